@@ -1,0 +1,147 @@
+"""Speed and memory of streamnb beside river, scikit-learn and Vowpal Wabbit (`make bench`).
+
+Everything runs in one process, on one thread, on the same messages; contestants take turns, round
+after round, and medians are compared. The SMS collection is used where STREAMNB_DATA holds it, else
+the synthetic stream. What is timed exactly, and in whose favour, is told in `contestants.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+# Before numpy is imported: its thread pools read their settings then.
+from rounds import Contestant, Target, Timing, one_thread, race, race_table
+
+PINNED = one_thread()
+
+import contestants  # noqa: E402
+import memory  # noqa: E402
+
+from streamnb import datasets  # noqa: E402
+
+REPEATS = 18  # of the collection's 5,574 messages: a stream of 100,332 for the batches
+HIDDEN_LEARNED = 5000
+
+
+def say(text: str) -> None:
+    """Progress, on one line, where somebody watches."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def one_by_one_targets(t: dict[str, Timing]) -> list[Target]:
+    river, vw = t["river MultinomialNB"].median, t["Vowpal Wabbit, parsed once"].median
+    found = []
+    for name in ("MNB", "CNB"):
+        own = t[f"streamnb {name}"].median
+        pair = f"{name} learn_one + predict_one against"
+        found.append(Target(f"{pair} river's MultinomialNB pipeline", own / river, 50))
+        found.append(Target(f"{pair} Vowpal Wabbit one by one", own / vw, 2.5))
+    return found
+
+
+def batch_targets(t: dict[str, Timing]) -> list[Target]:
+    limit = t["tokenise and hash only"].median
+    found = []
+    for name in ("MNB", "CNB"):
+        own = t[f"streamnb {name}, both"].median
+        both = f"{name} learn_many + predict_many against"
+        found.append(Target(f"{both} scikit-learn's", own / t["scikit-learn, batches"].median, 8))
+        found.append(
+            Target(f"{both} Vowpal Wabbit's file", own / t["Vowpal Wabbit, file"].median, 1)
+        )
+    for verb in ("learn_many", "predict_many"):
+        share = 100 * t[f"streamnb MNB {verb}"].median / limit
+        found.append(Target(f"MNB {verb}, share of tokenise-and-hash", share, 30, unit=" %"))
+    return found
+
+
+def hidden_targets(t: dict[str, Timing]) -> list[Target]:
+    ratio = t["streamnb MNB predict_one"].median / t["streamnb HMNB predict_one"].median
+    text = f"cost of HMNB predict_one against MNB's at {HIDDEN_LEARNED:,} messages"
+    return [Target(text, ratio, 8, at_most=True)]
+
+
+def load() -> tuple[str, list[str], list[str]]:
+    """The name of the stream, its texts and its labels."""
+    stream = datasets.stream("sms-or-synthetic")
+    pairs = list(stream)
+    return stream.name, [text for text, _ in pairs], [label for _, label in pairs]
+
+
+def section(title: str, body: str) -> None:
+    say("")
+    print(f"\n{title}\n{'=' * len(title)}\n{body}", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each race (default 5)")
+    parser.add_argument("--quick", action="store_true", help="two rounds, and growth to 10,000")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure here too")
+    options = parser.parse_args(arguments)
+    rounds = 2 if options.quick else options.rounds
+    lengths = (1_000, 10_000) if options.quick else (1_000, 10_000, 100_000)
+
+    source, texts, labels = load()
+    machine = f"{platform.machine()}, Python {platform.python_version()}, {PINNED}"
+    print(f"{source}: {len(texts):,} messages, {rounds} rounds; {machine}")
+    report: dict[str, Any] = {"stream": source, "machine": machine, "races": {}}
+    targets: list[Target] = []
+
+    def run(title: str, entrants: list[Contestant], beside: str) -> dict[str, Timing]:
+        timings = race(entrants, rounds, say)
+        section(title, race_table(timings, beside))
+        report["races"][title] = {name: t.as_dict() for name, t in timings.items()}
+        return timings
+
+    targets += one_by_one_targets(
+        run(
+            "predict_one + learn_one, from the empty model",
+            contestants.one_by_one(texts, labels),
+            "river MultinomialNB",
+        )
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        entrants = contestants.in_batches(
+            texts * REPEATS, labels * REPEATS, len(texts), Path(folder)
+        )
+        targets += batch_targets(run("batches of 1,000", entrants, "tokenise and hash only"))
+    targets += hidden_targets(
+        run(
+            f"predict_one after {HIDDEN_LEARNED:,} messages",
+            contestants.hidden(texts, labels, HIDDEN_LEARNED),
+            "streamnb MNB predict_one",
+        )
+    )
+
+    sizes = memory.footprints(texts, labels)
+    section("memory of the counts", memory.footprint_table(sizes))
+    report["memory"] = [size.as_dict() for size in sizes]
+
+    grown = memory.costs(texts, labels, lengths, say)
+    section(
+        "cost of one operation as the stream grows, one new word a message",
+        memory.costs_table(grown),
+    )
+    report["growth"] = grown
+
+    section("targets", "\n".join(target.line() for target in targets))
+    report["targets"] = [
+        {"text": t.text, "value": t.value, "wanted": t.wanted, "met": t.met} for t in targets
+    ]
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

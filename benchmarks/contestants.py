@@ -1,0 +1,251 @@
+"""Who runs: streamnb, river, scikit-learn and Vowpal Wabbit, one message at a time and in batches.
+
+Wherever a choice had to be made it favours the other side: Vowpal Wabbit's input lines are written
+beforehand and not timed, its file run writes no predictions, and scikit-learn's batch is vectorised
+once for both predicting and learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import vowpalwabbit
+from river import feature_extraction
+from river import naive_bayes as river_bayes
+from rounds import Contestant
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.naive_bayes import MultinomialNB as SklearnMultinomialNB
+
+import streamnb
+from streamnb import _core
+
+T = TypeVar("T")
+BATCH = 1000
+VW_ARGUMENTS = "--loss_function logistic --link logistic --quiet"
+# In Vowpal Wabbit's text format these characters separate fields or lines.
+VW_SEPARATORS = str.maketrans(dict.fromkeys(":|\n\r", " "))
+
+
+class OneByOne(Protocol):
+    """What streamnb's and river's classifiers and pipelines have in common."""
+
+    def predict_one(self, x: Any) -> Any: ...
+    def learn_one(self, x: Any, y: Any) -> Any: ...
+
+
+def batches(items: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def vw_lines(texts: Sequence[str], labels: Sequence[str]) -> list[str]:
+    positive = max(labels)
+    return [
+        f"{1 if label == positive else -1} | {text.translate(VW_SEPARATORS)}"
+        for text, label in zip(texts, labels, strict=True)
+    ]
+
+
+def pairs(
+    name: str, make: Callable[[], OneByOne], stream: Sequence[tuple[Any, str]], passes: int
+) -> Contestant:
+    """`predict_one`, then `learn_one`, on every message; each pass starts with an empty model."""
+
+    def run(models: list[OneByOne]) -> int:
+        for model in models:
+            predict, learn = model.predict_one, model.learn_one
+            for x, y in stream:
+                predict(x)
+                learn(x, y)
+        return len(models) * len(stream)
+
+    return Contestant(name, lambda: [make() for _ in range(passes)], run)
+
+
+def vw_pairs(lines: Sequence[str], passes: int, way: str) -> Contestant:
+    """Vowpal Wabbit from Python, one message at a time, in one of three ways.
+
+    `"parsed once"` predicts and then learns the parsed message: what `predict_one` and `learn_one`
+    do. `"parsed twice"` hands over the line for each. `"learn alone"` takes the prediction that
+    learning makes, which is faster, and of use only where the label comes with the message.
+    """
+
+    def parsed_once(model: Any) -> None:
+        parse, predict, learn, finish = (
+            model.parse,
+            model.predict,
+            model.learn,
+            model.finish_example,
+        )
+        for line in lines:
+            example = parse(line)
+            predict(example)
+            learn(example)
+            finish(example)
+
+    def parsed_twice(model: Any) -> None:
+        predict, learn = model.predict, model.learn
+        for line in lines:
+            predict(line.partition(" ")[2])
+            learn(line)
+
+    def learn_alone(model: Any) -> None:
+        make, learn, finish = model.example, model.learn, model.finish_example
+        for line in lines:
+            example = make(line)
+            learn(example)
+            example.get_simplelabel_prediction()
+            finish(example)
+
+    ways = {
+        "parsed once": parsed_once,
+        "parsed twice": parsed_twice,
+        "learn alone": learn_alone,
+    }
+
+    def prepare() -> list[Any]:
+        return [vowpalwabbit.Workspace(VW_ARGUMENTS) for _ in range(passes)]
+
+    def run(models: list[Any]) -> int:
+        for model in models:
+            ways[way](model)
+        return len(models) * len(lines)
+
+    return Contestant(f"Vowpal Wabbit, {way}", prepare, run)
+
+
+def one_by_one(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
+    """Pairs of `predict_one` and `learn_one`, from the empty model to the end of the stream.
+
+    river's BernoulliNB and ComplementNB go through their whole vocabulary for each prediction, so
+    they get the beginning of the stream only, where they are fastest.
+    """
+    stream = list(zip(texts, labels, strict=True))
+    bag = feature_extraction.BagOfWords()
+    counted = [(bag.transform_one(text), label) for text, label in stream]
+    lines = vw_lines(texts, labels)
+
+    def river(make: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: feature_extraction.BagOfWords() | make()
+
+    multinomial, complement, bernoulli = (
+        river_bayes.MultinomialNB,
+        river_bayes.ComplementNB,
+        river_bayes.BernoulliNB,
+    )
+    return [
+        pairs("streamnb MNB", streamnb.MNB, stream, 10),
+        pairs("streamnb CNB", streamnb.CNB, stream, 10),
+        pairs("streamnb BNB", streamnb.BNB, stream, 10),
+        pairs("streamnb MNB, ready-made dicts", streamnb.MNB, counted, 5),
+        pairs("river MultinomialNB", river(multinomial), stream, 1),
+        pairs("river ComplementNB", river(complement), stream[:1000], 1),
+        pairs("river BernoulliNB", river(bernoulli), stream[:500], 1),
+        pairs("river MultinomialNB, dicts", multinomial, counted, 1),
+        pairs("river ComplementNB, dicts", complement, counted[:1000], 1),
+        pairs("river BernoulliNB, dicts", bernoulli, counted[:500], 1),
+        vw_pairs(lines, 2, "parsed once"),
+        vw_pairs(lines, 2, "parsed twice"),
+        vw_pairs(lines, 2, "learn alone"),
+    ]
+
+
+def prequential_batches(
+    name: str, make: Callable[[], Any], texts: Sequence[str], labels: Sequence[str]
+) -> Contestant:
+    """Predict a batch, then learn it."""
+
+    def run(model: Any) -> int:
+        for x, y in zip(batches(texts), batches(labels), strict=True):
+            model.predict_many(x)
+            model.learn_many(x, y)
+        return len(texts)
+
+    return Contestant(name, make, run)
+
+
+def sklearn_batches(texts: Sequence[str], labels: Sequence[str]) -> Contestant:
+    classes = sorted(set(labels))
+
+    def run(model: SklearnMultinomialNB) -> int:
+        vectorizer = HashingVectorizer(alternate_sign=False)
+        for number, (x, y) in enumerate(zip(batches(texts), batches(labels), strict=True)):
+            matrix = vectorizer.transform(x)
+            if number:
+                model.predict(matrix)
+            model.partial_fit(matrix, y, classes=classes)
+        return len(texts)
+
+    return Contestant("scikit-learn, batches", SklearnMultinomialNB, run)
+
+
+def vw_file(path: Path, messages: int) -> Contestant:
+    def run(_: None) -> int:
+        vowpalwabbit.Workspace(f"{VW_ARGUMENTS} -d {path}").finish()
+        return messages
+
+    return Contestant("Vowpal Wabbit, file", lambda: None, run)
+
+
+def in_batches(
+    texts: Sequence[str], labels: Sequence[str], once: int, folder: Path
+) -> list[Contestant]:
+    """Batches of 1,000 on the repeated stream; scikit-learn gets its first `once` messages."""
+    path = folder / "stream.vw"
+    path.write_text("\n".join(vw_lines(texts, labels)) + "\n", encoding="utf-8")
+    learned = streamnb.MNB()
+    learned.learn_many(texts, labels)
+
+    native = streamnb.Tokenizer().native()
+
+    def tokenise(_: None) -> int:
+        for x in batches(texts):
+            _core.tokenize_and_hash(native, _core.Batch(native, list(x)))
+        return len(texts)
+
+    def learn(model: Any) -> int:
+        for x, y in zip(batches(texts), batches(labels), strict=True):
+            model.learn_many(x, y)
+        return len(texts)
+
+    def predict(model: Any) -> int:
+        for x in batches(texts):
+            model.predict_many(x)
+        return len(texts)
+
+    return [
+        Contestant("tokenise and hash only", lambda: None, tokenise),
+        Contestant("streamnb MNB learn_many", streamnb.MNB, learn),
+        Contestant("streamnb MNB predict_many", lambda: learned, predict),
+        prequential_batches("streamnb MNB, both", streamnb.MNB, texts, labels),
+        prequential_batches("streamnb CNB, both", streamnb.CNB, texts, labels),
+        sklearn_batches(texts[:once], labels[:once]),
+        vw_file(path, len(texts)),
+    ]
+
+
+def hidden(texts: Sequence[str], labels: Sequence[str], learned: int) -> list[Contestant]:
+    """`predict_one` of a hidden-parents model and of its plain one, on messages not learned."""
+    asked = texts[learned:]
+
+    def contestant(name: str, make: Callable[[], Any], passes: int) -> Contestant:
+        model = make()
+        model.learn_many(texts[:learned], labels[:learned])
+        model.refresh()
+
+        def run(_: None) -> int:
+            predict = model.predict_one
+            for _pass in range(passes):
+                for text in asked:
+                    predict(text)
+            return passes * len(asked)
+
+        return Contestant(name, lambda: None, run)
+
+    return [
+        contestant("streamnb MNB predict_one", streamnb.MNB, 50),
+        contestant("streamnb HMNB predict_one", streamnb.HMNB, 10),
+        contestant("streamnb HCNB predict_one", streamnb.HCNB, 10),
+    ]

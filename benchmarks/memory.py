@@ -1,0 +1,142 @@
+"""Bytes of the learned counts, and the cost of each operation as the stream grows."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from river import feature_extraction
+from river import naive_bayes as river_bayes
+from rounds import table
+
+import streamnb
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "MNB": streamnb.MNB,
+    "CNB": streamnb.CNB,
+    "OVA": streamnb.OVA,
+    "BNB": streamnb.BNB,
+    "HMNB": streamnb.HMNB,
+}
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """How many bytes the counts of one model take, by one way of measuring."""
+
+    name: str
+    how: str
+    size: int
+    cells: int
+
+    @property
+    def per_cell(self) -> float:
+        return self.size / self.cells
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "per_cell": self.per_cell}
+
+
+def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
+    """What streamnb and river keep after the same stream, per nonzero (word, class) cell."""
+    bag = feature_extraction.BagOfWords()
+    counted = [bag.transform_one(text) for text in texts]
+    cells = len({(word, y) for x, y in zip(counted, labels, strict=True) for word in x})
+
+    # river's words are its own: fresh strings, so that none is shared with this list.
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    theirs = river_bayes.MultinomialNB()
+    for text, y in zip(texts, labels, strict=True):
+        theirs.learn_one(bag.transform_one(text), y)
+    traced = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+
+    own = []
+    for name in ("MNB", "HMNB"):
+        model = MODELS[name]()
+        model.learn_many(texts, labels)
+        own.append(Footprint(f"streamnb {name}", "memory_bytes", model.memory_bytes, cells))
+    return [
+        *own,
+        Footprint("river MultinomialNB", "river's own measure", theirs._raw_memory_usage, cells),
+        Footprint("river MultinomialNB", "tracemalloc", traced, cells),
+    ]
+
+
+def footprint_table(rows: Sequence[Footprint]) -> str:
+    return table(
+        ("", "measured by", "bytes", "cells", "bytes a cell"),
+        ((r.name, r.how, f"{r.size:,}", f"{r.cells:,}", f"{r.per_cell:.1f}") for r in rows),
+    )
+
+
+def growing(texts: Sequence[str], labels: Sequence[str], length: int) -> list[tuple[str, str]]:
+    """A stream of this length with one new word a message, as real streams keep bringing."""
+    n = len(texts)
+    return [(f"{texts[i % n]} order{i}", labels[i % n]) for i in range(length)]
+
+
+def microseconds(action: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> float:
+    """The median over the items, so that a refresh that falls on one of them does not show."""
+    taken = []
+    for item in items:
+        start = time.perf_counter_ns()
+        action(*item)
+        taken.append(time.perf_counter_ns() - start)
+    return median(taken) / 1000
+
+
+def costs(
+    texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int], say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Microseconds of each operation after 1,000, 10,000 ... messages of one growing stream."""
+    asked = 300
+    stream = growing(texts, labels, max(lengths) + asked)
+    rows = []
+    for name, make in MODELS.items():
+        model = make()
+        done = 0
+        for length in lengths:
+            say(f"growth: {name} at {length:,} messages")
+            part = stream[done:length]
+            model.learn_many([x for x, _ in part], [y for _, y in part])
+            model.refresh()
+            done = length
+            # The same kind of message each time: not learned before, and forgotten again below.
+            fresh = stream[length : length + asked]
+            row: dict[str, Any] = {"model": name, "messages": length}
+            asked_texts = [(text,) for text, _ in fresh]
+            row["predict_one"] = microseconds(model.predict_one, asked_texts)
+            row["explain_one"] = microseconds(model.explain_one, asked_texts[:50])
+            row["learn_one"] = microseconds(model.learn_one, fresh)
+            row["unlearn_one"] = microseconds(model.unlearn_one, fresh)
+            start = time.perf_counter()
+            model.refresh()
+            row["refresh_ms"] = 1000 * (time.perf_counter() - start)
+            row["memory_mb"] = model.memory_bytes / 1e6
+            rows.append(row)
+    return rows
+
+
+def costs_table(rows: Sequence[dict[str, Any]]) -> str:
+    return table(
+        ("", "messages", "predict us", "learn us", "unlearn us", "explain us", "refresh ms", "MB"),
+        (
+            (
+                row["model"],
+                f"{row['messages']:,}",
+                f"{row['predict_one']:.1f}",
+                f"{row['learn_one']:.1f}",
+                f"{row['unlearn_one']:.1f}",
+                f"{row['explain_one']:.1f}",
+                f"{row['refresh_ms']:.1f}",
+                f"{row['memory_mb']:.1f}",
+            )
+            for row in rows
+        ),
+    )

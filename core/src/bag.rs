@@ -1,0 +1,108 @@
+//! One message as the store sees it: the words it knows with their counts, and those it does not.
+
+use crate::vocabulary::WordId;
+
+/// A word the store has never learned.
+#[derive(Clone, Copy)]
+pub struct Unseen {
+    pub hash: u64,
+    pub count: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    epoch: u32,
+    position: u32,
+}
+
+/// A bag of words, reused from message to message so that counting allocates nothing.
+#[derive(Default)]
+pub struct Bag {
+    /// Known words in order of first appearance, each once.
+    pub words: Vec<(WordId, f64)>,
+    /// Unknown words; a word may stand here more than once.
+    pub unseen: Vec<Unseen>,
+    marks: Vec<Mark>,
+    epoch: u32,
+}
+
+impl Bag {
+    /// Starts a new message over a vocabulary with `slots` ids.
+    pub fn clear(&mut self, slots: usize) {
+        self.words.clear();
+        self.unseen.clear();
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.marks.fill(Mark::default());
+            self.epoch = 1;
+        }
+        if self.marks.len() < slots {
+            self.marks.resize(slots, Mark::default());
+        }
+    }
+
+    #[inline]
+    pub fn add(&mut self, word: WordId, count: f64) {
+        let index = word as usize;
+        if index >= self.marks.len() {
+            self.marks.resize((index + 1).next_power_of_two(), Mark::default());
+        }
+        let mark = &mut self.marks[index];
+        if mark.epoch == self.epoch {
+            self.words[mark.position as usize].1 += count;
+        } else {
+            *mark = Mark { epoch: self.epoch, position: self.words.len() as u32 };
+            self.words.push((word, count));
+        }
+    }
+
+    #[inline]
+    pub fn add_unseen(&mut self, hash: u64, count: f64) {
+        self.unseen.push(Unseen { hash, count });
+    }
+
+    /// Tokens of known words.
+    pub fn tokens(&self) -> f64 {
+        self.words.iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Tokens of unknown words.
+    pub fn unseen_tokens(&self) -> f64 {
+        self.unseen.iter().map(|unseen| unseen.count).sum()
+    }
+
+    /// How many different unknown words there are (told apart by their 64-bit hashes).
+    pub fn unseen_words(&self) -> usize {
+        let mut hashes: Vec<u64> = self.unseen.iter().map(|unseen| unseen.hash).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.len()
+    }
+
+    pub fn size(&self) -> usize {
+        self.words.capacity() * size_of::<(WordId, f64)>()
+            + self.unseen.capacity() * size_of::<Unseen>()
+            + self.marks.capacity() * size_of::<Mark>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_each_word_once() {
+        let mut bag = Bag::default();
+        for _ in 0..3 {
+            bag.clear(2);
+            for word in [5, 1, 5, 9, 1, 5] {
+                bag.add(word, 1.0);
+            }
+            bag.add_unseen(7, 1.0);
+            bag.add_unseen(8, 1.0);
+            bag.add_unseen(7, 2.0);
+            assert_eq!(bag.words, [(5, 3.0), (1, 2.0), (9, 1.0)]);
+            assert_eq!((bag.tokens(), bag.unseen_tokens(), bag.unseen_words()), (6.0, 4.0, 2));
+        }
+    }
+}

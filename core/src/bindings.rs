@@ -1,0 +1,975 @@
+//! Everything that knows Python.
+//!
+//! A store lies behind a read-write lock, so predictions from many threads run while a refresh
+//! reads the counts. A lock is never held while waiting for the GIL, and the GIL is never held
+//! while waiting for a lock.
+
+use crate::bag::Bag;
+use crate::counts::ClassId;
+use crate::error::Error;
+use crate::hidden::HiddenScratch;
+use crate::message::{Columns, Message, WordCounts, check_count};
+use crate::scoring::{self, Event, Prior, Unseen};
+use crate::store::{Settings, Store, check_weight};
+use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
+use crate::unicode::{CharacterClass, CharacterFact, FoldTable, Folding, PageSet};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, TryLockError};
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Scratch {
+    tokens: tokenizer::Scratch,
+    bag: Bag,
+    hidden: HiddenScratch,
+    scores: Vec<f64>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let name = match error {
+        Error::Invalid(_) => "InputError",
+        Error::NotLearned(_) => "NotLearnedError",
+        Error::Corrupt(_) => "ModelFileError",
+    };
+    named_error(py, name, error.to_string())
+}
+
+fn named_error(py: Python<'_>, name: &str, message: String) -> PyErr {
+    let class = py.import("streamnb.errors").and_then(|errors| errors.getattr(name));
+    match class.and_then(|class| class.call1((message,))) {
+        Ok(value) => PyErr::from_value(value),
+        Err(error) => error,
+    }
+}
+
+fn input_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    raise(py, Error::Invalid(message.into()))
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tokeniser
+
+/// The tables of character facts, one for each folding, shared by the process.
+fn fold_table(folding: Folding) -> Arc<FoldTable> {
+    static TABLES: [OnceLock<Arc<FoldTable>>; 4] = [const { OnceLock::new() }; 4];
+    TABLES[folding.index()].get_or_init(|| Arc::new(FoldTable::new(folding))).clone()
+}
+
+/// Fills a page of the fold table with what this Python knows of its characters.
+fn load_page(py: Python<'_>, table: &FoldTable, page: usize) -> PyResult<()> {
+    let folding = table.folding();
+    let facts = py
+        .import("streamnb._unicode")?
+        .call_method1("page_facts", (folding.lowercase, folding.strip_accents, page))?
+        .extract::<Vec<(String, Vec<u8>, u8, bool)>>()?;
+    let class = |code: u8| match code {
+        1 => CharacterClass::Word,
+        2 => CharacterClass::Space,
+        _ => CharacterClass::Other,
+    };
+    let facts: Vec<CharacterFact> = facts
+        .into_iter()
+        .map(|(folded, classes, own, sigma)| CharacterFact {
+            folded,
+            folded_classes: classes.into_iter().map(class).collect(),
+            class: class(own),
+            sigma,
+        })
+        .collect();
+    table.fill_page(page, &facts).map_err(|error| input_error(py, error.to_string()))
+}
+
+/// How texts become tokens; the native part of `streamnb.Tokenizer`.
+#[pyclass(frozen, module = "streamnb._core")]
+struct NativeTokenizer {
+    inner: tokenizer::Tokenizer,
+}
+
+#[pymethods]
+impl NativeTokenizer {
+    #[new]
+    #[pyo3(signature = (*, lowercase, strip_accents, analyzer, ngram_range, max_token_length, max_tokens))]
+    fn new(
+        py: Python<'_>,
+        lowercase: bool,
+        strip_accents: bool,
+        analyzer: &str,
+        ngram_range: (u32, u32),
+        max_token_length: Option<u32>,
+        max_tokens: Option<u32>,
+    ) -> PyResult<Self> {
+        let analyzer = match analyzer {
+            "word" => Analyzer::Word,
+            "char" => Analyzer::Char,
+            "char_wb" => Analyzer::CharWithinWords,
+            other => {
+                let message =
+                    format!("analyzer must be 'word', 'char' or 'char_wb', not {other:?}");
+                return Err(input_error(py, message));
+            }
+        };
+        let options = TokenizerOptions {
+            lowercase,
+            strip_accents,
+            analyzer,
+            ngram_range,
+            max_token_length,
+            max_tokens,
+        };
+        let inner = tokenizer::Tokenizer::with_tables(options, fold_table)
+            .map_err(|error| input_error(py, error.to_string()))?;
+        Ok(NativeTokenizer { inner })
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+
+    /// The tokens of a text, in order.
+    fn tokens(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
+        let py = text.py();
+        self.with_text(py, text, |message| {
+            let mut tokens = Vec::new();
+            let emit =
+                |token: &[u8], _: u64| tokens.push(String::from_utf8_lossy(token).into_owned());
+            self.cut(message, emit)?;
+            Ok(tokens)
+        })
+    }
+}
+
+impl NativeTokenizer {
+    /// Calls `work` with the text as a message, again after whatever it found missing was
+    /// fetched from Python.
+    fn with_text<R>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        mut work: impl FnMut(&Message<'_>) -> Result<R, NotReady>,
+    ) -> PyResult<R> {
+        // The hot path: text that is ready as it is.
+        if let Ok(text) = text.to_str()
+            && let Ok(result) = work(&Message::Text(text))
+        {
+            return Ok(result);
+        }
+        let item = self.prepare(py, text)?;
+        work(&item.message()).map_err(|error| input_error(py, error.to_string()))
+    }
+
+    /// Makes a text ready to be cut without Python.
+    fn prepare(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Item> {
+        let item = match PyBackedStr::try_from(text.clone()) {
+            Ok(text) => Item::Text(text),
+            Err(_) => Item::Owned(without_surrogates(text)?),
+        };
+        let Message::Text(borrowed) = item.message() else { return Ok(item) };
+        if borrowed.is_ascii() {
+            return Ok(item);
+        }
+        self.load_pages(py, borrowed)?;
+        if !self.inner.needs_host_fold(borrowed) {
+            return Ok(item);
+        }
+        let folded = self.host_fold(py, borrowed)?;
+        self.load_pages(py, &folded)?;
+        Ok(Item::Folded(folded))
+    }
+
+    fn load_pages(&self, py: Python<'_>, text: &str) -> PyResult<()> {
+        let mut missing = PageSet::default();
+        self.inner.missing_pages(text, &mut missing);
+        missing.iter().try_for_each(|page| load_page(py, self.inner.table(), page))
+    }
+
+    /// Gives the tokens of a text to `emit`.
+    fn cut(&self, message: &Message<'_>, emit: impl FnMut(&[u8], u64)) -> Result<(), NotReady> {
+        static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
+        let hasher = HASHER.get_or_init(Default::default);
+        SCRATCH.with_borrow_mut(|scratch| match message {
+            Message::Text(text) => self.inner.tokenize(text, &mut scratch.tokens, hasher, emit),
+            Message::Folded(text) => {
+                self.inner.tokenize_folded(text, &mut scratch.tokens, hasher, emit)
+            }
+            Message::Counts(_) => Ok(()),
+        })
+    }
+
+    fn host_fold(&self, py: Python<'_>, text: &str) -> PyResult<String> {
+        let options = self.inner.options();
+        py.import("streamnb._unicode")?
+            .call_method1("fold", (text, options.lowercase, options.strip_accents))?
+            .extract()
+    }
+}
+
+/// Lone surrogates are no text; they separate tokens as U+FFFD does.
+fn without_surrogates(text: &Bound<'_, PyString>) -> PyResult<String> {
+    text.py().import("streamnb._unicode")?.call_method1("without_surrogates", (text,))?.extract()
+}
+
+// ---------------------------------------------------------------------------------------------
+// Messages from Python
+
+/// The counts of a mapping, checked; zeros are left out, as they say nothing.
+fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
+    let py = x.py();
+    let converted;
+    let mapping = match x.cast::<PyDict>() {
+        Ok(mapping) => mapping,
+        Err(_) => {
+            converted = inputs(py)?.call_method1("as_dict", (x,))?.cast_into::<PyDict>()?;
+            &converted
+        }
+    };
+    let mut counts = WordCounts::default();
+    for (key, value) in mapping.iter() {
+        let given = match value.cast_exact::<PyFloat>() {
+            Ok(float) => float.value(),
+            Err(_) => match value.extract::<f64>() {
+                Ok(count) => count,
+                Err(_) => return Err(bad_count(&key, &value)),
+            },
+        };
+        let checked = check_count(given, "");
+        let Ok(count) = checked else { return Err(bad_count(&key, &value)) };
+        let Some(count) = count else { continue };
+        match key.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
+            Some(word) => counts.push(word.as_bytes(), count),
+            // An n-gram as river gives it, an integer feature, or no word at all.
+            None => {
+                let name = inputs(py)?.call_method1("token_name", (&key,))?;
+                counts.push(name.cast::<PyString>()?.to_str()?.as_bytes(), count);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+fn inputs(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("streamnb.inputs")
+}
+
+fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
+    let message = inputs(key.py()).and_then(|inputs| {
+        inputs.call_method1("bad_count", (key, value))?.extract::<String>()
+    });
+    match message {
+        Ok(message) => input_error(key.py(), message),
+        Err(error) => error,
+    }
+}
+
+/// A message taken out of Python, readable without the GIL.
+enum Item {
+    Text(PyBackedStr),
+    Owned(String),
+    Folded(String),
+    Counts(WordCounts),
+}
+
+impl Item {
+    fn message(&self) -> Message<'_> {
+        match self {
+            Item::Text(text) => Message::Text(text),
+            Item::Owned(text) => Message::Text(text),
+            Item::Folded(text) => Message::Folded(text),
+            Item::Counts(counts) => Message::Counts(counts),
+        }
+    }
+
+    fn new(tokenizer: &NativeTokenizer, x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match x.cast::<PyString>() {
+            Ok(text) => tokenizer.prepare(x.py(), text),
+            Err(_) => Ok(Item::Counts(read_counts(x)?)),
+        }
+    }
+}
+
+/// Rows of a sparse matrix whose columns are words.
+struct Rows {
+    words: Vec<Box<[u8]>>,
+    cells: Vec<(u32, f64)>,
+    ends: Vec<usize>,
+}
+
+impl Rows {
+    fn new(
+        py: Python<'_>,
+        indptr: &[i64],
+        indices: &[i64],
+        data: &[f64],
+        words: &[PyBackedStr],
+    ) -> PyResult<Self> {
+        let mut rows = Rows {
+            words: words.iter().map(|word| word.as_bytes().into()).collect(),
+            cells: Vec::with_capacity(data.len()),
+            ends: Vec::with_capacity(indptr.len()),
+        };
+        for bounds in indptr.windows(2) {
+            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
+                (Ok(start), Ok(end)) if start <= end && end <= data.len().min(indices.len()) => {
+                    start..end
+                }
+                _ => return Err(input_error(py, "the sparse matrix has row bounds out of order")),
+            };
+            for (&column, &count) in indices[range.clone()].iter().zip(&data[range]) {
+                let word = usize::try_from(column).ok().and_then(|column| words.get(column));
+                let Some(word) = word else {
+                    let message = format!(
+                        "the matrix has a column {column}, and vocabulary has {} words: give one word for each column",
+                        words.len()
+                    );
+                    return Err(input_error(py, message));
+                };
+                if let Some(count) = check_count(count, word).map_err(|error| raise(py, error))? {
+                    rows.cells.push((column as u32, count));
+                }
+            }
+            rows.ends.push(rows.cells.len());
+        }
+        Ok(rows)
+    }
+
+    fn row(&self, row: usize) -> &[(u32, f64)] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.cells[start..self.ends[row]]
+    }
+}
+
+/// Many messages, checked and ready to be read without the GIL.
+#[pyclass(frozen, module = "streamnb._core")]
+struct Batch {
+    messages: Messages,
+}
+
+enum Messages {
+    Items(Vec<Item>),
+    Rows(Rows),
+}
+
+#[pymethods]
+impl Batch {
+    /// The messages of a list: strings, or mappings of tokens to counts.
+    #[new]
+    fn new(tokenizer: &NativeTokenizer, messages: &Bound<'_, PyList>) -> PyResult<Self> {
+        let items = messages.iter().map(|x| Item::new(tokenizer, &x)).collect::<PyResult<_>>()?;
+        Ok(Batch { messages: Messages::Items(items) })
+    }
+
+    /// The rows of a sparse matrix, given as its indptr, indices and data and the word of each
+    /// column.
+    #[staticmethod]
+    fn from_rows(
+        py: Python<'_>,
+        indptr: PyBuffer<i64>,
+        indices: PyBuffer<i64>,
+        data: PyBuffer<f64>,
+        words: Vec<PyBackedStr>,
+    ) -> PyResult<Self> {
+        let rows =
+            Rows::new(py, &indptr.to_vec(py)?, &indices.to_vec(py)?, &data.to_vec(py)?, &words)?;
+        Ok(Batch { messages: Messages::Rows(rows) })
+    }
+
+    fn __len__(&self) -> usize {
+        match &self.messages {
+            Messages::Items(items) => items.len(),
+            Messages::Rows(rows) => rows.ends.len(),
+        }
+    }
+}
+
+impl Batch {
+    /// Calls `work` with the bag of each message, its words looked up, and the other buffers.
+    fn look_up_each(
+        &self,
+        store: &Store,
+        tokenizer: &tokenizer::Tokenizer,
+        mut work: impl FnMut(&mut Scratch),
+    ) -> Result<(), NotReady> {
+        SCRATCH.with_borrow_mut(|scratch| match &self.messages {
+            Messages::Items(items) => items.iter().try_for_each(|item| {
+                let Scratch { tokens, bag, .. } = &mut *scratch;
+                item.message().look_up(store, tokenizer, tokens, bag)?;
+                work(scratch);
+                Ok(())
+            }),
+            Messages::Rows(rows) => {
+                let mut columns = Columns::new(&rows.words);
+                for row in 0..rows.ends.len() {
+                    columns.look_up(store, rows.row(row), &mut scratch.bag);
+                    work(scratch);
+                }
+                Ok(())
+            }
+        })
+    }
+
+    /// Learns the messages of a range, each with its class.
+    fn learn_each(
+        &self,
+        store: &mut Store,
+        tokenizer: &tokenizer::Tokenizer,
+        range: Range<usize>,
+        classes: &[ClassId],
+        weight: f64,
+    ) -> Result<Result<(), Error>, NotReady> {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let Scratch { tokens, bag, .. } = scratch;
+            let mut columns = match &self.messages {
+                Messages::Rows(rows) => Columns::new(&rows.words),
+                Messages::Items(_) => Columns::new(&[]),
+            };
+            for position in range {
+                match &self.messages {
+                    Messages::Items(items) => {
+                        items[position].message().intern(store, tokenizer, tokens, bag)?;
+                    }
+                    Messages::Rows(rows) => columns.intern(store, rows.row(position), bag),
+                }
+                if let Err(error) = store.learn(bag, classes[position], weight) {
+                    return Ok(Err(error));
+                }
+            }
+            Ok(Ok(()))
+        })
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Scoring
+
+/// How a model scores: an immutable value.
+#[pyclass(frozen, module = "streamnb._core")]
+struct Scoring {
+    inner: scoring::Scoring,
+    hidden: bool,
+}
+
+#[pymethods]
+impl Scoring {
+    #[new]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden))]
+    fn new(
+        py: Python<'_>,
+        event: &str,
+        alpha: f64,
+        prior: &str,
+        unseen: &str,
+        vocabulary_size: Option<f64>,
+        hidden: bool,
+    ) -> PyResult<Self> {
+        let event = match event {
+            "bernoulli" => Event::Bernoulli,
+            "multinomial" => Event::Multinomial,
+            "complement" => Event::Complement,
+            "one-versus-all" => Event::OneVersusAll,
+            other => {
+                let message = format!(
+                    "event must be 'bernoulli', 'multinomial', 'complement' or 'one-versus-all', not {other:?}"
+                );
+                return Err(input_error(py, message));
+            }
+        };
+        if hidden && event == Event::Bernoulli {
+            let message = "hidden parents need word counts: combine them with the event \
+                           'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'";
+            return Err(input_error(py, message));
+        }
+        let prior = match prior {
+            "empirical" => Prior::Empirical,
+            "laplace" => Prior::Laplace,
+            "uniform" => Prior::Uniform,
+            other => {
+                let message =
+                    format!("prior must be 'empirical', 'laplace' or 'uniform', not {other:?}");
+                return Err(input_error(py, message));
+            }
+        };
+        let unseen = match unseen {
+            "smooth" => Unseen::Smooth,
+            "skip" => Unseen::Skip,
+            other => {
+                let message = format!("unseen must be 'smooth' or 'skip', not {other:?}");
+                return Err(input_error(py, message));
+            }
+        };
+        let inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
+            .map_err(|error| raise(py, error))?;
+        Ok(Scoring { inner, hidden })
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+}
+
+impl Scoring {
+    fn score(&self, store: &Store, scratch: &mut Scratch) {
+        let Scratch { bag, hidden, scores, .. } = scratch;
+        if self.hidden {
+            self.inner.hidden_scores(store, bag, hidden, scores, None);
+        } else {
+            self.inner.scores(store, bag, scores);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The store
+
+/// Counts learned from a stream of messages.
+#[pyclass(frozen, module = "streamnb._core")]
+struct CountStore {
+    store: RwLock<Store>,
+    tokenizer: Py<NativeTokenizer>,
+}
+
+impl CountStore {
+    fn read<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Store) -> R + Send) -> R {
+        match self.store.try_read() {
+            Ok(store) => work(&store),
+            Err(TryLockError::Poisoned(poisoned)) => work(&poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => py.detach(|| self.read_detached(work)),
+        }
+    }
+
+    fn read_detached<R>(&self, work: impl FnOnce(&Store) -> R) -> R {
+        work(&self.store.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn write<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Store) -> R + Send) -> R {
+        match self.store.try_write() {
+            Ok(mut store) => work(&mut store),
+            Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => py.detach(|| self.write_detached(work)),
+        }
+    }
+
+    fn write_detached<R>(&self, work: impl FnOnce(&mut Store) -> R) -> R {
+        work(&mut self.store.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Calls `work` with the one message `x` is.
+    fn with_message<R>(
+        &self,
+        x: &Bound<'_, PyAny>,
+        mut work: impl FnMut(&Message<'_>) -> Result<R, NotReady>,
+    ) -> PyResult<R> {
+        let py = x.py();
+        match x.cast::<PyString>() {
+            Ok(text) => self.tokenizer.get().with_text(py, text, work),
+            Err(_) => {
+                let counts = read_counts(x)?;
+                work(&Message::Counts(&counts)).map_err(|e| input_error(py, e.to_string()))
+            }
+        }
+    }
+
+    /// Scores the one message `x` is and makes something of the scores.
+    fn with_scores<R: Send>(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scoring: &Scoring,
+        finish: impl Fn(&Store, &[f64]) -> R + Sync,
+    ) -> PyResult<R> {
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.read(x.py(), |store| {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    let Scratch { tokens, bag, .. } = scratch;
+                    message.look_up(store, tokenizer, tokens, bag)?;
+                    scoring.score(store, scratch);
+                    Ok(finish(store, &scratch.scores))
+                })
+            })
+        })
+    }
+
+    /// Scores a batch and makes something of each message's scores, without the GIL.
+    fn with_batch_scores<R: Send>(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        scoring: &Scoring,
+        finish: impl Fn(&Store, &[f64], &mut Vec<R>) + Sync,
+    ) -> PyResult<Vec<R>> {
+        let tokenizer = &self.tokenizer.get().inner;
+        let results = py.detach(|| {
+            self.read_detached(|store| {
+                let mut results = Vec::with_capacity(batch.__len__());
+                batch.look_up_each(store, tokenizer, |scratch| {
+                    scoring.score(store, scratch);
+                    finish(store, &scratch.scores, &mut results);
+                })?;
+                Ok(results)
+            })
+        });
+        results.map_err(|error: NotReady| input_error(py, error.to_string()))
+    }
+}
+
+fn push_best(store: &Store, scores: &[f64], results: &mut Vec<Option<ClassId>>) {
+    results.push(scoring::best(store, scores));
+}
+
+fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
+    results.extend_from_slice(scores);
+}
+
+#[pymethods]
+impl CountStore {
+    #[new]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies))]
+    fn new(
+        tokenizer: Py<NativeTokenizer>,
+        max_words: usize,
+        max_documents: usize,
+        max_pairs: usize,
+        frequencies: bool,
+    ) -> Self {
+        let settings = Settings { max_words, max_documents, max_pairs, frequencies };
+        CountStore { store: RwLock::new(Store::new(settings)), tokenizer }
+    }
+
+    /// A store from the bytes of `snapshot`.
+    #[staticmethod]
+    fn restore(py: Python<'_>, tokenizer: Py<NativeTokenizer>, snapshot: &[u8]) -> PyResult<Self> {
+        let store = Store::restore(snapshot).map_err(|error| raise(py, error))?;
+        Ok(CountStore { store: RwLock::new(store), tokenizer })
+    }
+
+    /// Learns one message.
+    fn learn(&self, x: &Bound<'_, PyAny>, class_id: ClassId, weight: f64) -> PyResult<()> {
+        let py = x.py();
+        check_weight(weight).map_err(|error| raise(py, error))?;
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.write(py, |store| learn(store, tokenizer, message, class_id, weight))
+        })?
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Learns the messages of a batch from `start` to before `stop`, each with the class id that
+    /// stands at its place.
+    fn learn_many(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        class_ids: Vec<ClassId>,
+        weight: f64,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<()> {
+        check_weight(weight).map_err(|error| raise(py, error))?;
+        let messages = batch.__len__();
+        if class_ids.len() != messages || start > stop || stop > messages {
+            let labels = class_ids.len();
+            return Err(input_error(
+                py,
+                format!("{messages} messages and {labels} labels: give one label for each message"),
+            ));
+        }
+        let tokenizer = &self.tokenizer.get().inner;
+        let learned = py.detach(|| {
+            self.write_detached(|store| {
+                if let Err(error) = store.check_room() {
+                    return Ok(Err(error));
+                }
+                batch.learn_each(store, tokenizer, start..stop, &class_ids, weight)
+            })
+        });
+        learned
+            .map_err(|error: NotReady| input_error(py, error.to_string()))?
+            .map_err(|error| raise(py, error))
+    }
+
+    /// Unlearns one message; returns whether its class still has documents.
+    fn unlearn(&self, x: &Bound<'_, PyAny>, class_id: ClassId, weight: f64) -> PyResult<bool> {
+        let py = x.py();
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.write(py, |store| {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    let Scratch { tokens, bag, .. } = scratch;
+                    message.look_up(store, tokenizer, tokens, bag)?;
+                    let done = store.unlearn(bag, class_id, weight);
+                    let classes = store.classes();
+                    Ok(done.map(|()| classes.get(class_id as usize).is_some_and(|c| c.exists())))
+                })
+            })
+        })?
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Adds all that another store learned; `class_ids` maps its classes to this store's.
+    fn merge(&self, py: Python<'_>, other: &CountStore, class_ids: Vec<ClassId>) -> PyResult<()> {
+        py.detach(|| {
+            // A copy: two stores that merge each other must not wait for each other's lock.
+            let other = other.read_detached(Store::clone);
+            self.write_detached(|store| store.merge(&other, &class_ids))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Takes back all that another store learned.
+    fn subtract(&self, py: Python<'_>, other: &CountStore, class_ids: Vec<ClassId>) -> PyResult<()> {
+        py.detach(|| {
+            let other = other.read_detached(Store::clone);
+            self.write_detached(|store| store.subtract(&other, &class_ids))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Forgets all but the `keep` words with the highest document frequency.
+    fn prune(&self, py: Python<'_>, keep: usize) {
+        py.detach(|| self.write_detached(|store| store.prune(keep)));
+    }
+
+    /// The class with the highest score; None before anything was learned.
+    fn predict(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Option<ClassId>> {
+        self.with_scores(x, scoring, scoring::best)
+    }
+
+    /// The joint log-likelihood of each class, by class id.
+    fn scores(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
+        self.with_scores(x, scoring, |_, scores| scores.to_vec())
+    }
+
+    /// The probability of each class, by class id.
+    fn probabilities(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
+        self.with_scores(x, scoring, scoring::probabilities)
+    }
+
+    /// The label of each message of a batch: its class id, looked up in `labels`.
+    fn predict_many<'py>(
+        &self,
+        batch: &Batch,
+        scoring: &Scoring,
+        labels: &Bound<'py, PyList>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let classes = self.with_batch_scores(labels.py(), batch, scoring, push_best)?;
+        let objects: Vec<Bound<'py, PyAny>> = labels.iter().collect();
+        let found = classes.into_iter().map(|class| class.and_then(|id| objects.get(id as usize)));
+        PyList::new(labels.py(), found.collect::<Vec<_>>())
+    }
+
+    /// The joint log-likelihoods of a batch, float64 `messages × class ids`, as bytes.
+    fn scores_many<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Batch,
+        scoring: &Scoring,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(bytes_of(py, &self.with_batch_scores(py, batch, scoring, push_scores)?))
+    }
+
+    /// The scores taken apart: baseline by class, and (word, contributions by class) pairs.
+    #[expect(clippy::type_complexity, reason = "a tuple for Python")]
+    fn explain(
+        &self,
+        x: &Bound<'_, PyDict>,
+        scoring: &Scoring,
+    ) -> PyResult<(Vec<f64>, Vec<(String, Vec<f64>)>)> {
+        let counts = read_counts(x.as_any())?;
+        let tokenizer = &self.tokenizer.get().inner;
+        Ok(self.read(x.py(), |store| {
+            SCRATCH.with_borrow_mut(|scratch| {
+                let Scratch { tokens, bag, hidden, .. } = scratch;
+                // Counts need no tokenising, so they are always ready.
+                let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag);
+                let explanation = if scoring.hidden {
+                    scoring.inner.explain_hidden(store, bag, hidden)
+                } else {
+                    scoring.inner.explain(store, bag)
+                };
+                let vocabulary = store.vocabulary();
+                let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
+                let known = explanation.words.into_iter();
+                let known = known.map(|(id, terms)| (name(vocabulary.word(id)), terms));
+                let unknown = counts
+                    .iter()
+                    .filter(|(word, _)| vocabulary.find(word, vocabulary.hash(word)).is_none())
+                    .map(|(word, _)| name(word))
+                    .zip(explanation.unseen);
+                (explanation.baseline, known.chain(unknown).collect())
+            })
+        }))
+    }
+
+    /// The order of the labels, as one rank for each class id: it breaks ties and orders
+    /// snapshots.
+    fn set_ranks(&self, py: Python<'_>, ranks: Vec<u32>) {
+        self.write(py, |store| store.ranks = ranks);
+    }
+
+    /// The state as canonical bytes; classes with documents, in the order of their ranks.
+    /// Without `parents` they are a function of what was learned and nothing else.
+    fn snapshot<'py>(&self, py: Python<'py>, parents: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| {
+            self.read_detached(|store| store.snapshot(&store.class_order(), parents))
+        });
+        Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
+    }
+
+    /// The counts as arrays, in bytes: (layout, version, documents and tokens by class id; then
+    /// the sparse words × classes matrix: indptr, class ids, tokens, documents, lengths).
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (layout, version, export) = py.detach(|| {
+            self.read_detached(|store| (store.layout(), store.version(), store.export()))
+        });
+        let counts = (
+            layout,
+            version,
+            bytes_of(py, &export.class_documents),
+            bytes_of(py, &export.class_tokens),
+            bytes_of(py, &export.indptr),
+            bytes_of(py, &export.classes),
+            bytes_of(py, &export.tokens),
+            bytes_of(py, &export.documents),
+            bytes_of(py, &export.lengths),
+        );
+        Ok(counts.into_pyobject(py)?.into_any())
+    }
+
+    /// The word of each id; empty for an id that is not in use.
+    fn words(&self, py: Python<'_>) -> Vec<String> {
+        self.read(py, |store| {
+            let vocabulary = store.vocabulary();
+            let ids = 0..vocabulary.slots() as u32;
+            ids.map(|id| String::from_utf8_lossy(vocabulary.word(id)).into_owned()).collect()
+        })
+    }
+
+    /// Sets the weight of each word as a parent, float64 by id. False, with nothing changed, if
+    /// ids changed their meaning since `layout`.
+    fn set_parents(&self, py: Python<'_>, layout: u64, weights: PyBuffer<f64>) -> PyResult<bool> {
+        let weights = weights.to_vec(py)?;
+        Ok(self.write(py, |store| store.set_parents(weights, layout)))
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        let store = py.detach(|| self.read_detached(Store::clone));
+        CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
+    }
+
+    /// Grows with every change of the counts.
+    #[getter]
+    fn version(&self, py: Python<'_>) -> u64 {
+        self.read(py, Store::version)
+    }
+
+    /// Weight of all documents.
+    #[getter]
+    fn n_documents(&self, py: Python<'_>) -> f64 {
+        self.read(py, Store::documents)
+    }
+
+    /// Different words.
+    #[getter]
+    fn n_words(&self, py: Python<'_>) -> usize {
+        self.read(py, |store| store.vocabulary().len())
+    }
+
+    /// Nonzero (word, class) cells.
+    #[getter]
+    fn n_cells(&self, py: Python<'_>) -> usize {
+        self.read(py, Store::cells)
+    }
+
+    /// Documents in the index.
+    #[getter]
+    fn n_indexed(&self, py: Python<'_>) -> usize {
+        self.read(py, |store| store.index().len())
+    }
+
+    /// (pair, class) cells in the pair table.
+    #[getter]
+    fn n_pairs(&self, py: Python<'_>) -> usize {
+        self.read(py, |store| store.pairs().len())
+    }
+
+    fn __sizeof__(&self, py: Python<'_>) -> usize {
+        self.read(py, Store::size) + size_of::<Self>()
+    }
+}
+
+fn learn(
+    store: &mut Store,
+    tokenizer: &tokenizer::Tokenizer,
+    message: &Message<'_>,
+    class: ClassId,
+    weight: f64,
+) -> Result<Result<(), Error>, NotReady> {
+    if weight == 0.0 {
+        return Ok(Ok(()));
+    }
+    if let Err(error) = store.check_room() {
+        return Ok(Err(error));
+    }
+    SCRATCH.with_borrow_mut(|scratch| {
+        let Scratch { tokens, bag, .. } = scratch;
+        message.intern(store, tokenizer, tokens, bag)?;
+        Ok(store.learn(bag, class, weight))
+    })
+}
+
+fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {
+    let mut bytes = Vec::with_capacity(size_of_val(values));
+    for value in values {
+        value.append(&mut bytes);
+    }
+    PyBytes::new(py, &bytes)
+}
+
+/// A number that numpy can read from its native bytes.
+trait Number: Copy {
+    fn append(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! number {
+    ($type:ty) => {
+        impl Number for $type {
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+        }
+    };
+}
+number!(f64);
+number!(i64);
+
+/// Tokenises and hashes the texts of a batch and does nothing else: the limit that learning and
+/// predicting are measured against. Returns the sum of the hashes.
+#[pyfunction]
+fn tokenize_and_hash(py: Python<'_>, tokenizer: &NativeTokenizer, batch: &Batch) -> PyResult<u64> {
+    let sum = py.detach(|| {
+        let mut sum = 0u64;
+        if let Messages::Items(items) = &batch.messages {
+            for item in items {
+                tokenizer.cut(&item.message(), |_, hash| sum = sum.wrapping_add(hash))?;
+            }
+        }
+        Ok(sum)
+    });
+    sum.map_err(|error: NotReady| input_error(py, error.to_string()))
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<NativeTokenizer>()?;
+    module.add_class::<Batch>()?;
+    module.add_class::<Scoring>()?;
+    module.add_class::<CountStore>()?;
+    module.add_function(wrap_pyfunction!(tokenize_and_hash, module)?)
+}

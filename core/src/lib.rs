@@ -1,0 +1,25 @@
+//! The native core of streamnb: messages in, counts kept, scores out.
+//!
+//! Data flows one way: text → tokens ([`tokenizer`]) → ids ([`vocabulary`]) → a bag ([`bag`]) →
+//! counts ([`store`]) → scores ([`scoring`], [`hidden`]). Nothing here knows Python, but for the
+//! bindings.
+
+pub mod bag;
+pub mod counts;
+pub mod error;
+pub mod explain;
+pub mod export;
+pub mod hidden;
+pub mod index;
+pub mod merge;
+pub mod message;
+pub mod pairs;
+pub mod scoring;
+pub mod snapshot;
+pub mod store;
+pub mod tokenizer;
+pub mod unicode;
+pub mod vocabulary;
+
+#[cfg(feature = "python")]
+mod bindings;

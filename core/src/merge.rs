@@ -1,0 +1,122 @@
+//! Whole stores added to and subtracted from one another.
+
+use crate::counts::{Class, ClassId, take};
+use crate::error::Result;
+use crate::index::Document;
+use crate::store::{Store, not_learned};
+use crate::vocabulary::WordId;
+
+impl Store {
+    /// Adds everything another store learned. `class_of` maps its classes to this store's.
+    ///
+    /// Counts add up, in any order of merging. The other store's documents are younger than all
+    /// of this one's: they are appended to the index, and the oldest leave it at its bound. That
+    /// is the index of a store that learned first this stream and then the other.
+    pub fn merge(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
+        self.check_room()?;
+        for (theirs, totals) in other.classes.iter().enumerate() {
+            if !totals.exists() {
+                continue;
+            }
+            let class = class_of[theirs] as usize;
+            if class >= self.classes.len() {
+                self.classes.resize_with(class + 1, Class::default);
+            }
+            self.classes[class].documents += totals.documents;
+            self.classes[class].tokens += totals.tokens;
+        }
+        let mut word_of = vec![0; other.vocabulary.slots()];
+        for theirs in other.vocabulary.sorted_ids() {
+            let bytes = other.vocabulary.word(theirs);
+            let word = self.intern(bytes, self.vocabulary.hash(bytes));
+            word_of[theirs as usize] = word;
+            for cell in other.row(theirs).cells() {
+                let class = class_of[cell.class as usize];
+                let ours = self.rows[word as usize].entry(class);
+                ours.tokens += cell.tokens;
+                if self.settings.frequencies {
+                    self.classes[class as usize]
+                        .move_frequency(ours.documents, ours.documents + cell.documents);
+                }
+                ours.documents += cell.documents;
+            }
+        }
+        if self.settings.max_documents > 0 {
+            for document in other.index.documents() {
+                self.index_document(translate(document, class_of, &word_of));
+            }
+        }
+        self.pruned |= other.pruned;
+        self.version += 1;
+        self.prune_to_bound();
+        Ok(())
+    }
+
+    /// Takes back everything another store learned: the inverse of [`merge`](Self::merge) as
+    /// long as no document was evicted meanwhile. Fails, and changes nothing, if a count would
+    /// become negative.
+    pub fn subtract(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
+        for (theirs, totals) in other.classes.iter().enumerate() {
+            let class = class_of[theirs];
+            let ours = self.classes.get(class as usize).map_or(0.0, |ours| ours.documents);
+            if totals.exists() && take(ours, totals.documents).is_none() {
+                return Err(not_learned("a class has fewer documents"));
+            }
+        }
+        let mut word_of = vec![WordId::MAX; other.vocabulary.slots()];
+        let mut changes = Vec::with_capacity(other.cells());
+        for theirs in other.vocabulary.sorted_ids() {
+            let bytes = other.vocabulary.word(theirs);
+            let Some(word) = self.vocabulary.find(bytes, self.vocabulary.hash(bytes)) else {
+                return Err(not_learned("it has words that were never learned"));
+            };
+            word_of[theirs as usize] = word;
+            for cell in other.row(theirs).cells() {
+                let class = class_of[cell.class as usize];
+                let left = self.rows[word as usize].cell(class).and_then(|ours| {
+                    Some((take(ours.tokens, cell.tokens)?, take(ours.documents, cell.documents)?))
+                });
+                let Some((tokens, documents)) = left else {
+                    return Err(not_learned("a word was seen less often in that class"));
+                };
+                changes.push((word, class, tokens, documents));
+            }
+        }
+        // The index first: its lengths and pairs are looked up through the cells.
+        let theirs: Vec<Document> = other
+            .index
+            .documents()
+            .rev()
+            .map(|document| translate(document, class_of, &word_of))
+            .collect();
+        for document in theirs {
+            self.unindex(&document);
+        }
+        for (word, class, tokens, documents) in changes {
+            self.set_cell(word, class, tokens, documents);
+        }
+        for (theirs, totals) in other.classes.iter().enumerate() {
+            if totals.exists() {
+                let ours = &mut self.classes[class_of[theirs] as usize];
+                ours.documents = take(ours.documents, totals.documents).unwrap_or(0.0);
+                ours.tokens = take(ours.tokens, totals.tokens).unwrap_or(0.0);
+                if !ours.exists() {
+                    ours.tokens = 0.0;
+                }
+            }
+        }
+        self.version += 1;
+        Ok(())
+    }
+}
+
+fn translate(document: &Document, class_of: &[ClassId], word_of: &[WordId]) -> Document {
+    let mut words: Vec<(WordId, f64)> =
+        document.words.iter().map(|&(word, count)| (word_of[word as usize], count)).collect();
+    words.sort_unstable_by_key(|&(word, _)| word);
+    Document {
+        class: class_of[document.class as usize],
+        weight: document.weight,
+        words: words.into_boxed_slice(),
+    }
+}

@@ -1,0 +1,271 @@
+//! The bytes of a store: canonical, so that equal states give equal bytes whatever their history.
+//!
+//! Classes stand in the order the caller gives, words in the order of their bytes, cells by class,
+//! indexed documents from the oldest to the youngest. What follows from these (ids, lengths,
+//! postings, pairs, frequencies) is not written. Numbers are LEB128; a count is twice itself where
+//! it is an integer, else 1 and its eight bytes. The caller adds a checksum over the whole file.
+
+use crate::counts::{Class, ClassId};
+use crate::error::{Error, Result};
+use crate::index::Document;
+use crate::store::{Settings, Store};
+use crate::vocabulary::WordId;
+
+const MAGIC: &[u8; 8] = b"streamnb";
+/// Raise with every change of the format.
+const VERSION: u64 = 1;
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl Store {
+    /// The state as bytes. `order` names every class with documents once; `parents` says whether
+    /// the weights in use as parents belong to it, which can be computed again from the counts.
+    pub fn snapshot(&self, order: &[ClassId], parents: bool) -> Result<Vec<u8>> {
+        let mut rank_of_class = vec![None; self.classes.len()];
+        for (rank, &class) in order.iter().enumerate() {
+            match rank_of_class.get_mut(class as usize) {
+                Some(slot) if slot.is_none() => *slot = Some(rank as u64),
+                _ => return Err(Error::Invalid(format!("class {class} can't stand in the order"))),
+            }
+        }
+        let ranked = |class: ClassId| {
+            rank_of_class[class as usize]
+                .ok_or_else(|| Error::Invalid(format!("class {class} is missing in the order")))
+        };
+        let mut bytes = MAGIC.to_vec();
+        put(&mut bytes, VERSION);
+        put(&mut bytes, self.settings.max_words as u64);
+        put(&mut bytes, self.settings.max_documents as u64);
+        put(&mut bytes, self.settings.max_pairs as u64);
+        put(&mut bytes, u64::from(self.settings.frequencies));
+        put(&mut bytes, u64::from(self.pruned));
+        put(&mut bytes, order.len() as u64);
+        for &class in order {
+            put_count(&mut bytes, self.classes[class as usize].documents);
+            put_count(&mut bytes, self.classes[class as usize].tokens);
+        }
+        let words = self.vocabulary.sorted_ids();
+        let mut rank_of_word = vec![0; self.vocabulary.slots()];
+        put(&mut bytes, words.len() as u64);
+        for (rank, &word) in words.iter().enumerate() {
+            rank_of_word[word as usize] = rank as WordId;
+            put(&mut bytes, self.vocabulary.word(word).len() as u64);
+            bytes.extend_from_slice(self.vocabulary.word(word));
+            let mut cells = Vec::with_capacity(self.row(word).len());
+            for cell in self.row(word).cells() {
+                cells.push((ranked(cell.class)?, cell.tokens, cell.documents));
+            }
+            cells.sort_unstable_by_key(|&(class, _, _)| class);
+            put(&mut bytes, cells.len() as u64);
+            for (class, tokens, documents) in cells {
+                put(&mut bytes, class);
+                put_count(&mut bytes, tokens);
+                put_count(&mut bytes, documents);
+            }
+            put_count(&mut bytes, if parents { self.parent_weight(word) } else { 0.0 });
+        }
+        put(&mut bytes, self.index.len() as u64);
+        for document in self.index.documents() {
+            put(&mut bytes, ranked(document.class)?);
+            put_count(&mut bytes, document.weight);
+            let mut entries: Vec<(WordId, f64)> = document
+                .words
+                .iter()
+                .map(|&(word, count)| (rank_of_word[word as usize], count))
+                .collect();
+            entries.sort_unstable_by_key(|&(word, _)| word);
+            put(&mut bytes, entries.len() as u64);
+            for (word, count) in entries {
+                put(&mut bytes, u64::from(word));
+                put_count(&mut bytes, count);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// A store from the bytes of [`snapshot`](Self::snapshot): its classes are numbered in the
+    /// order they were given then.
+    pub fn restore(bytes: &[u8]) -> Result<Self> {
+        let Some(rest) = bytes.strip_prefix(MAGIC) else {
+            return Err(corrupt("they don't begin as the counts of streamnb do"));
+        };
+        let mut reader = Reader { rest };
+        let version = reader.number()?;
+        if version != VERSION {
+            return Err(Error::Corrupt(format!(
+                "the counts have format version {version}; this streamnb reads version {VERSION}"
+            )));
+        }
+        let mut store = Store::new(Settings {
+            max_words: reader.size()?,
+            max_documents: reader.size()?,
+            max_pairs: reader.size()?,
+            frequencies: reader.flag()?,
+        });
+        store.pruned = reader.flag()?;
+        for _ in 0..reader.number()? {
+            store.classes.push(Class::new(reader.positive()?, reader.count()?));
+        }
+        store.restore_words(&mut reader)?;
+        store.restore_index(&mut reader)?;
+        if !reader.rest.is_empty() {
+            return Err(corrupt("there is more after their end"));
+        }
+        Ok(store)
+    }
+
+    fn restore_words(&mut self, reader: &mut Reader) -> Result<()> {
+        let mut previous: Option<&[u8]> = None;
+        for _ in 0..reader.number()? {
+            let length = reader.size()?;
+            let word = reader.take(length)?;
+            if previous.is_some_and(|previous| previous >= word) {
+                return Err(corrupt("words are out of order"));
+            }
+            previous = Some(word);
+            let id = self.intern(word, self.vocabulary.hash(word));
+            let mut next_class = 0;
+            let cells = reader.number()?;
+            for _ in 0..cells {
+                let class = reader.class(self.classes.len())?;
+                if class < next_class {
+                    return Err(corrupt("the classes of a word are out of order"));
+                }
+                next_class = class + 1;
+                let (tokens, documents) = (reader.positive()?, reader.positive()?);
+                if documents > self.classes[class as usize].documents * (1.0 + 1e-9) {
+                    return Err(corrupt("a word has more documents than its class"));
+                }
+                let cell = self.rows[id as usize].entry(class);
+                cell.tokens = tokens;
+                cell.documents = documents;
+                if self.settings.frequencies {
+                    self.classes[class as usize].move_frequency(0.0, documents);
+                }
+            }
+            if cells == 0 {
+                return Err(corrupt("a word has no counts"));
+            }
+            self.parents.push(reader.count()?);
+        }
+        Ok(())
+    }
+
+    fn restore_index(&mut self, reader: &mut Reader) -> Result<()> {
+        let documents = reader.size()?;
+        if documents > self.settings.max_documents {
+            return Err(corrupt("there are more documents than the index takes"));
+        }
+        for _ in 0..documents {
+            let class = reader.class(self.classes.len())?;
+            let weight = reader.positive()?;
+            let mut words: Vec<(WordId, f64)> = Vec::new();
+            for _ in 0..reader.number()? {
+                let word = u32::try_from(reader.number()?)
+                    .ok()
+                    .filter(|&word| (word as usize) < self.rows.len())
+                    .ok_or_else(|| corrupt("a document has an unknown word"))?;
+                if words.last().is_some_and(|&(last, _)| last >= word)
+                    || self.rows[word as usize].cell(class).is_none()
+                {
+                    return Err(corrupt("a document disagrees with the counts"));
+                }
+                words.push((word, reader.positive()?));
+            }
+            self.index_document(Document { class, weight, words: words.into_boxed_slice() });
+        }
+        Ok(())
+    }
+}
+
+fn corrupt(reason: &str) -> Error {
+    Error::Corrupt(format!("the counts can't be read: {reason}"))
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn put_count(bytes: &mut Vec<u8>, count: f64) {
+    if (0.0..=EXACT).contains(&count) && count.fract() == 0.0 {
+        put(bytes, (count as u64) << 1);
+    } else {
+        put(bytes, 1);
+        bytes.extend_from_slice(&count.to_le_bytes());
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (taken, rest) =
+            self.rest.split_at_checked(length).ok_or_else(|| corrupt("they end too soon"))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let mut number: u64 = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1)?[0];
+            let part = u64::from(byte & 0x7f);
+            if part << shift >> shift != part {
+                break;
+            }
+            number |= part << shift;
+            if byte & 0x80 == 0 {
+                // One number, one spelling: no trailing zero byte.
+                return if byte == 0 && shift > 0 { Err(corrupt("a number")) } else { Ok(number) };
+            }
+        }
+        Err(corrupt("a number is too large"))
+    }
+
+    fn size(&mut self) -> Result<usize> {
+        usize::try_from(self.number()?).map_err(|_| corrupt("a number is too large"))
+    }
+
+    fn flag(&mut self) -> Result<bool> {
+        match self.number()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(corrupt("a flag is neither 0 nor 1")),
+        }
+    }
+
+    fn class(&mut self, classes: usize) -> Result<ClassId> {
+        u32::try_from(self.number()?)
+            .ok()
+            .filter(|&class| (class as usize) < classes)
+            .ok_or_else(|| corrupt("a class is unknown"))
+    }
+
+    /// A finite number, 0 or more.
+    fn count(&mut self) -> Result<f64> {
+        let number = self.number()?;
+        if number & 1 == 0 {
+            return Ok((number >> 1) as f64);
+        }
+        let mut eight = [0; 8];
+        eight.copy_from_slice(self.take(8)?);
+        let count = f64::from_le_bytes(eight);
+        if number == 1 && count.is_finite() && count > 0.0 {
+            Ok(count)
+        } else {
+            Err(corrupt("a count is out of range"))
+        }
+    }
+
+    fn positive(&mut self) -> Result<f64> {
+        match self.count()? {
+            0.0 => Err(corrupt("a count is zero")),
+            count => Ok(count),
+        }
+    }
+}

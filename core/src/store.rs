@@ -1,0 +1,489 @@
+//! The count store: vocabulary, counts and document index, changed together or not at all.
+
+use crate::bag::Bag;
+use crate::counts::{Class, ClassId, Row, take};
+use crate::error::{Error, Result};
+use crate::index::{Document, Index};
+use crate::pairs::PairTable;
+use crate::vocabulary::{Vocabulary, WordId};
+
+/// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
+pub const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
+
+/// The most vocabulary bytes a store takes before it asks for a bound.
+const MAX_VOCABULARY_BYTES: usize = 3 << 30;
+
+/// The share of `max_words` kept when the bound is passed: pruning sorts the vocabulary, so it
+/// should be rare, and a quarter of the bound pays for it with arrivals.
+const KEPT_SHARE: f64 = 0.75;
+
+/// What a store keeps and how much of it, set once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Words kept; past it the rarest are pruned.
+    pub max_words: usize,
+    /// Documents kept in the index; 0 keeps none.
+    pub max_documents: usize,
+    /// (pair, class) cells kept in the pair table; 0 keeps none.
+    pub max_pairs: usize,
+    /// Whether to keep, for each class, how many words have which document frequency: the
+    /// Bernoulli model needs it, and it costs the others two thirds of their learning speed.
+    pub frequencies: bool,
+}
+
+/// Everything learned so far.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) settings: Settings,
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) index: Index,
+    pub(crate) pairs: PairTable,
+    /// W_t by word id, 0 for words that are no parents: the statistics in use.
+    pub(crate) parents: Vec<f64>,
+    /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
+    pub(crate) pruned: bool,
+    /// The order of the labels, by class id: it breaks ties and orders snapshots.
+    pub ranks: Vec<u32>,
+    pub(crate) version: u64,
+    pub(crate) layout: u64,
+}
+
+impl Store {
+    pub fn new(settings: Settings) -> Self {
+        Store {
+            settings,
+            vocabulary: Vocabulary::new(),
+            classes: Vec::new(),
+            rows: Vec::new(),
+            index: Index::default(),
+            pairs: PairTable::new(settings.max_pairs),
+            parents: Vec::new(),
+            pruned: false,
+            ranks: Vec::new(),
+            version: 0,
+            layout: 0,
+        }
+    }
+
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    pub fn row(&self, word: WordId) -> &Row {
+        &self.rows[word as usize]
+    }
+
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    pub fn pairs(&self) -> &PairTable {
+        &self.pairs
+    }
+
+    /// Grows by one with every change.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Changes whenever an id comes to mean another word.
+    pub fn layout(&self) -> u64 {
+        self.layout
+    }
+
+    pub fn documents(&self) -> f64 {
+        self.classes.iter().map(|class| class.documents).sum()
+    }
+
+    /// How many classes have documents.
+    pub fn existing_classes(&self) -> usize {
+        self.classes.iter().filter(|class| class.exists()).count()
+    }
+
+    pub fn cells(&self) -> usize {
+        self.rows.iter().map(Row::len).sum()
+    }
+
+    /// The place of a class among the labels; a class of no known place comes last.
+    pub(crate) fn rank(&self, class: ClassId) -> u32 {
+        self.ranks.get(class as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// The classes with documents, by rank.
+    pub fn class_order(&self) -> Vec<ClassId> {
+        let ids = 0..self.classes.len() as ClassId;
+        let mut order: Vec<ClassId> =
+            ids.filter(|&class| self.classes[class as usize].exists()).collect();
+        order.sort_by_key(|&class| self.rank(class));
+        order
+    }
+
+    /// The id of a word that is about to be learned.
+    #[inline]
+    pub fn intern(&mut self, word: &[u8], hash: u64) -> WordId {
+        let id = self.vocabulary.intern(word, hash);
+        if id as usize >= self.rows.len() {
+            self.rows.push(Row::new());
+        }
+        id
+    }
+
+    /// Refuses to learn when the vocabulary's memory is exhausted; nothing has changed then.
+    pub fn check_room(&self) -> Result<()> {
+        if self.vocabulary.has_room_for(u32::MAX as usize - MAX_VOCABULARY_BYTES) {
+            Ok(())
+        } else {
+            Err(Error::Invalid(
+                "the vocabulary holds 3 GiB of words and takes no more: set max_words".into(),
+            ))
+        }
+    }
+
+    /// Learns one message, given as the bag of its (interned) words.
+    pub fn learn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
+        check_weight(weight)?;
+        if weight == 0.0 {
+            self.forget_unused(bag);
+            return Ok(());
+        }
+        if class as usize >= self.classes.len() {
+            self.classes.resize_with(class as usize + 1, Class::default);
+        }
+        let totals = &mut self.classes[class as usize];
+        let mut tokens = 0.0;
+        for &(word, count) in &bag.words {
+            let cell = self.rows[word as usize].entry(class);
+            tokens += count;
+            cell.tokens += weight * count;
+            if self.settings.frequencies {
+                totals.move_frequency(cell.documents, cell.documents + weight);
+            }
+            cell.documents += weight;
+        }
+        totals.documents += weight;
+        totals.tokens += weight * tokens;
+        self.version += 1;
+        if self.settings.max_documents > 0 {
+            bag.words.sort_unstable_by_key(|&(word, _)| word);
+            self.index_document(Document { class, weight, words: bag.words.as_slice().into() });
+        }
+        self.prune_to_bound();
+        Ok(())
+    }
+
+    pub(crate) fn prune_to_bound(&mut self) {
+        if self.vocabulary.len() > self.settings.max_words {
+            self.prune((self.settings.max_words as f64 * KEPT_SHARE) as usize);
+        }
+    }
+
+    /// Words interned for a message that is not learned after all.
+    fn forget_unused(&mut self, bag: &Bag) {
+        for &(word, _) in &bag.words {
+            if self.rows[word as usize].is_empty() {
+                self.forget_word(word);
+            }
+        }
+    }
+
+    pub(crate) fn forget_word(&mut self, word: WordId) {
+        self.vocabulary.remove(word);
+        if let Some(weight) = self.parents.get_mut(word as usize) {
+            *weight = 0.0;
+        }
+        self.layout += 1;
+    }
+
+    pub(crate) fn index_document(&mut self, document: Document) {
+        self.add_lengths(&document, document.weight);
+        self.pairs.learn(document.class, &document.words, document.weight);
+        self.index.push(document);
+        while self.index.len() > self.settings.max_documents {
+            if let Some(oldest) = self.index.pop_oldest() {
+                self.drop_from_index(&oldest, oldest.weight);
+            }
+        }
+    }
+
+    /// Takes back what an indexed document gave to lengths and pairs.
+    fn drop_from_index(&mut self, document: &Document, weight: f64) {
+        self.add_lengths(document, -weight);
+        self.pairs.unlearn(document.class, &document.words, weight);
+    }
+
+    fn add_lengths(&mut self, document: &Document, weight: f64) {
+        let length = document.length();
+        for &(word, _) in &document.words {
+            if let Some(cell) = self.rows[word as usize].cell_mut(document.class) {
+                cell.length = if weight < 0.0 {
+                    take(cell.length, -weight * length).unwrap_or(0.0)
+                } else {
+                    cell.length + weight * length
+                };
+            }
+        }
+    }
+
+    /// Unlearns one message: the exact inverse of having learned it.
+    ///
+    /// The document leaves the index where it is still there; a document that the index evicted
+    /// leaves the counts only, and one that learning evicted does not come back. Once words were
+    /// pruned, what is left of the message is taken away.
+    pub fn unlearn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
+        check_weight(weight)?;
+        if weight == 0.0 {
+            return Ok(());
+        }
+        if !bag.unseen.is_empty() && !self.pruned {
+            return Err(not_learned("it has words that were never learned"));
+        }
+        bag.words.sort_unstable_by_key(|&(word, _)| word);
+        let removals = self.plan_removals(class, &bag.words, weight);
+        let mut left = weight;
+        let mut amounts = Vec::with_capacity(bag.words.len());
+        for &(_, removed) in &removals {
+            left -= removed;
+        }
+        let outside = if left > 1e-12 * weight { left } else { 0.0 };
+        self.check_outside(class, &bag.words, outside)?;
+        for &(word, count) in &bag.words {
+            let cell = self.rows[word as usize].cell(class);
+            let (tokens, documents) = cell.map_or((0.0, 0.0), |cell| (cell.tokens, cell.documents));
+            match (take(tokens, weight * count), take(documents, weight)) {
+                (Some(tokens), Some(documents)) => amounts.push((tokens, documents)),
+                _ if self.pruned => amounts.push((0.0, 0.0)),
+                _ => return Err(not_learned("a word was seen less often in that class")),
+            }
+        }
+        let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
+        let Some(documents) = take(learned, weight) else {
+            return Err(not_learned("the class has fewer documents"));
+        };
+        // Nothing can fail from here on.
+        for (slot, removed) in removals {
+            self.remove_indexed(slot, removed);
+        }
+        let mut tokens = 0.0;
+        for (&(word, _), &(left_tokens, left_documents)) in bag.words.iter().zip(&amounts) {
+            tokens += self.set_cell(word, class, left_tokens, left_documents);
+        }
+        let totals = &mut self.classes[class as usize];
+        totals.documents = documents;
+        totals.tokens = if documents == 0.0 {
+            0.0
+        } else {
+            take(totals.tokens, tokens).unwrap_or(0.0)
+        };
+        self.version += 1;
+        Ok(())
+    }
+
+    /// Sets a cell's counts, dropping it at zero documents; returns the tokens taken away.
+    pub(crate) fn set_cell(
+        &mut self,
+        word: WordId,
+        class: ClassId,
+        tokens: f64,
+        documents: f64,
+    ) -> f64 {
+        let row = &mut self.rows[word as usize];
+        let Some(cell) = row.cell_mut(class) else { return 0.0 };
+        let before = *cell;
+        cell.tokens = tokens;
+        cell.documents = documents;
+        if self.settings.frequencies {
+            self.classes[class as usize].move_frequency(before.documents, documents);
+        }
+        if documents == 0.0 {
+            row.remove(class);
+            if row.is_empty() {
+                self.forget_word(word);
+            }
+            return before.tokens;
+        }
+        before.tokens - tokens
+    }
+
+    /// Which indexed documents an unlearned message is, newest first, and how much of each.
+    fn plan_removals(
+        &self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        weight: f64,
+    ) -> Vec<(u32, f64)> {
+        let matches = self.index.matches(class, words);
+        let weight_of = |slot| self.index.document(slot).map_or(0.0, |d| d.weight);
+        if let Some(&exact) = matches.iter().find(|&&slot| weight_of(slot) == weight) {
+            return vec![(exact, weight)];
+        }
+        let mut left = weight;
+        let mut removals = Vec::new();
+        for slot in matches {
+            if left <= 0.0 {
+                break;
+            }
+            let removed = left.min(weight_of(slot));
+            removals.push((slot, removed));
+            left -= removed;
+        }
+        removals
+    }
+
+    /// Whether `weight` of this message can lie outside the index: no indexed document may be
+    /// left without its counts.
+    fn check_outside(&self, class: ClassId, words: &[(WordId, f64)], weight: f64) -> Result<()> {
+        if weight == 0.0 || self.index.is_empty() {
+            return Ok(());
+        }
+        let indexed: f64 = self
+            .index
+            .documents()
+            .filter(|document| document.class == class)
+            .map(|document| document.weight)
+            .sum();
+        let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
+        if take(learned - indexed, weight).is_none() {
+            return Err(not_learned("no such message is among the recent documents"));
+        }
+        for &(word, count) in words {
+            let (mut documents, mut tokens) = (0.0, 0.0);
+            for posting in self.index.postings(word) {
+                if let Some(document) = self.index.document(posting.slot)
+                    && document.class == class
+                {
+                    documents += document.weight;
+                    tokens += document.weight * posting.count;
+                }
+            }
+            let enough = self.rows[word as usize].cell(class).is_some_and(|cell| {
+                take(cell.documents - documents, weight).is_some()
+                    && take(cell.tokens - tokens, weight * count).is_some()
+            });
+            if !enough {
+                return Err(not_learned("no such message is among the recent documents"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a document out of the index, wherever it still is.
+    pub(crate) fn unindex(&mut self, document: &Document) {
+        let removals = self.plan_removals(document.class, &document.words, document.weight);
+        for (slot, removed) in removals {
+            self.remove_indexed(slot, removed);
+        }
+    }
+
+    fn remove_indexed(&mut self, slot: u32, removed: f64) {
+        let Some(document) = self.index.document(slot).cloned() else { return };
+        self.drop_from_index(&document, removed);
+        match take(document.weight, removed) {
+            Some(left) if left > 0.0 => self.index.set_weight(slot, left),
+            _ => {
+                self.index.remove(slot);
+            }
+        }
+    }
+
+    /// Forgets all but the `keep` words with the highest document frequency, as if the others
+    /// had never been learned. Ties are broken by the words' bytes.
+    pub fn prune(&mut self, keep: usize) {
+        if self.vocabulary.len() <= keep {
+            return;
+        }
+        let mut ranked: Vec<(f64, WordId)> = self
+            .vocabulary
+            .sorted_ids()
+            .into_iter()
+            .map(|word| {
+                (self.rows[word as usize].cells().map(|cell| cell.documents).sum(), word)
+            })
+            .collect();
+        // Stable: words of equal frequency stay in the order of their bytes.
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let dropped: Vec<WordId> = ranked[keep..].iter().map(|&(_, word)| word).collect();
+        self.forget_words(&dropped);
+        self.pruned = true;
+        self.version += 1;
+    }
+
+    fn forget_words(&mut self, words: &[WordId]) {
+        let mut touched: Vec<u32> =
+            words.iter().flat_map(|&word| self.index.postings(word)).map(|p| p.slot).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        for &slot in &touched {
+            if let Some(document) = self.index.document(slot).cloned() {
+                self.drop_from_index(&document, document.weight);
+            }
+        }
+        self.index.forget_words(words);
+        for &slot in &touched {
+            if let Some(document) = self.index.document(slot).cloned() {
+                self.add_lengths(&document, document.weight);
+                self.pairs.learn(document.class, &document.words, document.weight);
+            }
+        }
+        for &word in words {
+            let cells: Vec<_> = self.rows[word as usize].cells().copied().collect();
+            for cell in cells {
+                let tokens = self.set_cell(word, cell.class, 0.0, 0.0);
+                let totals = &mut self.classes[cell.class as usize];
+                totals.tokens = take(totals.tokens, tokens).unwrap_or(0.0);
+            }
+        }
+    }
+
+    /// Gives each word its weight as a parent (by id; 0 for words that are no parents).
+    ///
+    /// Returns false, and changes nothing, if ids have changed their meaning since `layout`.
+    pub fn set_parents(&mut self, weights: Vec<f64>, layout: u64) -> bool {
+        if layout != self.layout {
+            return false;
+        }
+        self.parents = weights;
+        true
+    }
+
+    #[inline]
+    pub fn parent_weight(&self, word: WordId) -> f64 {
+        self.parents.get(word as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        self.vocabulary.size()
+            + self.rows.capacity() * size_of::<Row>()
+            + self.rows.iter().map(Row::size).sum::<usize>()
+            + self.classes.capacity() * size_of::<Class>()
+            + self.classes.iter().map(Class::size).sum::<usize>()
+            + self.index.size()
+            + self.pairs.size()
+            + self.parents.capacity() * size_of::<f64>()
+    }
+}
+
+/// Refuses a weight that is negative, not finite or beyond exact counting.
+pub fn check_weight(weight: f64) -> Result<()> {
+    if (0.0..=MAX_COUNT).contains(&weight) {
+        Ok(())
+    } else {
+        Err(Error::Invalid(format!(
+            "the weight of a message must be a number from 0 to 2**53, not {weight}"
+        )))
+    }
+}
+
+pub(crate) fn not_learned(reason: &str) -> Error {
+    Error::NotLearned(format!("this message was not learned with that label: {reason}"))
+}

@@ -1,0 +1,84 @@
+"""Streaming naive Bayes text classifiers that learn from every message as it arrives.
+
+Examples
+--------
+>>> import streamnb
+>>> model = streamnb.MNB()
+>>> model.learn_one("Free entry: WIN cash now", "spam")
+>>> model.learn_one("see you at noon", "ham")
+>>> model.predict_one("win free cash")
+'spam'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from streamnb.errors import (
+    DataError,
+    InputError,
+    MissingDependencyError,
+    ModelFileError,
+    NotLearnedError,
+    StreamNBError,
+)
+from streamnb.explanation import Explanation
+from streamnb.models import BNB, CNB, HCNB, HMNB, HOVA, MNB, OVA, ComposedNB
+from streamnb.naive_bayes import NaiveBayes
+from streamnb.tokenizer import Tokenizer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BNB",
+    "CNB",
+    "HCNB",
+    "HMNB",
+    "HOVA",
+    "MNB",
+    "OVA",
+    "ComposedNB",
+    "DataError",
+    "Explanation",
+    "InputError",
+    "MissingDependencyError",
+    "ModelFileError",
+    "NaiveBayes",
+    "NotLearnedError",
+    "StreamNBError",
+    "Tokenizer",
+    "load",
+]
+
+
+def load(
+    path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None
+) -> NaiveBayes:
+    """Return the model that a file holds, of whatever class.
+
+    Parameters
+    ----------
+    path
+        A file that a model's `save` wrote.
+    tokenizer
+        The function that the model was saved with, if its tokenizer was one.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is truncated, altered or of another version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from streamnb import MNB, load
+    >>> model = MNB()
+    >>> model.learn_one("win cash", "spam")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/filter.snb")
+    ...     type(load(f"{folder}/filter.snb"))
+    <class 'streamnb.models.mnb.MNB'>
+    """
+    return NaiveBayes.load(path, tokenizer)

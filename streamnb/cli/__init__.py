@@ -1,0 +1,95 @@
+"""The command `streamnb`.
+
+Each command is a module with `add_parser(subparsers)` and `run(args) -> int`. Exit status: 0 done;
+1 the run failed, or not one message could be read; 2 wrong usage; 130 interrupted; 141 the reader
+of the output went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from streamnb.errors import InputError, StreamNBError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["build_parser", "main"]
+
+COMMANDS = ("evaluate", "learn", "classify", "reproduce")
+
+_EPILOG = """\
+exit status:
+  0    done
+  1    the run failed, or not one message could be read
+  2    wrong usage
+  130  interrupted (Ctrl-C)
+  141  the reader of the output went away
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command with all its sub-commands."""
+    parser = argparse.ArgumentParser(
+        prog="streamnb",
+        description="Naive Bayes text classifiers for message streams.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"streamnb {_version()}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = importlib.import_module(f"streamnb.cli.{name}")
+        module.add_parser(subparsers)
+        subparsers.choices[name].set_defaults(run=module.run)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("streamnb")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    Parameters
+    ----------
+    argv
+        Arguments without the program's name; by default those of the process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A label that the terminal cannot show must not end the run.
+            stream.reconfigure(errors="backslashreplace")
+    args = build_parser().parse_args(argv)
+    try:
+        status = int(args.run(args))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return 141
+    except KeyboardInterrupt:
+        print("streamnb: interrupted", file=sys.stderr)
+        return 130
+    except (StreamNBError, OSError) as error:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.flush()
+        print(f"streamnb: error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, InputError) else 1
+    return status
+
+
+def _discard_output() -> None:
+    """Keep Python from reporting the broken pipe a second time when it flushes at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,136 @@
+"""`streamnb classify`: decisions of a saved model, one JSON object a line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamnb.cli.sources import Reading, add_source_arguments, count, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from streamnb.datasets import Message
+
+__all__ = ["add_parser", "decision", "run"]
+
+_EPILOG = """\
+Each line of the output is one decision, in the order of the messages:
+  id             of the message, or the number of its line
+  label          the decision; null when the model knows no class yet
+  probabilities  of each class
+  score          of two classes, the log odds of the positive one (of spam, not of ham); else null
+  against        with --explain: the next likely class
+  words          with --explain: the words that spoke loudest for the label against that class
+                 (negative: for that class), with their contribution in nats
+
+Messages need no label. In the format sms a line without a tab is a message, so that plain text,
+one message a line, can be classified with --format sms.
+
+examples:
+  streamnb classify spam.model new.jsonl > decisions.jsonl
+  tail -f inbox.txt | streamnb classify spam.model - --format sms --explain 5
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's options."""
+    parser = subparsers.add_parser(
+        "classify",
+        help="decide on messages with a saved model",
+        description="Decide on messages with a saved model; the decisions are JSON, one a line.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="MODELFILE", help="what learn saved")
+    parser.add_argument(
+        "sources",
+        nargs="*",
+        default=["-"],
+        metavar="SOURCE",
+        help="a file, - for standard input (the default), or a named stream",
+    )
+    parser.add_argument(
+        "--explain", type=count, default=0, metavar="N", help="add the N loudest words"
+    )
+    add_source_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
+    import streamnb
+
+    model = streamnb.load(args.model)
+    reading = Reading(args, args.sources or ["-"], labelled=False)
+    for message in reading.messages():
+        # Flushed a line: whoever reads the decisions of a live stream waits for them.
+        print(json.dumps(decision(model, message, args.explain)), flush=True)
+    if status := reading.status():
+        return status
+    skipped = reading.skipped()
+    print(
+        f"{plural(reading.n_messages, 'message')} classified" + (f"; {skipped}" if skipped else ""),
+        file=sys.stderr,
+    )
+    return 0
+
+
+def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
+    """Return a model's decision on a message, as plain values that JSON can hold.
+
+    Parameters
+    ----------
+    model
+        A model of streamnb.
+    message
+        The message; its label does not matter.
+    n_words
+        How many of the loudest words to add; at least 0.
+    """
+    from streamnb.evaluation import log_odds
+
+    label = model.predict_one(message.text)
+    probabilities = model.predict_proba_one(message.text)
+    score = None
+    if len(probabilities) == 2:
+        positive = model.positive if model.positive is not None else model.classes_[-1]
+        score = _finite(log_odds(model.joint_log_likelihood_one(message.text), positive))
+    decided: dict[str, Any] = {
+        "id": message.id,
+        "label": _plain(label),
+        "probabilities": {str(each): share for each, share in probabilities.items()},
+        "score": score,
+    }
+    if n_words:
+        others = [each for each in probabilities if each != label]
+        rival = max(others, key=lambda each: probabilities[each], default=None)
+        decided["against"] = _plain(rival)
+        decided["words"] = _loudest(model, message.text, label, rival, n_words)
+    return decided
+
+
+def _plain(label: Hashable) -> str | int | float | bool | None:
+    return label if isinstance(label, (str, int, float, bool, type(None))) else str(label)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _loudest(
+    model: Any, text: str, label: Hashable, rival: Hashable, n_words: int
+) -> list[dict[str, Any]]:
+    """Return the words that differ most between the label and the next likely class."""
+    if rival is None:
+        return []
+    explanation = model.explain_one(text)
+    towards = {
+        word: shares.get(label, 0.0) - shares.get(rival, 0.0)
+        for word, shares in explanation.words.items()
+    }
+    loudest = sorted(towards, key=lambda word: (-abs(towards[word]), str(word)))[:n_words]
+    return [{"word": str(word), "towards": towards[word]} for word in loudest]

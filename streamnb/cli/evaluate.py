@@ -1,0 +1,203 @@
+"""`streamnb evaluate`: how well models do on a stream they learn as they go."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamnb.cli import model_specs
+from streamnb.cli.sources import Reading, add_source_arguments, count, non_negative
+
+if TYPE_CHECKING:
+    from streamnb.evaluation import Result
+
+__all__ = ["add_parser", "run"]
+
+DEMO_MODELS = ("MNB", "CNB", "HMNB", "river:MultinomialNB")
+DEMO_PLOT = "streamnb-demo.png"
+
+_EPILOG = """\
+examples:
+  streamnb evaluate --demo
+  streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
+  streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
+  zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's options."""
+    parser = subparsers.add_parser(
+        "evaluate",
+        help="predict, then learn, each message of a stream, with several models side by side",
+        description="Prequential evaluation: each message of the stream is predicted and then\n"
+        "learned, by several models side by side.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "sources",
+        nargs="*",
+        metavar="SOURCE",
+        help="a file, - for standard input, or a named stream (--list-streams); "
+        "several are read one after another",
+    )
+    parser.add_argument(
+        "--demo",
+        action="store_true",
+        help=f"run {', '.join(DEMO_MODELS)} on the real SMS collection where it is, else on a "
+        "synthetic stream, and draw the learning curves",
+    )
+    parser.add_argument(
+        "-m",
+        "--model",
+        action="append",
+        type=model_specs.model_spec,
+        dest="models",
+        metavar="MODEL",
+        help=f"may be given several times; {model_specs.HELP} (default: MNB)",
+    )
+    parser.add_argument(
+        "--window",
+        type=count,
+        default=500,
+        metavar="N",
+        help="messages that the windowed metrics look back (default: 500)",
+    )
+    parser.add_argument(
+        "--positive",
+        metavar="LABEL",
+        help="label of the positive class (default: of two labels the larger in sorted order)",
+    )
+    parser.add_argument(
+        "--label-delay",
+        type=non_negative,
+        default=0,
+        metavar="N",
+        help="further messages predicted before a message's label arrives (default: 0)",
+    )
+    parser.add_argument(
+        "--max-scores",
+        type=non_negative,
+        default=1_000_000,
+        metavar="N",
+        help="scores kept for an exact AUC, 8 bytes each; beyond it a fine histogram takes over "
+        "(default: 1,000,000)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.png", help="draw the learning curves (needs matplotlib)"
+    )
+    add_source_arguments(parser)
+    parser.set_defaults(parser=parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
+    if args.demo == bool(args.sources):
+        args.parser.error("give either files or streams to read, or --demo")
+    if args.plot is not None and not args.demo:
+        _check_plot(args.plot)
+    sources = _demo_sources(args) if args.demo else args.sources
+    names = args.models or [
+        model_specs.model_spec(name) for name in (DEMO_MODELS if args.demo else ("MNB",))
+    ]
+    models = model_specs.build_all(names)
+    reading = Reading(args, sources)
+    from streamnb.evaluation import prequential
+
+    results = prequential(
+        models,
+        reading.messages(),
+        window=args.window,
+        positive=args.positive,
+        label_delay=args.label_delay,
+        max_scores=args.max_scores,
+    )
+    if status := reading.status():
+        return status
+    name = ", ".join(_shown(each) for each in sources)
+    _warn_about_positive(args.positive, results)
+    plotted, why_not = _draw(args, name, results)
+    if args.json:
+        print(json.dumps(_as_json(name, reading, results, plotted), indent=2))
+    else:
+        from streamnb.cli.table import report
+
+        print(report(name, results, reading.skipped()))
+    if plotted is not None:
+        print(f"learning curves: {plotted}", file=sys.stderr if args.json else sys.stdout)
+    elif why_not:
+        print(why_not, file=sys.stderr)
+    return 0
+
+
+def _demo_sources(args: argparse.Namespace) -> list[str]:
+    """Choose the stream of the demo, and say which it is and why."""
+    from streamnb.datasets import demo_stream
+
+    stream, sentence = demo_stream(args.limit, args.seed)
+    print(sentence, file=sys.stderr if args.json else sys.stdout, flush=True)
+    return [stream.name]
+
+
+def _shown(source: str) -> str:
+    return "standard input" if source == "-" else Path(source).name
+
+
+def _check_plot(path: Path) -> None:
+    """Find out before the run, not after it, that the picture cannot be drawn."""
+    from streamnb.errors import InputError
+    from streamnb.evaluation.plots import require_matplotlib
+
+    require_matplotlib()
+    if not path.parent.is_dir() or path.is_dir():
+        raise InputError(f"--plot {path}: not a file in a folder that exists")
+
+
+def _draw(
+    args: argparse.Namespace, name: str, results: dict[str, Result]
+) -> tuple[Path | None, str]:
+    """Draw the curves where wanted; return where they are, or why the demo has none."""
+    from streamnb.errors import MissingDependencyError
+    from streamnb.evaluation import plot_curves
+
+    if args.plot is None and not args.demo:
+        return None, ""
+    path = args.plot or Path(DEMO_PLOT)
+    try:
+        return plot_curves(results, path, title=f"Learning curves: {name}"), ""
+    except MissingDependencyError as error:
+        if args.plot is not None:
+            raise
+        return None, str(error)
+
+
+def _warn_about_positive(positive: str | None, results: dict[str, Result]) -> None:
+    labels = next(iter(results.values())).labels
+    if positive is not None and positive not in labels:
+        known = ", ".join(sorted(map(str, labels)))
+        print(
+            f"streamnb: no message has the label {positive} (there are: {known})", file=sys.stderr
+        )
+
+
+def _as_json(
+    name: str, reading: Reading, results: dict[str, Result], plotted: Path | None
+) -> dict[str, Any]:
+    shared = ("n_messages", "labels", "positive", "window")
+    models = []
+    for result in results.values():
+        values = result.to_dict()
+        stream = {key: values.pop(key) for key in shared}
+        models.append(values)
+    return {
+        "stream": {"name": name, **stream},
+        "bad_lines": {"count": reading.n_bad, "listed": reading.bad_lines},
+        "unlabelled": reading.n_unlabelled,
+        "plot": None if plotted is None else str(plotted),
+        "models": models,
+    }

@@ -1,0 +1,94 @@
+"""`streamnb learn`: a model file from labelled messages."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from pathlib import Path
+from typing import Any
+
+from streamnb.cli import model_specs
+from streamnb.cli.sources import Reading, add_source_arguments, plural
+from streamnb.errors import InputError
+
+__all__ = ["add_parser", "run"]
+
+_BATCH = 1000
+
+_EPILOG = """\
+examples:
+  streamnb learn mail.jsonl --model "HMNB(alpha=0.5)" --output spam.model
+  streamnb learn today.jsonl --from spam.model --output spam.model
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's options."""
+    parser = subparsers.add_parser(
+        "learn",
+        help="learn labelled messages and save the model",
+        description="Learn labelled messages and save the model in a file.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a file, - for standard input, or a named stream (--list-streams); several are read "
+        "one after another",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "-m",
+        "--model",
+        type=model_specs.model_spec,
+        metavar="MODEL",
+        help=f"one of {', '.join(model_specs.MODELS)}, with parameters where wanted, as in "
+        '"HMNB(alpha=0.5)" (default: MNB)',
+    )
+    which.add_argument(
+        "--from", type=Path, dest="start", metavar="MODELFILE", help="a saved model to go on with"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="MODELFILE", help="where to save it"
+    )
+    add_source_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
+    if not args.output.parent.is_dir() or args.output.is_dir():
+        raise InputError(f"--output {args.output}: not a file in a folder that exists")
+    model = _model(args)
+    reading = Reading(args, args.sources)
+    messages = reading.messages()
+    while batch := list(itertools.islice(messages, _BATCH)):
+        model.learn_many([each.text for each in batch], [each.label for each in batch])
+    if status := reading.status():
+        return status
+    model.save(args.output)
+    from streamnb.cli.table import bytes_in_words
+
+    if skipped := reading.skipped():
+        print(skipped, file=sys.stderr)
+    classes = ", ".join(map(str, model.classes_))
+    print(
+        f"{type(model).__name__} learned {plural(reading.n_messages, 'message')}: now "
+        f"{plural(round(model.n_documents), 'message')}, {plural(model.n_words, 'word')}, "
+        f"classes {classes}"
+    )
+    print(f"saved: {args.output} ({bytes_in_words(args.output.stat().st_size)})")
+    return 0
+
+
+def _model(args: argparse.Namespace) -> Any:
+    if args.start is not None:
+        import streamnb
+
+        return streamnb.load(args.start)
+    spec = args.model or model_specs.model_spec("MNB")
+    if spec.name not in model_specs.MODELS:
+        raise InputError(f"--model {spec.text}: only streamnb's own models can be saved")
+    return model_specs.build(spec)

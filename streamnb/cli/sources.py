@@ -1,0 +1,226 @@
+"""Where the messages of a command come from, and what becomes of its bad lines."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from streamnb.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from streamnb.datasets import BadLine, Message, Stream
+
+__all__ = ["ListStreams", "Reading", "add_source_arguments", "count", "non_negative", "plural"]
+
+_MOST_LISTED = 1000
+
+
+def count(text: str) -> int:
+    """Parse a number of at least 1, for argparse."""
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def non_negative(text: str) -> int:
+    """Parse a number of at least 0, for argparse."""
+    value = int(text)
+    if value < 0:
+        raise ValueError
+    return value
+
+
+count.__name__ = "number (1 or more)"
+non_negative.__name__ = "number (0 or more)"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 message`, `5,574 messages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that tell how files of messages are read."""
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--format",
+        metavar="NAME",
+        help="format of the files: jsonl, csv or tsv (with a header), or sms (label, tab, text); "
+        "by default the file's extension tells, and standard input is jsonl",
+    )
+    group.add_argument("--text-field", default="text", metavar="NAME", help="default: text")
+    group.add_argument("--label-field", default="label", metavar="NAME", help="default: label")
+    group.add_argument("--id-field", metavar="NAME", help="default: id, where there is one")
+    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="default: utf-8")
+    group.add_argument(
+        "--on-bad",
+        choices=("report", "fail"),
+        default="report",
+        help="a line that cannot be read is reported on standard error and skipped (report, the "
+        "default), or ends the run (fail)",
+    )
+    group.add_argument("--limit", type=count, metavar="N", help="read at most N messages")
+    group.add_argument(
+        "--seed",
+        type=int,
+        default=42,
+        metavar="N",
+        help="seed of a synthetic or a shuffled stream (default: 42)",
+    )
+    group.add_argument(
+        "--list-streams", action=ListStreams, nargs=0, help="list the named streams and exit"
+    )
+    group.add_argument("--no-progress", action="store_true", help="show no progress bar")
+
+
+class ListStreams(argparse.Action):
+    """The option that prints the named streams and ends the command, as `--version` does."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Print the names, each with its description."""
+        from streamnb.datasets import stream_names
+
+        for name, what in stream_names().items():
+            print(textwrap.fill(f"{name:<14} {what}", 80, subsequent_indent=15 * " "))
+        parser.exit()
+
+
+@dataclasses.dataclass
+class Reading:
+    """One pass over the sources that a command line names.
+
+    Parameters
+    ----------
+    args
+        The parsed options of `add_source_arguments`.
+    sources
+        Files, `-` for standard input, or named streams; read one after another as one stream.
+    labelled
+        Whether a message needs a label.
+    """
+
+    args: argparse.Namespace
+    sources: list[str]
+    labelled: bool = True
+    n_messages: int = 0
+    n_bad: int = 0
+    n_unlabelled: int = 0
+    bad_lines: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise an `InputError` when a source is neither a file nor a stream that is known."""
+        from streamnb.datasets import stream_names
+
+        known = list(stream_names())
+        if self.sources.count("-") > 1:
+            raise InputError("standard input (-) can be read only once")
+        for source in self.sources:
+            if source == "-" or source in known:
+                continue
+            if Path(source).is_dir():
+                raise InputError(f"{source} is a folder, not a file")
+            if not Path(source).exists():
+                raise InputError(
+                    f"there is no file and no stream {source} (streams: {', '.join(known)})"
+                )
+
+    def messages(self) -> Iterator[Message]:
+        """Yield the messages of all sources, up to the limit, with a bar on a terminal."""
+        self.check()
+        every = itertools.chain.from_iterable(self._one(source) for source in self.sources)
+        hidden = self.args.no_progress or not sys.stderr.isatty()
+        with tqdm(
+            itertools.islice(self._good(every), self.args.limit),
+            total=self._expected(),
+            unit=" messages",
+            disable=hidden,
+            leave=False,
+            dynamic_ncols=True,
+            mininterval=0.2,
+        ) as bar:
+            for message in bar:
+                self.n_messages += 1
+                yield message
+
+    def _named(self, source: str) -> Stream | None:
+        from streamnb.datasets import stream
+
+        if source == "-" or (Path(source).exists() and not Path(source).is_dir()):
+            return None
+        return stream(source, limit=self.args.limit, seed=self.args.seed)
+
+    def _expected(self) -> int | None:
+        """Return how many messages there will be, where that is known."""
+        streams = [self._named(source) for source in self.sources]
+        sizes: list[int | None] = [None if each is None else each.n_samples for each in streams]
+        limit: int | None = self.args.limit
+        if any(size is None for size in sizes):
+            return limit
+        total = sum(size for size in sizes if size is not None)
+        return total if limit is None else min(limit, total)
+
+    def _one(self, source: str) -> Iterator[Message]:
+        from streamnb.datasets import read_messages
+
+        named = self._named(source)
+        if named is not None:
+            return named.messages()
+        args = self.args
+        return read_messages(
+            source,
+            format=args.format,
+            text_field=args.text_field,
+            label_field=args.label_field,
+            id_field=args.id_field,
+            encoding=args.encoding,
+            on_bad=args.on_bad,
+            label_required=self.labelled,
+            report=lambda bad: self._report(source, bad),
+        )
+
+    def _good(self, messages: Iterable[Message]) -> Iterator[Message]:
+        for message in messages:
+            if self.labelled and not message.label:
+                self.n_unlabelled += 1
+            else:
+                yield message
+
+    def _report(self, source: str, bad: BadLine) -> None:
+        name = "standard input" if source == "-" else source
+        self.n_bad += 1
+        if self.n_bad <= _MOST_LISTED:
+            self.bad_lines.append({"source": name, "line": bad.number, "reason": bad.reason})
+        # Through the bar, so that it is not written into the middle of it.
+        tqdm.write(f"{name}, line {bad.number}: {bad.reason}; skipped", file=sys.stderr)
+
+    def skipped(self) -> str:
+        """Say in words what was skipped; empty where nothing was."""
+        parts = []
+        if self.n_bad:
+            parts.append(plural(self.n_bad, "bad line"))
+        if self.n_unlabelled:
+            parts.append(plural(self.n_unlabelled, "message") + " without a label")
+        return f"{' and '.join(parts)} skipped" if parts else ""
+
+    def status(self) -> int:
+        """Return the exit status: 1 when not one message could be read."""
+        if self.n_messages:
+            return 0
+        print("streamnb: error: not one message could be read", file=sys.stderr)
+        return 1

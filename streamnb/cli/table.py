@@ -1,0 +1,145 @@
+"""Aligned tables of results for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streamnb.cli.sources import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from streamnb.evaluation import Result, Scores
+
+__all__ = ["aligned", "bytes_in_words", "report"]
+
+_MOST_CLASSES = 6
+_Column = tuple[str, "Callable[[Scores], str | None]"]
+
+
+def _number(value: float | None, decimals: int, factor: float = 1.0) -> str | None:
+    return None if value is None else f"{factor * value:.{decimals}f}"
+
+
+_COLUMNS: tuple[_Column, ...] = (
+    ("acc %", lambda scores: _number(scores.accuracy, 2, 100)),
+    ("kappa", lambda scores: _number(scores.kappa, 3)),
+    ("macro-F1", lambda scores: _number(scores.macro_f1, 3)),
+    ("AUC", lambda scores: _number(scores.roc_auc, 4)),
+    ("1-AUC%", lambda scores: _number(scores.one_minus_auc_percent, 2)),
+    ("hm %", lambda scores: _number(scores.hm_percent, 2)),
+    ("sm %", lambda scores: _number(scores.sm_percent, 2)),
+    ("lam %", lambda scores: _number(scores.lam_percent, 2)),
+)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Lay out rows in columns, the first aligned to the left and the others to the right.
+
+    Parameters
+    ----------
+    rows
+        Rows of the same length; the first is the header.
+
+    Examples
+    --------
+    >>> print(aligned([("model", "kappa"), ("MNB", "0.88")]))
+    model  kappa
+    MNB     0.88
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def bytes_in_words(size: int | None) -> str:
+    """Return a size as `1.2 MB`; a dash where it is not known.
+
+    Examples
+    --------
+    >>> bytes_in_words(1_234_567), bytes_in_words(None)
+    ('1.2 MB', '-')
+    """
+    if size is None:
+        return "-"
+    if size < 1000:
+        return f"{size} B"
+    value = size / 1000
+    units = ["kB", "MB", "GB", "TB"]
+    while value >= 999.95 and len(units) > 1:
+        value /= 1000
+        units.pop(0)
+    return f"{value:.1f} {units[0]}"
+
+
+def report(source: str, results: dict[str, Result], skipped: str = "") -> str:
+    """Return the results of an evaluation as text.
+
+    Parameters
+    ----------
+    source
+        What was read.
+    results
+        The result of each model on it.
+    skipped
+        What was left out, in words; empty where nothing was.
+    """
+    listed = list(results.values())
+    first = listed[0]
+    lines = [f"{source}: {plural(first.n_messages, 'message')}, {_classes(first)}"]
+    if skipped:
+        lines.append(skipped)
+    lines += ["", "All messages", _quality([(r.name, r.cumulative) for r in listed])]
+    if first.n_messages > first.window:
+        lines += ["", f"Last {plural(first.window, 'message')}"]
+        lines.append(_quality([(r.name, r.windowed) for r in listed]))
+    lines += ["", "Cost", _cost(listed), ""]
+    lines.append("Each message was predicted first and learned afterwards.")
+    if most := max(result.n_unanswered for result in listed):
+        lines.append(
+            f"No decision yet on {plural(most, 'message')} at the start: not in the metrics."
+        )
+    if first.positive is not None:
+        lines.append(
+            f"hm %: misclassified of the messages that are not {first.positive!s}; sm %: of those "
+            "that are;\nlam %: their logistic mean; 1-AUC%: area above the ROC curve. Lower is "
+            "better."
+        )
+    if bound := max(result.auc_error_bound for result in listed):
+        lines.append(f"AUC from a histogram of the scores: off by {bound:.1e} at the most.")
+    return "\n".join(lines)
+
+
+def _classes(result: Result) -> str:
+    counts = sorted(result.labels.items(), key=lambda item: (-item[1], str(item[0])))
+    named = ", ".join(f"{label} {number:,}" for label, number in counts[:_MOST_CLASSES])
+    more = "" if len(counts) <= _MOST_CLASSES else ", ..."
+    return f"{len(counts)} class{'' if len(counts) == 1 else 'es'} ({named}{more})"
+
+
+def _quality(rows: list[tuple[str, Scores]]) -> str:
+    cells = [[value(scores) for _, value in _COLUMNS] for _, scores in rows]
+    used = [place for place in range(len(_COLUMNS)) if any(row[place] for row in cells)]
+    if not used:
+        return "no decision yet"
+    table = [["model", *(_COLUMNS[place][0] for place in used)]]
+    for (name, _), row in zip(rows, cells, strict=True):
+        table.append([name, *(row[place] or "-" for place in used)])
+    return aligned(table)
+
+
+def _cost(results: list[Result]) -> str:
+    table = [["model", "messages/s", "predicted/s", "learned/s", "memory"]]
+    for result in results:
+        seconds = (
+            result.predict_seconds + result.learn_seconds,
+            result.predict_seconds,
+            result.learn_seconds,
+        )
+        rates = [f"{result.n_messages / each:,.0f}" if each > 0 else "-" for each in seconds]
+        table.append([result.name, *rates, bytes_in_words(result.memory_bytes)])
+    return aligned(table)

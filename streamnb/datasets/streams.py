@@ -1,0 +1,253 @@
+"""Streams by name, for evaluation and the demo."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import socket
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from river import datasets as river_datasets
+from river.datasets import base
+
+from streamnb.datasets.files import read_messages
+from streamnb.datasets.folder import available, data_folder
+from streamnb.datasets.synthetic import SyntheticSMS
+from streamnb.datasets.uniform import read_text
+from streamnb.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from streamnb.datasets.message import Message
+
+__all__ = ["Stream", "demo_stream", "stream", "stream_names"]
+
+_DOWNLOAD_SECONDS = 30.0  # without any answer
+
+
+class _Entry(NamedTuple):
+    description: str
+    task: str
+    size: int
+    classes: int
+    read: Callable[[int], Iterator[Message]]  # from a seed
+    shuffled: bool = False
+
+
+class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
+    """A named stream of messages; iterate over it as often as you like.
+
+    It is a river dataset of pairs of a text and a label, so it goes into river's
+    `evaluate.progressive_val_score` as it is; `messages()` gives ids and times too.
+
+    Parameters
+    ----------
+    name
+        Name of the stream; `stream_names()` lists them.
+    limit
+        Greatest number of messages, at least 0; None for all.
+    seed
+        Seed of a synthetic or a shuffled stream; the others keep their own order.
+    """
+
+    def __init__(self, name: str, limit: int | None = None, seed: int = 42) -> None:
+        entry = _STREAMS.get(name)
+        if entry is None:
+            raise InputError(f"no stream {name!r}; known are {', '.join(_STREAMS)}")
+        if limit is not None and limit < 0:
+            raise InputError(f"limit is {limit}; it should be at least 0")
+        self.name = name
+        self.limit = limit
+        self.seed = seed
+        self._entry = entry
+        super().__init__(  # type: ignore[no-untyped-call, unused-ignore]
+            task=entry.task,
+            n_features=1,
+            n_samples=entry.size if limit is None else min(limit, entry.size),
+            n_classes=entry.classes,
+        )
+
+    @property
+    def description(self) -> str:
+        """What the stream is, in a sentence."""
+        return self._entry.description
+
+    def messages(self) -> Iterator[Message]:
+        """Yield the messages.
+
+        Raises
+        ------
+        DataError
+            The collection is absent and cannot be downloaded, or a line of it is bad.
+        """
+        read = self._entry.read(self.seed)
+        if self._entry.shuffled:
+            # The Fisher-Yates shuffle of random() alone: the same on every Python version.
+            kept, rng = list(read), random.Random(self.seed)
+            for place in range(len(kept) - 1, 0, -1):
+                other = int(rng.random() * (place + 1))
+                kept[place], kept[other] = kept[other], kept[place]
+            read = iter(kept)
+        return itertools.islice(read, self.limit)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield pairs of a message's text and its label."""
+        for message in self.messages():
+            yield message.text, message.label
+
+
+def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
+    """Return a stream by its name.
+
+    Parameters
+    ----------
+    name
+        One of `stream_names()`, or `"sms-or-synthetic"` for the one of `demo_stream`.
+    limit
+        Greatest number of messages, at least 0; None for all.
+    seed
+        Seed of a synthetic or a shuffled stream; the others keep their own order.
+
+    Raises
+    ------
+    InputError
+        Unknown name, or a negative limit.
+
+    Examples
+    --------
+    >>> from streamnb import datasets
+    >>> for text, label in datasets.stream("synthetic-sms", limit=1, seed=42):
+    ...     print(label, text)
+    ham sorry I missed your call, was in the pub. what's up?
+    """
+    if name == "sms-or-synthetic":
+        return demo_stream(limit, seed)[0]
+    return Stream(name, limit, seed)
+
+
+def stream_names() -> dict[str, str]:
+    """Return the names of the streams, each with a description.
+
+    Examples
+    --------
+    >>> from streamnb import datasets
+    >>> list(datasets.stream_names())
+    ['sms', 'synthetic-sms', 'spamassassin', 'enron', '20news', 'r8', 'reuters']
+    """
+    return {name: entry.description for name, entry in _STREAMS.items()}
+
+
+def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
+    """Return a stream that exists on this machine, and a sentence on which one and why.
+
+    It is the real SMS collection if the data folder holds it, or if river has downloaded it
+    before; else the synthetic stream. Nothing is downloaded.
+
+    Parameters
+    ----------
+    limit, seed
+        As for `stream`.
+
+    Examples
+    --------
+    >>> from streamnb import datasets
+    >>> messages, sentence = datasets.demo_stream(limit=10)
+    >>> messages.name in ("sms", "synthetic-sms") and messages.name in sentence
+    True
+    """
+    if available("text/sms_spam"):
+        why = f"the real SMS Spam Collection, found in {data_folder()}"
+        return Stream("sms", limit, seed), f"Stream sms: {why}."
+    if (found := _river_file()) is not None:
+        why = f"the real SMS Spam Collection, which river downloaded to {found.parent}"
+        return Stream("sms", limit, seed), f"Stream sms: {why}."
+    try:
+        reason = f"{data_folder()} has no text/sms_spam.jsonl.xz"
+    except DataError as error:
+        reason = str(error)
+    return Stream("synthetic-sms", limit, seed), (
+        f"Stream synthetic-sms: made-up messages with drift, as the real collection is absent "
+        f"({reason})."
+    )
+
+
+def _sms(seed: int) -> Iterator[Message]:
+    if available("text/sms_spam"):
+        return read_text("sms_spam")
+    path = _river_file() or _download()
+    return read_messages(path, format="sms", on_bad="fail")
+
+
+def _river_file() -> Path | None:
+    """Return the SMS collection if river has it, without making river's folder."""
+    home = Path(os.environ.get("RIVER_DATA", "~/river_data")).expanduser()
+    path = home / "SMSSpam" / "SMSSpamCollection"
+    return path if path.is_file() else None
+
+
+def _download() -> Path:
+    collection = river_datasets.SMSSpam()  # type: ignore[no-untyped-call, unused-ignore]
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(_DOWNLOAD_SECONDS)
+    try:
+        # Quietly: standard output may be for JSON.
+        collection.download(verbose=False)  # type: ignore[no-untyped-call, unused-ignore]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"the SMS collection is not in the data folder and cannot be downloaded from "
+            f"{collection.url} ({error}): set STREAMNB_DATA to a folder that holds "
+            "text/sms_spam.jsonl.xz, or use the stream synthetic-sms"
+        ) from error
+    finally:
+        socket.setdefaulttimeout(before)
+    found = _river_file()
+    if found is None:
+        raise DataError(f"{collection.url} does not hold the file SMSSpamCollection")
+    return found
+
+
+def _collection(name: str) -> Callable[[int], Iterator[Message]]:
+    return lambda seed: read_text(name)
+
+
+def _single_topic(seed: int) -> Iterator[Message]:
+    for message in read_text("reuters21578"):
+        if message.label and "|" not in message.label:
+            yield message
+
+
+_BINARY, _SEVERAL = base.BINARY_CLF, base.MULTI_CLF
+_STREAMS = {
+    "sms": _Entry(
+        "SMS Spam Collection: 5,574 real short messages, 13 % spam, in the collection's order",
+        _BINARY, 5574, 2, _sms,
+    ),
+    "synthetic-sms": _Entry(
+        "5,000 made-up short messages, 13 % spam, with drift; runs without any data",
+        _BINARY, 5000, 2, lambda seed: SyntheticSMS(5000, seed).messages(),
+    ),
+    "spamassassin": _Entry(
+        "SpamAssassin public corpus: 6,046 mails of 2001 and 2002 in order of time, 31 % spam",
+        _BINARY, 6046, 2, _collection("spamassassin"),
+    ),
+    "enron": _Entry(
+        "Enron-Spam 1 to 3: 16,541 mails, three mailboxes one after the other, 27 % spam",
+        _BINARY, 16541, 2, _collection("enron_spam"),
+    ),
+    "20news": _Entry(
+        "20 Newsgroups: 18,846 posts in 20 classes, shuffled with the seed",
+        _SEVERAL, 18846, 20, _collection("20news_bydate"), True,
+    ),
+    "r8": _Entry(
+        "Reuters R8: 7,674 news stories in 8 skewed classes, shuffled with the seed",
+        _SEVERAL, 7674, 8, _collection("r8"), True,
+    ),
+    "reuters": _Entry(
+        "Reuters-21578: the 9,494 stories with one topic, in order of time",
+        _SEVERAL, 9494, 66, _single_topic,
+    ),
+}  # fmt: skip

@@ -1,0 +1,28 @@
+"""Evaluation of models on message streams.
+
+`prequential` runs any number of models side by side over a stream, predicting each message before
+it is learned, and returns a `Result` a model; `plot_curves` draws their learning curves.
+"""
+
+from streamnb.evaluation.metrics import Scores, Tally, logistic_average_misclassification
+from streamnb.evaluation.plots import plot_curves
+from streamnb.evaluation.prequential import iter_prequential, prequential
+from streamnb.evaluation.results import Point, Result
+from streamnb.evaluation.roc import RocAuc, log_odds, roc_auc
+from streamnb.evaluation.scoring import memory_bytes, scorer
+
+__all__ = [
+    "Point",
+    "Result",
+    "RocAuc",
+    "Scores",
+    "Tally",
+    "iter_prequential",
+    "log_odds",
+    "logistic_average_misclassification",
+    "memory_bytes",
+    "plot_curves",
+    "prequential",
+    "roc_auc",
+    "scorer",
+]

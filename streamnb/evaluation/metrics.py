@@ -1,0 +1,213 @@
+"""Metrics of a stream of decisions, cumulative or over its last messages.
+
+Accuracy, Cohen's kappa and macro-F1 are river's, read from one shared confusion matrix; the area
+under the ROC curve is `streamnb.evaluation.roc`'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import river.metrics
+
+from streamnb.evaluation.roc import RocAuc, roc_auc
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+__all__ = [
+    "Scores",
+    "Tally",
+    "largest_label",
+    "logistic_average_misclassification",
+    "sorted_labels",
+]
+
+# River's metrics carry no types.
+_river: Any = river.metrics
+
+
+def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
+    """Sort labels as they compare, or by type and text where they do not.
+
+    Parameters
+    ----------
+    labels
+        Labels of any hashable types.
+
+    Returns
+    -------
+    The labels in ascending order.
+
+    Examples
+    --------
+    >>> sorted_labels(["spam", "ham"])
+    ['ham', 'spam']
+    >>> sorted_labels([1, "a"])
+    [1, 'a']
+    """
+    known = list(labels)
+    try:
+        return sorted(known)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(known, key=lambda label: (type(label).__name__, str(label)))
+
+
+def largest_label(labels: Iterable[Hashable]) -> Hashable:
+    """Return the label that is positive by default: the largest in sorted order."""
+    return sorted_labels(labels)[-1]
+
+
+def logistic_average_misclassification(ham: float, spam: float) -> float | None:
+    """Logistic average of the two misclassification rates (lam%), in percent.
+
+    Parameters
+    ----------
+    ham
+        Ham misclassified, in percent, in [0, 100].
+    spam
+        Spam misclassified, in percent, in [0, 100].
+
+    Returns
+    -------
+    The logistic mean, in percent; None where one rate is 0 and the other 100.
+
+    Examples
+    --------
+    >>> round(logistic_average_misclassification(1.0, 9.0), 3)
+    3.064
+
+    References
+    ----------
+    G. Cormack and T. Lynam (2005). TREC 2005 Spam Track Overview: hm%, sm%, lam%, (1-ROCA)%.
+    """
+    wrong = ham * spam
+    right = (100 - ham) * (100 - spam)
+    if wrong == 0 and right == 0:
+        return None
+    if wrong == 0 or right == 0:
+        return 0.0 if wrong == 0 else 100.0
+    return 100 / (1 + math.sqrt(right / wrong))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scores:
+    """The metrics of a number of decisions; None where one is not defined.
+
+    `hm_percent`, `sm_percent` and `lam_percent` are named as in the TREC spam tracks: the shares
+    of ham (negative) and spam (positive messages) misclassified, and their logistic average. They
+    and the ROC area exist for two classes, or against all others for a chosen positive label.
+    """
+
+    n_messages: int
+    accuracy: float | None = None
+    kappa: float | None = None
+    macro_f1: float | None = None
+    roc_auc: float | None = None
+    one_minus_auc_percent: float | None = None
+    hm_percent: float | None = None
+    sm_percent: float | None = None
+    lam_percent: float | None = None
+
+
+class Tally:
+    """Counts of decisions, and the scores behind them, over a stream or its last messages.
+
+    Parameters
+    ----------
+    window
+        Count the last `window` decisions only; None counts all of them.
+    max_scores
+        How many scores to keep exactly for the ROC area when there is no window.
+
+    Examples
+    --------
+    >>> tally = Tally()
+    >>> tally.add("ham", "ham", is_positive=False, score=-2.0)
+    >>> tally.add("spam", "ham", is_positive=True, score=-1.0)
+    >>> tally.scores("spam").accuracy, tally.scores("spam").roc_auc
+    (0.5, 1.0)
+    """
+
+    def __init__(self, window: int | None = None, max_scores: int = 1_000_000) -> None:
+        self.window = window
+        self.confusion = _river.ConfusionMatrix()
+        self._accuracy = _river.Accuracy(cm=self.confusion)
+        self._kappa = _river.CohenKappa(cm=self.confusion)
+        self._macro_f1 = _river.MacroF1(cm=self.confusion)
+        self._last: deque[tuple[Hashable, Hashable, bool, float | None]] = deque()
+        self.area = RocAuc(max_scores)
+
+    def add(
+        self, label: Hashable, decision: Hashable, is_positive: bool, score: float | None
+    ) -> None:
+        """Count one decision beside the true label, with its score where there is one."""
+        self.confusion.update(label, decision)
+        if self.window is None:
+            if score is not None:
+                self.area.add(is_positive, score)
+            return
+        self._last.append((label, decision, is_positive, score))
+        if len(self._last) > self.window:
+            old_label, old_decision, _, _ = self._last.popleft()
+            self.confusion.revert(old_label, old_decision)
+
+    def scores(self, positive: Hashable = None, with_area: bool = True) -> Scores:
+        """Compute the metrics of what was counted.
+
+        Parameters
+        ----------
+        positive
+            The positive label; None leaves out the metrics of two classes.
+        with_area
+            Whether the ROC area makes sense (all scores were of this positive label).
+        """
+        n_messages = int(self.confusion.total_weight)
+        if n_messages == 0:
+            return Scores(0)
+        plain = Scores(
+            n_messages=n_messages,
+            accuracy=float(self._accuracy.get()),
+            kappa=self._defined_kappa(),
+            macro_f1=float(self._macro_f1.get()),
+        )
+        if positive is None:
+            return plain
+        area = self._area() if with_area else None
+        ham, spam = self._misclassified(positive)
+        lam = None
+        if ham is not None and spam is not None:
+            lam = logistic_average_misclassification(ham, spam)
+        return dataclasses.replace(
+            plain,
+            roc_auc=area,
+            one_minus_auc_percent=None if area is None else 100 * (1 - area),
+            hm_percent=ham,
+            sm_percent=spam,
+            lam_percent=lam,
+        )
+
+    def _area(self) -> float | None:
+        if self.window is None:
+            return self.area.get()
+        kept = [(is_positive, score) for _, _, is_positive, score in self._last]
+        return roc_auc(
+            (score for is_positive, score in kept if is_positive and score is not None),
+            (score for is_positive, score in kept if not is_positive and score is not None),
+        )
+
+    def _defined_kappa(self) -> float | None:
+        # With one class on both sides chance agrees always, and kappa is 0 / 0.
+        return None if len(self.confusion.classes) < 2 else float(self._kappa.get())
+
+    def _misclassified(self, positive: Hashable) -> tuple[float | None, float | None]:
+        """Return ham and spam misclassified, in percent; None where there were no such messages."""
+        total = self.confusion.total_weight
+        spam = self.confusion.support(positive)
+        caught = self.confusion.true_positives(positive)
+        lost = self.confusion.false_positives(positive)
+        ham = total - spam
+        return (100 * lost / ham if ham else None, 100 * (spam - caught) / spam if spam else None)

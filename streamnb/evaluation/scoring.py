@@ -1,0 +1,106 @@
+"""What evaluation asks of a model: a score for the ROC curve, and its memory.
+
+Any river classifier can be evaluated. The score is the log odds of the positive class from joint
+log likelihoods where the model or the last step of a pipeline gives them, since probabilities of
+long messages saturate at 0 and 1 and then tie; else it is the logit of the probability, which
+keeps its order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Protocol, TypeAlias, cast
+
+from river import compose
+
+from streamnb.evaluation.roc import log_odds
+
+__all__ = ["Model", "Scorer", "memory_bytes", "scorer"]
+
+Scorer: TypeAlias = Callable[[Any, Hashable], float | None]
+LogLikelihoods: TypeAlias = Callable[[Any], Mapping[Hashable, float]]
+
+
+class Model(Protocol):
+    """A classifier that learns one message at a time, as river's do."""
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn one message and its label."""
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of a message, or None before any learning."""
+
+
+def scorer(model: Model) -> Scorer:
+    """Return a function that gives a message's score for a positive label.
+
+    Parameters
+    ----------
+    model
+        A river classifier or a pipeline that ends in one.
+
+    Returns
+    -------
+    A function of a message and a label; its value is the log odds of that label in nats, or None
+    where the model has neither log likelihoods nor probabilities.
+    """
+    likelihoods = _log_likelihoods(model)
+    if likelihoods is not None:
+        return lambda x, positive: log_odds(likelihoods(x), positive)
+    return _ProbabilityScorer(model)
+
+
+def _log_likelihoods(model: Any) -> LogLikelihoods | None:
+    if hasattr(model, "joint_log_likelihood_one"):
+        return cast("LogLikelihoods", model.joint_log_likelihood_one)
+    if hasattr(model, "joint_log_likelihood"):
+        return cast("LogLikelihoods", model.joint_log_likelihood)
+    if not isinstance(model, compose.Pipeline) or not model.steps:
+        return None
+    *before, last = model.steps.values()
+    of_last = _log_likelihoods(last)
+    if of_last is None or not all(hasattr(step, "transform_one") for step in before):
+        return None
+
+    def through_steps(x: Any) -> Mapping[Hashable, float]:
+        for step in before:
+            x = step.transform_one(x)
+        return of_last(x)
+
+    return through_steps
+
+
+class _ProbabilityScorer:
+    """The logit of the probability; None for ever once the model says it has none."""
+
+    def __init__(self, model: Model) -> None:
+        self._probabilities: Any = getattr(model, "predict_proba_one", None)
+
+    def __call__(self, x: Any, positive: Hashable) -> float | None:
+        if self._probabilities is None:
+            return None
+        try:
+            probabilities: Mapping[Hashable, float] = self._probabilities(x)
+        except NotImplementedError:
+            self._probabilities = None
+            return None
+        share = probabilities.get(positive, 0.0)
+        if not 0.0 < share < 1.0:
+            return math.inf if share >= 1.0 else -math.inf
+        return math.log(share) - math.log1p(-share)
+
+
+def memory_bytes(model: Any) -> int | None:
+    """Return the memory that a model occupies in bytes, or None where it cannot say.
+
+    Parameters
+    ----------
+    model
+        A model with `memory_bytes`, or one of river, whose objects are walked.
+    """
+    for attribute in ("memory_bytes", "_raw_memory_usage"):
+        value = getattr(model, attribute, None)
+        if isinstance(value, int):
+            return value
+    return None

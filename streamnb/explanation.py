@@ -1,0 +1,66 @@
+"""A decision taken apart."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamnb.labels import Label
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """What each word contributes to each class, in log units.
+
+    The joint log-likelihood of a class is its baseline plus the contributions of all words.
+
+    Attributes
+    ----------
+    baseline
+        Joint log-likelihood of an empty message, by label: the prior and, for the Bernoulli
+        model, the absence of all words.
+    words
+        Contribution of each word of the message, by word and label.
+
+    Examples
+    --------
+    >>> from streamnb import MNB
+    >>> model = MNB()
+    >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
+    ...     model.learn_one(x, y)
+    >>> explanation = model.explain_one("win at cash")
+    >>> explanation.top("spam", 2)
+    [('win', 0.78...), ('cash', 0.78...)]
+    """
+
+    baseline: dict[Label, float]
+    words: dict[str, dict[Label, float]]
+
+    def scores(self) -> dict[Label, float]:
+        """Return the joint log-likelihoods that the parts add up to."""
+        return {
+            label: base + sum(contributions[label] for contributions in self.words.values())
+            for label, base in self.baseline.items()
+        }
+
+    def top(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
+        """Return the words that speak most for a label.
+
+        Parameters
+        ----------
+        label
+            One of the labels of the explanation.
+        n
+            How many words, 0 or more.
+
+        Returns
+        -------
+        Pairs of word and how far its contribution to the label exceeds its mean contribution to
+        the other labels, the largest first.
+        """
+        others = [other for other in self.baseline if other != label]
+        lead = {
+            word: contributions[label]
+            - sum(contributions[other] for other in others) / max(len(others), 1)
+            for word, contributions in self.words.items()
+        }
+        return sorted(lead.items(), key=lambda item: (-item[1], item[0]))[:n]

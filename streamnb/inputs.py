@@ -1,0 +1,147 @@
+"""The forms in which messages may be given, brought to those that the core reads."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from streamnb import _core
+from streamnb.errors import InputError
+
+_ONE = "a str, or a mapping of tokens to counts"
+_MANY = (
+    "a list of str or of mappings, a pandas Series of str, a pandas DataFrame of counts, "
+    "or a scipy sparse matrix of counts with vocabulary="
+)
+
+Tokenize = Callable[[str], Iterable[Any]]
+
+
+def token_name(token: Any) -> str:
+    """Return the word a token stands for: itself, or an n-gram's words joined by a space.
+
+    Raises
+    ------
+    InputError
+        If it is no str, int or tuple of these, or has a lone surrogate.
+
+    Examples
+    --------
+    >>> token_name(("free", "entry")), token_name(7)
+    ('free entry', '7')
+    """
+    if isinstance(token, tuple) and token:
+        return " ".join(map(token_name, token))
+    if isinstance(token, (int, np.integer)) and not isinstance(token, bool):
+        return str(int(token))
+    if not isinstance(token, str):
+        raise InputError(
+            f"a token must be a str, an int or a tuple of these (an n-gram), "
+            f"not {type(token).__name__}: {token!r}"
+        )
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"token {token!r} has a lone surrogate, which is no text: replace it"
+        ) from None
+    return token
+
+
+def bad_count(token: Any, count: Any) -> str:
+    """Say what is wrong with a count that the core refused."""
+    return (
+        f"the count of token {token!r} is {count!r} ({type(count).__name__}): "
+        f"give a number from 0 to 2**53"
+    )
+
+
+def as_dict(x: Any) -> dict[Any, Any]:
+    """Return a mapping as a dict.
+
+    Raises
+    ------
+    InputError
+        If it is no mapping.
+    """
+    if isinstance(x, Mapping):
+        return dict(x)
+    raise InputError(f"a message must be {_ONE}, not {type(x).__name__}: {_short(x)}")
+
+
+def count_tokens(x: Any, tokenize: Tokenize) -> Any:
+    """Return a text's tokens counted; anything but a str as it is."""
+    return Counter(tokenize(x)) if isinstance(x, str) else x
+
+
+def read_batch(
+    X: Any,
+    vocabulary: Sequence[Any] | None,
+    tokenizer: _core.NativeTokenizer,
+    tokenize: Tokenize | None,
+) -> tuple[_core.Batch, Any]:
+    """Return a batch for the core, and the pandas index of `X` (None if it has none).
+
+    Raises
+    ------
+    InputError
+        If `X` is of another form than the documented ones, or has a bad message.
+    """
+    index = None
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        index, vocabulary = X.index, list(X.columns)
+        X = _frame_to_csr(X, pandas)
+    elif pandas is not None and isinstance(X, pandas.Series):
+        index, X = X.index, X.tolist()
+    if sparse.issparse(X):
+        return _rows(sparse.csr_matrix(X), vocabulary, "a sparse matrix"), index
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return _rows(sparse.csr_matrix(X), vocabulary, "a matrix"), index
+    if isinstance(X, (str, bytes, Mapping)) or not isinstance(X, Iterable):
+        raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {_short(X)}")
+    if tokenize is not None:
+        X = [count_tokens(x, tokenize) for x in X]
+    return _core.Batch(tokenizer, list(X)), index
+
+
+def _frame_to_csr(frame: Any, pandas: Any) -> sparse.csr_matrix:
+    try:
+        if len(frame.columns) and all(
+            isinstance(dtype, pandas.SparseDtype) for dtype in frame.dtypes
+        ):
+            return sparse.csr_matrix(frame.sparse.to_coo())
+        return sparse.csr_matrix(frame.to_numpy(dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"a DataFrame of messages must have one column of counts for each token; "
+            f"give a Series for texts ({error})"
+        ) from error
+
+
+def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str) -> _core.Batch:
+    if vocabulary is None:
+        raise InputError(f"{what} of counts needs vocabulary=, the list of its columns' words")
+    if len(vocabulary) != matrix.shape[1]:
+        raise InputError(
+            f"{what} with {matrix.shape[1]} columns and a vocabulary of {len(vocabulary)} words: "
+            f"give one word for each column"
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(f"{what} of counts must hold numbers, not {matrix.dtype}")
+    return _core.Batch.from_rows(
+        np.ascontiguousarray(matrix.indptr, dtype=np.int64),
+        np.ascontiguousarray(matrix.indices, dtype=np.int64),
+        np.ascontiguousarray(matrix.data, dtype=np.float64),
+        [token_name(word) for word in vocabulary],
+    )
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else shown[:77] + "..."

@@ -1,0 +1,14 @@
+"""The models, one a file: each names its parts and its equations."""
+
+from __future__ import annotations
+
+from streamnb.models.bnb import BNB
+from streamnb.models.cnb import CNB
+from streamnb.models.composed import ComposedNB
+from streamnb.models.hcnb import HCNB
+from streamnb.models.hmnb import HMNB
+from streamnb.models.hova import HOVA
+from streamnb.models.mnb import MNB
+from streamnb.models.ova import OVA
+
+__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HOVA", "MNB", "OVA", "ComposedNB"]

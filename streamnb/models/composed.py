@@ -1,0 +1,70 @@
+"""Any event model with any dependence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from streamnb.naive_bayes import NaiveBayes
+from streamnb.parts import Dependence, Event, dependence_named, event_named
+
+
+class ComposedNB(NaiveBayes):
+    """Naive Bayes composed of parts by their names.
+
+    Parameters
+    ----------
+    event
+        `"bernoulli"`, `"multinomial"`, `"complement"` or `"one-versus-all"`.
+    dependence
+        `"independent"` or `"hidden"`; hidden parents need word counts, so not with `"bernoulli"`.
+
+    The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+
+    Examples
+    --------
+    >>> from streamnb import HCNB, ComposedNB
+    >>> composed, named = ComposedNB(event="complement", dependence="hidden"), HCNB()
+    >>> for model in (composed, named):
+    ...     model.learn_one("win cash now", "spam")
+    ...     model.learn_one("see you at noon", "ham")
+    >>> composed.predict_proba_one("cash at noon") == named.predict_proba_one("cash at noon")
+    True
+    """
+
+    def __init__(
+        self,
+        event: str = "multinomial",
+        dependence: str = "independent",
+        alpha: float = 1.0,
+        prior: str | None = None,
+        unseen: str | None = None,
+        vocabulary_size: int | None = None,
+        tokenizer: Callable[[str], Iterable[Any]] | None = None,
+        refresh_every: int | float = 0.1,
+        threshold: float | str | None = None,
+        positive: Any = None,
+        cost_ratio: float = 1.0,
+        max_words: int = 1_000_000,
+        max_documents: int | None = None,
+        max_pairs: int = 1_000_000,
+    ) -> None:
+        self.event = event  # type: ignore[misc, assignment]
+        self.dependence = dependence  # type: ignore[misc, assignment]
+        super().__init__(
+            alpha=alpha,
+            prior=prior,
+            unseen=unseen,
+            vocabulary_size=vocabulary_size,
+            tokenizer=tokenizer,
+            refresh_every=refresh_every,
+            threshold=threshold,
+            positive=positive,
+            cost_ratio=cost_ratio,
+            max_words=max_words,
+            max_documents=max_documents,
+            max_pairs=max_pairs,
+        )
+
+    def _parts(self) -> tuple[Event, Dependence]:
+        return event_named(self.event), dependence_named(self.dependence)

@@ -1,0 +1,617 @@
+"""The flow that all models share: messages in, counts kept, statistics refreshed, labels out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from river import base
+
+from streamnb import _core, inputs, saving
+from streamnb.errors import InputError, NotLearnedError
+from streamnb.explanation import Explanation
+from streamnb.labels import Label, Labels, check_label
+from streamnb.parts import INDEPENDENT, Dependence, Event
+from streamnb.schedule import Schedule
+from streamnb.statistics import Counts, Floats
+from streamnb.threshold import LearnedThreshold, parse_threshold
+from streamnb.tokenizer import Tokenizer
+
+
+class NaiveBayes(base.MiniBatchClassifier):
+    """Base of all models: one count store, read through an event model and a dependence.
+
+    Parameters
+    ----------
+    alpha
+        Additive smoothing of word counts, above 0; 1 is Laplace's.
+    prior
+        `"empirical"` (n_c / n), `"laplace"` ((n_c + 1) / (n + s): Equations 4 and 5 of the HMNB
+        paper), or `"uniform"` (no prior). None is the event model's own: empirical for Bernoulli
+        and multinomial, Laplace's for complement and one-versus-all.
+    unseen
+        What a word counts for that no class has seen: `"smooth"`, estimated from the smoothing
+        alone, or `"skip"`, nothing. None is the event model's own: skip for Bernoulli, else smooth.
+    vocabulary_size
+        m, where the number of different words is known: 1 or more. None lets it grow.
+    tokenizer
+        A `Tokenizer`, or any function from a str to its tokens. None is `Tokenizer()`.
+    refresh_every
+        When statistics are computed anew, for models that have any. An int: after so many
+        messages. A float: when the stream has grown by this share.
+    threshold
+        For two classes. None decides for the class with the highest score. A probability in
+        (0, 1) decides for the positive class when its probability is above. `"auto"` uses the cut
+        that would have cost least so far.
+    positive
+        The label of the positive class; None is the last in sorted order (`"spam"` after `"ham"`).
+    cost_ratio
+        For `threshold="auto"`: what a lost negative (ham) costs, in units of a positive (spam) let
+        through; above 0.
+    max_words
+        Bound of the vocabulary, 1 or more: past it, the quarter of the words with the lowest
+        document frequencies is pruned, as if never learned.
+    max_documents
+        Documents kept in the index, for models that look at past documents; past it, the oldest
+        are evicted. 0 or more; None is the dependence's own.
+    max_pairs
+        Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
+        predictions walk the documents instead.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+
+    # The parts a model is made of.
+    event: ClassVar[Event]
+    dependence: ClassVar[Dependence] = INDEPENDENT
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        prior: str | None = None,
+        unseen: str | None = None,
+        vocabulary_size: int | None = None,
+        tokenizer: Callable[[str], Iterable[Any]] | None = None,
+        refresh_every: int | float = 0.1,
+        threshold: float | str | None = None,
+        positive: Any = None,
+        cost_ratio: float = 1.0,
+        max_words: int = 1_000_000,
+        max_documents: int | None = None,
+        max_pairs: int = 1_000_000,
+    ) -> None:
+        self.alpha = alpha
+        self.prior = prior
+        self.unseen = unseen
+        self.vocabulary_size = vocabulary_size
+        self.tokenizer = tokenizer
+        self.refresh_every = refresh_every
+        self.threshold = threshold
+        self.positive = positive
+        self.cost_ratio = cost_ratio
+        self.max_words = max_words
+        self.max_documents = max_documents
+        self.max_pairs = max_pairs
+        self._begin(None, Labels())
+
+    def _parts(self) -> tuple[Event, Dependence]:
+        """Return the event model and the dependence."""
+        return self.event, self.dependence
+
+    def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
+        """Start from nothing, or from the counts of a snapshot."""
+        event, dependence = self._parts()
+        self._dependence = dependence
+        self._scoring = _core.Scoring(
+            event=event.name,
+            alpha=_number("alpha", self.alpha),
+            prior=event.prior if self.prior is None else self.prior,
+            unseen=event.unseen if self.unseen is None else self.unseen,
+            vocabulary_size=(
+                None
+                if self.vocabulary_size is None
+                else _number("vocabulary_size", self.vocabulary_size)
+            ),
+            hidden=dependence.hidden,
+        )
+        native = self.tokenizer is None or isinstance(self.tokenizer, Tokenizer)
+        if not native and not callable(self.tokenizer):
+            raise InputError(
+                f"tokenizer must be None, a Tokenizer or a function from a str to its tokens, "
+                f"not {self.tokenizer!r}"
+            )
+        self._tokenize = None if native else self.tokenizer
+        tokenizer = self.tokenizer if isinstance(self.tokenizer, Tokenizer) else Tokenizer()
+        self._native_tokenizer = tokenizer.native()
+        self._threshold = parse_threshold(self.threshold, self.cost_ratio)
+        self._schedule = Schedule(self.refresh_every)
+        documents = dependence.max_documents if self.max_documents is None else self.max_documents
+        if snapshot is None:
+            self._store = _core.CountStore(
+                self._native_tokenizer,
+                max_words=_bound("max_words", self.max_words, least=1),
+                max_documents=_bound("max_documents", documents, least=0),
+                max_pairs=_bound("max_pairs", self.max_pairs, least=0),
+                frequencies=event.frequencies,
+            )
+        else:
+            self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
+        self._labels = labels
+        self._set_labels()
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def learn_one(self, x: str | Mapping[Any, float], y: Label, w: float = 1.0) -> None:
+        """Learn one message.
+
+        Parameters
+        ----------
+        x
+            A text, or a mapping of tokens to counts (0 to 2**53).
+        y
+            Its label: anything hashable but None.
+        w
+            Its weight, 0 (nothing is learned) to 2**53.
+
+        Raises
+        ------
+        InputError
+            If one of them can't be learned; the model is unchanged.
+        """
+        if self._tokenize is not None:
+            x = inputs.count_tokens(x, self._tokenize)
+        try:
+            class_id = self._labels.ids.get(y)
+        except TypeError:
+            class_id = None
+        if class_id is not None and self._threshold is None:
+            self._store.learn(x, class_id, w)
+        else:
+            self._learn_carefully(x, check_label(y), w)
+        if self._dependence.hidden and w and self._schedule.tick():
+            self.refresh()
+
+    def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
+        """Learn a message whose label may be new, or whose score is to be recorded."""
+        new = y not in self._labels.ids
+        threshold = self._threshold
+        log_odds = None
+        if isinstance(threshold, LearnedThreshold) and len(self._labels.ids) == 2 and not new:
+            log_odds = self._log_odds(x)
+        self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
+        if isinstance(threshold, LearnedThreshold) and log_odds is not None:
+            threshold.record(log_odds, y == self._positive_label(), w)
+        if new and w:
+            self._labels.add(y)
+            self._set_labels()
+
+    def _set_labels(self) -> None:
+        """Tell the store the order of the labels, after they have changed."""
+        self._store.set_ranks(self._labels.ranks())
+        self._order = [(label, self._labels.ids[label]) for label in self._labels.ordered()]
+
+    def learn_many(
+        self,
+        X: Any,
+        y: Iterable[Label],
+        w: float = 1.0,
+        vocabulary: Sequence[Any] | None = None,
+    ) -> None:
+        """Learn many messages, with the same result as one by one.
+
+        Parameters
+        ----------
+        X
+            A list of texts or of mappings, a pandas Series of texts, a pandas DataFrame of counts,
+            or a scipy sparse matrix of counts.
+        y
+            Their labels.
+        w
+            The weight of each message.
+        vocabulary
+            The words of a matrix's columns.
+
+        Raises
+        ------
+        InputError
+            If one of them can't be learned; the model is unchanged.
+        """
+        batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        labels = list(y)
+        if len(labels) != len(batch):
+            raise InputError(
+                f"{len(batch)} messages and {len(labels)} labels: give one label for each message"
+            )
+        if isinstance(self._threshold, LearnedThreshold):
+            # Each message's score before it is learned belongs to the record.
+            for message, label in zip(list(_each(X, vocabulary)), labels, strict=True):
+                self.learn_one(message, label, w)
+            return
+        class_ids, new = self._class_ids(labels)
+        if not (w and labels):
+            self._store.learn_many(batch, class_ids, w, 0, 0)
+            return
+        due = self._schedule.last_due(len(labels)) if self._dependence.hidden else None
+        if due is not None:
+            self._store.learn_many(batch, class_ids, w, 0, due)
+            self._refresh_statistics()
+        self._store.learn_many(batch, class_ids, w, due or 0, len(labels))
+        for label in new:
+            self._labels.add(label)
+        self._set_labels()
+
+    def _class_ids(self, labels: list[Label]) -> tuple[list[int], list[Label]]:
+        """Return the class id of each label, and the labels that are new."""
+        ids = self._labels.ids
+        try:
+            return [ids[label] for label in labels], []
+        except (KeyError, TypeError):
+            pass
+        new: dict[Label, int] = {}
+        class_ids = []
+        for given in labels:
+            label = check_label(given)
+            if label not in ids and label not in new:
+                new[label] = self._labels.free_id(skip=len(new))
+            class_ids.append(ids[label] if label in ids else new[label])
+        return class_ids, list(new)
+
+    def unlearn_one(self, x: str | Mapping[Any, float], y: Label, w: float = 1.0) -> None:
+        """Unlearn one message: the exact inverse of `learn_one` with the same arguments.
+
+        A document that the bounded index has evicted leaves the counts only. The record of a
+        learned threshold is kept: those decisions were taken.
+
+        Raises
+        ------
+        NotLearnedError
+            If this was not learned; the model is unchanged.
+        InputError
+            If one of the arguments can't be read.
+        """
+        if self._tokenize is not None:
+            x = inputs.count_tokens(x, self._tokenize)
+        y = check_label(y)
+        class_id = self._labels.ids.get(y)
+        if class_id is None:
+            raise NotLearnedError(
+                f"no message was learned with label {y!r}; labels are {self.classes_!r}"
+            )
+        if not self._store.unlearn(x, class_id, w):
+            self._labels.remove(y)
+            self._set_labels()
+        if self._dependence.hidden and w and self._schedule.tick():
+            self.refresh()
+
+    def merge(self, other: NaiveBayes) -> None:
+        """Learn everything that another model of the same kind has learned.
+
+        Counts add up in any order. Of documents in the index, the other model's are the younger.
+
+        Raises
+        ------
+        InputError
+            If the other is of another kind, or tokenises differently.
+        """
+        labels, class_ids = self._matched(other)
+        new = [label for label in labels if label not in self._labels.ids]
+        for label in new:
+            self._labels.add(label)
+        for label, theirs in other._labels.ids.items():
+            class_ids[theirs] = self._labels.ids[label]
+        self._store.merge(other._store, class_ids)
+        if isinstance(self._threshold, LearnedThreshold):
+            if isinstance(other._threshold, LearnedThreshold):
+                self._threshold.merge(other._threshold)
+        self._set_labels()
+        self.refresh()
+
+    def subtract(self, other: NaiveBayes) -> None:
+        """Unlearn everything that another model of the same kind has learned.
+
+        Raises
+        ------
+        NotLearnedError
+            If this model has not learned all of that; it is unchanged.
+        InputError
+            If the other is of another kind, or tokenises differently.
+        """
+        labels, class_ids = self._matched(other)
+        for label in labels:
+            if label not in self._labels.ids:
+                raise NotLearnedError(f"no message was learned with label {label!r}")
+            class_ids[other._labels.ids[label]] = self._labels.ids[label]
+        self._store.subtract(other._store, class_ids)
+        documents = Counts.of(self._store).class_documents
+        for label in labels:
+            if documents[self._labels.ids[label]] == 0:
+                self._labels.remove(label)
+        self._set_labels()
+        self.refresh()
+
+    def _matched(self, other: NaiveBayes) -> tuple[list[Label], list[int]]:
+        if not isinstance(other, NaiveBayes) or other._parts() != self._parts():
+            raise InputError(
+                f"a {type(self).__name__} takes another {type(self).__name__}, "
+                f"not {type(other).__name__}"
+            )
+        if other.tokenizer != self.tokenizer:
+            raise InputError("models with different tokenizers count different words")
+        return other._labels.ordered(), [0] * len(other._labels.names)
+
+    # --- statistics ---------------------------------------------------------------------------
+
+    def counts(self) -> Counts:
+        """Return a copy of the counts, by word id and class id, for numpy and scipy."""
+        return Counts.of(self._store)
+
+    def refresh(self) -> None:
+        """Compute the statistics of the counts anew, aside, and swap them in.
+
+        It happens by itself as `refresh_every` says. Other threads go on predicting with the
+        statistics before.
+        """
+        self._refresh_statistics()
+        self._schedule.reset(self._schedule.messages)
+
+    def _refresh_statistics(self) -> None:
+        if not self._dependence.hidden or not self._store.n_documents:
+            return
+        while True:
+            counts = self.counts()
+            words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
+            weights = self._dependence.parents(counts, words)
+            # Where pruning gave ids to other words meanwhile, it is done again.
+            if weights is None or self._store.set_parents(counts.layout, weights):
+                return
+
+    # --- predicting ---------------------------------------------------------------------------
+
+    def predict_one(self, x: str | Mapping[Any, float], **kwargs: Any) -> Label | None:
+        """Return the label of one message; None before anything was learned.
+
+        Of labels with equal scores it is the first in sorted order.
+
+        Raises
+        ------
+        InputError
+            If the message can't be read, or `threshold` is set and there are three classes.
+        """
+        if self._tokenize is not None:
+            x = inputs.count_tokens(x, self._tokenize)
+        if self._threshold is not None and len(self._order) > 1:
+            return self._decide(self._log_odds(x))
+        class_id = self._store.predict(x, self._scoring)
+        return None if class_id is None else self._labels.names[class_id]
+
+    def predict_proba_one(
+        self, x: str | Mapping[Any, float], **kwargs: Any
+    ) -> dict[Label, float]:
+        """Return the probability of each label; nothing before anything was learned."""
+        if self._tokenize is not None:
+            x = inputs.count_tokens(x, self._tokenize)
+        shares = self._store.probabilities(x, self._scoring)
+        return {label: shares[class_id] for label, class_id in self._order}
+
+    def joint_log_likelihood_one(self, x: str | Mapping[Any, float]) -> dict[Label, float]:
+        """Return the score of each label: ln P(c) + ln P(x|c), or what the model has for it."""
+        if self._tokenize is not None:
+            x = inputs.count_tokens(x, self._tokenize)
+        scores = self._store.scores(x, self._scoring)
+        return {label: scores[class_id] for label, class_id in self._order}
+
+    def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
+        """Return the label of each message: a Series for pandas input, else a list."""
+        batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        if self._threshold is not None and len(self._order) > 1:
+            positive = self._positive_column()
+            scores = self._scores_many(batch)
+            log_odds = scores[:, positive] - scores[:, 1 - positive]
+            labels: list[Label | None] = [self._decide(value) for value in log_odds.tolist()]
+        else:
+            labels = self._store.predict_many(batch, self._scoring, self._labels.names)
+        if index is None:
+            return labels
+        import pandas as pd
+
+        return pd.Series(labels, index=index, dtype=None if labels else object)
+
+    def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
+        """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
+        batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        scores = self._scores_many(batch)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-math.inf))
+        shares /= shares.sum(axis=1, keepdims=True)
+        if index is None:
+            return [dict(zip(self.classes_, row, strict=True)) for row in shares.tolist()]
+        import pandas as pd
+
+        return pd.DataFrame(shares, index=index, columns=pd.Index(self.classes_, tupleize_cols=False))
+
+    def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
+        """Return the scores of each message, shape `(messages, classes)`, as `classes_` orders."""
+        batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        return self._scores_many(batch)
+
+    def _scores_many(self, batch: _core.Batch) -> Floats:
+        scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
+        by_id = scores.reshape(len(batch), -1) if scores.size else np.zeros((len(batch), 0))
+        return by_id[:, [class_id for _, class_id in self._order]]
+
+    def _positive_label(self) -> Label:
+        if self.positive is None:
+            return self._order[-1][0]
+        return check_label(self.positive)
+
+    def _positive_column(self) -> int:
+        labels = self.classes_
+        if len(labels) != 2:
+            raise InputError(
+                f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
+            )
+        if self._positive_label() not in labels:
+            raise InputError(f"positive is {self.positive!r}, which is none of {labels!r}")
+        return labels.index(self._positive_label())
+
+    def _log_odds(self, x: Any) -> float:
+        positive = self._positive_column()
+        scores = self._store.scores(x, self._scoring)
+        (_, first), (_, second) = self._order
+        log_odds = scores[second] - scores[first]
+        return log_odds if positive == 1 else -log_odds
+
+    def _decide(self, log_odds: float) -> Label:
+        positive = self._positive_column()
+        assert self._threshold is not None
+        return self.classes_[positive if log_odds > self._threshold.cut else 1 - positive]
+
+    def explain_one(self, x: str | Mapping[Any, float]) -> Explanation:
+        """Return each word's contribution to the score of each label.
+
+        Examples
+        --------
+        >>> from streamnb import MNB
+        >>> model = MNB()
+        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
+        ...     model.learn_one(x, y)
+        >>> model.explain_one("win at noon").top("ham", n=1)
+        [('at', 0.60...)]
+        """
+        tokenize = self._tokenize or self._native_tokenizer.tokens
+        counts = Counter(tokenize(x)) if isinstance(x, str) else inputs.as_dict(x)
+        baseline, words = self._store.explain(counts, self._scoring)
+
+        def by_label(values: list[float]) -> dict[Label, float]:
+            return {label: values[class_id] for label, class_id in self._order}
+
+        return Explanation(by_label(baseline), {word: by_label(terms) for word, terms in words})
+
+    # --- what is known ------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Label]:
+        """Labels with messages, in sorted order."""
+        return [label for label, _ in self._order]
+
+    @property
+    def n_documents(self) -> float:
+        """Weight of all messages learned."""
+        return self._store.n_documents
+
+    @property
+    def n_words(self) -> int:
+        """Different words learned."""
+        return self._store.n_words
+
+    @property
+    def n_cells(self) -> int:
+        """Nonzero (word, class) counts."""
+        return self._store.n_cells
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the counts take."""
+        return self._store.__sizeof__()
+
+    @property
+    def threshold_(self) -> float | None:
+        """The cut in use, as log odds of the positive class; None decides by the highest score."""
+        return None if self._threshold is None else self._threshold.cut
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def _more_tags(self) -> set[str]:
+        return {base.tags.POSITIVE_INPUT}
+
+    # --- saving -------------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """Return the model file's bytes: the same for all models that have learned the same.
+
+        Statistics are refreshed first and not written: they follow from the counts.
+        """
+        self.refresh()
+        return saving.dump(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file, which is replaced as a whole or not at all."""
+        saving.write(Path(path), self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None) -> Self:
+        """Return the model that a file holds.
+
+        Parameters
+        ----------
+        path
+            A file that `save` wrote.
+        tokenizer
+            The function that the model was saved with, if its tokenizer was one.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is truncated, altered, of another version, or holds another model.
+        """
+        return saving.load(cls, Path(path).read_bytes(), tokenizer)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, tokenizer: Callable[[str], Iterable[Any]] | None = None) -> Self:
+        """Return the model that `to_bytes` wrote."""
+        return saving.load(cls, data, tokenizer)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "parameters": {name: getattr(self, name) for name in self._get_params()},
+            "labels": self._labels.ordered(),
+            "counts": self._store.snapshot(parents=True),
+            "schedule": (self._schedule.messages, self._schedule.due),
+            "threshold": (
+                self._threshold.state() if isinstance(self._threshold, LearnedThreshold) else None
+            ),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["parameters"])
+        self._begin(state["counts"], Labels(state["labels"]))
+        self._schedule.messages, self._schedule.due = state["schedule"]
+        if isinstance(self._threshold, LearnedThreshold):
+            self._threshold.restore(state["threshold"])
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    return float(value)
+
+
+def _bound(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{name} must be a whole number from {least} on, not {value!r}")
+    return min(int(value), 2**63 - 1)
+
+
+def _each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
+    """Return the messages of a batch one by one, in the form that `learn_one` takes."""
+    if hasattr(X, "to_dict") and hasattr(X, "columns"):
+        return X.to_dict(orient="records")  # type: ignore[no-any-return]
+    if hasattr(X, "tocsr") and vocabulary is not None:
+        rows = X.tocsr()
+        return (
+            {vocabulary[j]: rows.data[k] for k, j in _row(rows, i)} for i in range(rows.shape[0])
+        )
+    return X  # type: ignore[no-any-return]
+
+
+def _row(rows: Any, i: int) -> Iterable[tuple[int, int]]:
+    span = range(rows.indptr[i], rows.indptr[i + 1])
+    return zip(span, rows.indices[rows.indptr[i] : rows.indptr[i + 1]], strict=True)

@@ -1,0 +1,116 @@
+"""The parts that models are composed of: event models, and dependences between words.
+
+The arithmetic of both is native; here they have their names, their defaults and what they keep.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamnb.errors import InputError
+from streamnb.statistics import Counts, Floats, qualified_parents
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """How a class gives a word its probability.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` and the native core know it.
+    prior, unseen
+        What `prior=None` and `unseen=None` mean.
+    frequencies
+        Whether it needs each class's histogram of document frequencies.
+    """
+
+    name: str
+    prior: str
+    unseen: str
+    frequencies: bool = False
+
+
+# The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
+# river and scikit-learn do. A complement is empty while one class is known: it needs smoothing.
+BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=True)
+MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
+COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
+ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
+
+
+@dataclasses.dataclass(frozen=True)
+class Dependence:
+    """How the words of a message depend on one another.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows it.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    """
+
+    name: str
+    max_documents: int = 0
+
+    @property
+    def hidden(self) -> bool:
+        """Whether words have hidden parents."""
+        return False
+
+    def parents(self, counts: Counts, vocabulary_size: float) -> Floats | None:
+        """Return the weight of each word as a parent, where there are any: shape `(words,)`."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class HiddenParents(Dependence):
+    """Each word has one hidden parent, mixed from the qualified other words of the message.
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), Equations 10–18.
+    """
+
+    @property
+    def hidden(self) -> bool:
+        """Whether words have hidden parents."""
+        return True
+
+    def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
+        """Return each word's gain ratio where it is at least the average, else 0."""
+        return qualified_parents(counts, vocabulary_size)
+
+
+INDEPENDENT = Dependence("independent")
+HIDDEN = HiddenParents("hidden", max_documents=65_536)
+
+EVENTS = {event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL)}
+DEPENDENCES = {dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN)}
+
+
+def event_named(name: object) -> Event:
+    """Return an event model by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if isinstance(name, str) and name in EVENTS:
+        return EVENTS[name]
+    raise InputError(f"event must be one of {', '.join(map(repr, EVENTS))}, not {name!r}")
+
+
+def dependence_named(name: object) -> Dependence:
+    """Return a dependence by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if isinstance(name, str) and name in DEPENDENCES:
+        return DEPENDENCES[name]
+    raise InputError(f"dependence must be one of {', '.join(map(repr, DEPENDENCES))}, not {name!r}")

@@ -1,0 +1,55 @@
+"""The papers' tables, measured again and printed beside the published ones.
+
+`streamnb reproduce NAME` is the command; this package is what it does. An `Experiment` holds
+what a paper did, `run_plan` cross-validates, `make_report` compares, `FORMATS` prints.
+"""
+
+from __future__ import annotations
+
+from streamnb.reproduce.comparison import Report, check_request, make_report
+from streamnb.reproduce.experiment import (
+    Collection,
+    CollectionRecipe,
+    Experiment,
+    ModelRecipe,
+    accuracy,
+    experiments,
+    find_experiment,
+    register,
+)
+from streamnb.reproduce.folds import weka_folds
+from streamnb.reproduce.hmnb import HMNB_PAPER
+from streamnb.reproduce.render import FORMATS, published_text
+from streamnb.reproduce.results import ResultsFile, default_results_path
+from streamnb.reproduce.runner import Plan, Scores, run_plan
+from streamnb.reproduce.significance import TTest, Wilcoxon, paired_t_test, wilcoxon
+from streamnb.reproduce.tables import PublishedTable, read_table
+
+__all__ = [
+    "FORMATS",
+    "HMNB_PAPER",
+    "Collection",
+    "CollectionRecipe",
+    "Experiment",
+    "ModelRecipe",
+    "Plan",
+    "PublishedTable",
+    "Report",
+    "ResultsFile",
+    "Scores",
+    "TTest",
+    "Wilcoxon",
+    "accuracy",
+    "check_request",
+    "default_results_path",
+    "experiments",
+    "find_experiment",
+    "make_report",
+    "paired_t_test",
+    "published_text",
+    "read_table",
+    "register",
+    "run_plan",
+    "weka_folds",
+    "wilcoxon",
+]

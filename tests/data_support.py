@@ -1,0 +1,33 @@
+"""Finding the data folder in tests: skip with a reason when it is absent, or fail on request."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from streamnb.datasets import data_folder
+from streamnb.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def require_data(*relative_paths: str) -> Path:
+    """Return the path of a file of the data folder, or skip the test that asks for it.
+
+    With no path, or several, the data folder itself is returned. With `STREAMNB_REQUIRE_DATA=1`
+    in the environment, absent data fail the test.
+    """
+    try:
+        folder = data_folder()
+        missing = [path for path in relative_paths if not (folder / path).is_file()]
+        reason = f"{folder} has no {', '.join(missing)}" if missing else ""
+    except DataError as error:
+        reason = str(error)
+    if reason:
+        if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
+            pytest.fail(f"STREAMNB_REQUIRE_DATA=1, and {reason}")
+        pytest.skip(reason)
+    return folder / relative_paths[0] if len(relative_paths) == 1 else folder
