@@ -28,6 +28,7 @@ from streamnb import datasets  # noqa: E402
 
 REPEATS = 18  # of the collection's 5,574 messages: a stream of 100,332 for the batches
 HIDDEN_LEARNED = 5000
+MARKS = ("<!-- make bench -->", "<!-- end -->")
 
 
 def say(text: str) -> None:
@@ -76,29 +77,52 @@ def load() -> tuple[str, list[str], list[str]]:
     return stream.name, [text for text, _ in pairs], [label for _, label in pairs]
 
 
-def section(title: str, body: str) -> None:
-    say("")
-    print(f"\n{title}\n{'=' * len(title)}\n{body}", flush=True)
+class Page:
+    """What is printed, kept for a document too."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+    def add(self, text: str) -> None:
+        say("")
+        print(text, flush=True)
+        self.parts.append(text)
+
+    def section(self, title: str, body: str) -> None:
+        self.add(f"\n{title}\n{'=' * len(title)}\n{body}")
+
+    def write_into(self, document: Path) -> None:
+        """Put everything between the document's marks, in place of what was there."""
+        head, mark, rest = document.read_text(encoding="utf-8").partition(MARKS[0])
+        _, end, tail = rest.partition(MARKS[1])
+        if not mark or not end:
+            raise SystemExit(f"{document} has no line {MARKS[0]} with {MARKS[1]} after it")
+        text = "\n".join(self.parts)
+        document.write_text(f"{head}{mark}\n```text\n{text}\n```\n{end}{tail}", encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each race (default 5)")
+    parser.add_argument("--rounds", type=int, default=9, help="rounds of each race (default 9)")
     parser.add_argument("--quick", action="store_true", help="two rounds, and growth to 10,000")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure here too")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE.md", help=f"put the tables after its {MARKS[0]}"
+    )
     options = parser.parse_args(arguments)
     rounds = 2 if options.quick else options.rounds
     lengths = (1_000, 10_000) if options.quick else (1_000, 10_000, 100_000)
 
     source, texts, labels = load()
     machine = f"{platform.machine()}, Python {platform.python_version()}, {PINNED}"
-    print(f"{source}: {len(texts):,} messages, {rounds} rounds; {machine}")
+    page = Page()
+    page.add(f"{source}: {len(texts):,} messages, {rounds} rounds; {machine}")
     report: dict[str, Any] = {"stream": source, "machine": machine, "races": {}}
     targets: list[Target] = []
 
     def run(title: str, entrants: list[Contestant], beside: str) -> dict[str, Timing]:
         timings = race(entrants, rounds, say)
-        section(title, race_table(timings, beside))
+        page.section(title, race_table(timings, beside))
         report["races"][title] = {name: t.as_dict() for name, t in timings.items()}
         return timings
 
@@ -123,23 +147,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
     sizes = memory.footprints(texts, labels)
-    section("memory of the counts", memory.footprint_table(sizes))
+    page.section("memory of the counts", memory.footprint_table(sizes))
     report["memory"] = [size.as_dict() for size in sizes]
 
     grown = memory.costs(texts, labels, lengths, say)
-    section(
+    page.section(
         "cost of one operation as the stream grows, one new word a message",
         memory.costs_table(grown),
     )
     report["growth"] = grown
 
-    section("targets", "\n".join(target.line() for target in targets))
+    page.section("targets", "\n".join(target.line() for target in targets))
     report["targets"] = [
         {"text": t.text, "value": t.value, "wanted": t.wanted, "met": t.met} for t in targets
     ]
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    if options.write:
+        page.write_into(options.write)
     return 0
 
 

@@ -57,13 +57,14 @@ def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
     tracemalloc.stop()
 
     own = []
-    for name in ("MNB", "HMNB"):
+    for name, more in (("MNB", ""), ("HMNB", " and its pairs of words")):
         model = MODELS[name]()
         model.learn_many(texts, labels)
-        own.append(Footprint(f"streamnb {name}", "memory_bytes", model.memory_bytes, cells))
+        size = model.memory_bytes
+        own.append(Footprint(f"streamnb {name}{more}", "its own measure", size, cells))
     return [
         *own,
-        Footprint("river MultinomialNB", "river's own measure", theirs._raw_memory_usage, cells),
+        Footprint("river MultinomialNB", "its own measure", theirs._raw_memory_usage, cells),
         Footprint("river MultinomialNB", "tracemalloc", traced, cells),
     ]
 

@@ -53,9 +53,7 @@ __all__ = [
 ]
 
 
-def load(
-    path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None
-) -> NaiveBayes:
+def load(path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None) -> NaiveBayes:
     """Return the model that a file holds, of whatever class.
 
     Parameters

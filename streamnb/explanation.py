@@ -29,7 +29,7 @@ class Explanation:
     ...     model.learn_one(x, y)
     >>> explanation = model.explain_one("win at cash")
     >>> explanation.top("spam", 2)
-    [('win', 0.78...), ('cash', 0.78...)]
+    [('cash', 0.78...), ('win', 0.78...)]
     """
 
     baseline: dict[Label, float]

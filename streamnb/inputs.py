@@ -75,8 +75,58 @@ def as_dict(x: Any) -> dict[Any, Any]:
 
 
 def count_tokens(x: Any, tokenize: Tokenize) -> Any:
-    """Return a text's tokens counted; anything but a str as it is."""
-    return Counter(tokenize(x)) if isinstance(x, str) else x
+    """Return a text's tokens counted; anything but a str as it is.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer gives no tokens.
+    """
+    if not isinstance(x, str):
+        return x
+    tokens = tokenize(x)
+    try:
+        if not isinstance(tokens, (str, bytes, Mapping)):
+            return Counter(iter(tokens))
+    except TypeError:  # not iterable, or a token is not hashable
+        pass
+    raise InputError(
+        f"tokenizer must return an iterable of tokens, not {type(tokens).__name__}: "
+        f"{_short(tokens)}"
+    )
+
+
+def read_labels(y: Any, messages: int) -> list[Any]:
+    """Return the labels of a batch as a list.
+
+    Raises
+    ------
+    InputError
+        If they are not as many as the messages, or no sequence of labels at all.
+    """
+    if isinstance(y, (str, bytes)) or not isinstance(y, Iterable):
+        raise InputError(f"labels must be a list or Series, not {type(y).__name__}: {_short(y)}")
+    labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
+    if len(labels) != messages:
+        raise InputError(
+            f"{messages} messages and {len(labels)} labels: give one label for each message"
+        )
+    return labels
+
+
+def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
+    """Return the messages of a batch one by one, in a form that `learn_one` takes."""
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        X = sparse.csr_matrix(X)
+    if sparse.issparse(X) and vocabulary is not None:
+        rows = sparse.csr_matrix(X)
+        return [
+            Counter({vocabulary[j]: n for j, n in zip(row.indices, row.data, strict=True)})
+            for row in (rows[i] for i in range(rows.shape[0]))
+        ]
+    if hasattr(X, "columns"):
+        return X.to_dict(orient="records")  # type: ignore[no-any-return]
+    return X  # type: ignore[no-any-return]
 
 
 def read_batch(

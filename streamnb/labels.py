@@ -64,13 +64,22 @@ def sort_key(label: Label) -> tuple[Any, ...]:
 class Labels:
     """A two-way map between labels and class ids; ids of forgotten labels are used again.
 
+    Attributes
+    ----------
+    names
+        The label of each class id; None where the id is free.
+    ids
+        The class id of each label.
+    order
+        Labels in sorted order, each with its class id.
+
     Examples
     --------
     >>> labels = Labels()
     >>> labels.add("spam"), labels.add("ham")
     (0, 1)
-    >>> labels.ordered()
-    ['ham', 'spam']
+    >>> labels.order
+    [('ham', 1), ('spam', 0)]
     >>> labels.ranks()
     [1, 0]
     """
@@ -78,8 +87,31 @@ class Labels:
     def __init__(self, names: list[Label] | None = None) -> None:
         self.names: list[Label | None] = []
         self.ids: dict[Label, int] = {}
+        self.order: list[tuple[Label, int]] = []
         for name in names or []:
             self.add(name)
+
+    def ids_of(self, labels: list[Label]) -> tuple[list[int], list[Label]]:
+        """Return the class id of each label of a batch, and the new labels among them.
+
+        New labels get the ids that `add` will give them, in this order.
+        """
+        try:
+            return [self.ids[label] for label in labels], []
+        except (KeyError, TypeError):
+            pass
+        try:
+            distinct = dict.fromkeys(labels)
+        except TypeError:
+            distinct = dict.fromkeys(map(check_label, labels))
+        ids = dict(self.ids)
+        new: list[Label] = []
+        for label in distinct:
+            checked = check_label(label)
+            if checked not in ids:
+                ids[checked] = self.free_id(skip=len(new))
+                new.append(checked)
+        return [ids[label] for label in labels], new
 
     def free_id(self, skip: int = 0) -> int:
         """Return the id that the next label but `skip` will get."""
@@ -94,20 +126,22 @@ class Labels:
         else:
             self.names[class_id] = label
         self.ids[label] = class_id
+        self._sort()
         return class_id
 
     def remove(self, label: Label) -> None:
         """Forget a label whose class has no documents left."""
         self.names[self.ids.pop(label)] = None
+        self._sort()
 
-    def ordered(self) -> list[Label]:
-        """Return the labels in sorted order; those that can't be sorted last, as they came."""
-        return sorted(self.ids, key=sort_key)
+    def _sort(self) -> None:
+        # Labels that can't be sorted come last, as they came.
+        self.order = [(label, self.ids[label]) for label in sorted(self.ids, key=sort_key)]
 
     def ranks(self) -> list[int]:
         """Return for each class id the place of its label in sorted order."""
-        places = {label: place for place, label in enumerate(self.ordered())}
-        return [places[name] if name is not None else len(places) for name in self.names]
+        places = {class_id: place for place, (_, class_id) in enumerate(self.order)}
+        return [places.get(class_id, len(places)) for class_id in range(len(self.names))]
 
 
 def to_json(label: Label) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,15 +10,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from streamnb import _core, inputs, saving
+from streamnb import _core, inputs, outputs, saving
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
+from streamnb.parameters import check_bound, check_choice, check_number, check_tokenizer
 from streamnb.parts import INDEPENDENT, Dependence, Event
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
-from streamnb.threshold import LearnedThreshold, parse_threshold
-from streamnb.tokenizer import Tokenizer
+from streamnb.threshold import DecisionThreshold, LearnedThreshold, parse_threshold
+
+Message = str | Mapping[Any, float]
+Tokenize = Callable[[str], Iterable[Any]]
 
 
 class NaiveBayes(base.MiniBatchClassifier):
@@ -78,7 +80,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         prior: str | None = None,
         unseen: str | None = None,
         vocabulary_size: int | None = None,
-        tokenizer: Callable[[str], Iterable[Any]] | None = None,
+        tokenizer: Tokenize | None = None,
         refresh_every: int | float = 0.1,
         threshold: float | str | None = None,
         positive: Any = None,
@@ -106,49 +108,39 @@ class NaiveBayes(base.MiniBatchClassifier):
         return self.event, self.dependence
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
-        """Start from nothing, or from the counts of a snapshot."""
+        """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
+        m = self.vocabulary_size
+        documents = dependence.max_documents if self.max_documents is None else self.max_documents
         self._dependence = dependence
         self._scoring = _core.Scoring(
             event=event.name,
-            alpha=_number("alpha", self.alpha),
-            prior=event.prior if self.prior is None else self.prior,
-            unseen=event.unseen if self.unseen is None else self.unseen,
-            vocabulary_size=(
-                None
-                if self.vocabulary_size is None
-                else _number("vocabulary_size", self.vocabulary_size)
-            ),
+            alpha=check_number("alpha", self.alpha),
+            prior=event.prior if self.prior is None else check_choice("prior", self.prior),
+            unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
+            vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
         )
-        native = self.tokenizer is None or isinstance(self.tokenizer, Tokenizer)
-        if not native and not callable(self.tokenizer):
-            raise InputError(
-                f"tokenizer must be None, a Tokenizer or a function from a str to its tokens, "
-                f"not {self.tokenizer!r}"
-            )
-        self._tokenize = None if native else self.tokenizer
-        tokenizer = self.tokenizer if isinstance(self.tokenizer, Tokenizer) else Tokenizer()
-        self._native_tokenizer = tokenizer.native()
+        self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._threshold = parse_threshold(self.threshold, self.cost_ratio)
         self._schedule = Schedule(self.refresh_every)
-        documents = dependence.max_documents if self.max_documents is None else self.max_documents
+        settings = {
+            "max_words": check_bound("max_words", self.max_words, least=1),
+            "max_documents": check_bound("max_documents", documents, least=0),
+            "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
+        }
         if snapshot is None:
             self._store = _core.CountStore(
-                self._native_tokenizer,
-                max_words=_bound("max_words", self.max_words, least=1),
-                max_documents=_bound("max_documents", documents, least=0),
-                max_pairs=_bound("max_pairs", self.max_pairs, least=0),
-                frequencies=event.frequencies,
+                self._native_tokenizer, **settings, frequencies=event.frequencies
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
         self._labels = labels
-        self._set_labels()
+        self._store.set_ranks(labels.ranks())
 
     # --- learning -----------------------------------------------------------------------------
 
-    def learn_one(self, x: str | Mapping[Any, float], y: Label, w: float = 1.0) -> None:
+    def learn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
         """Learn one message.
 
         Parameters
@@ -190,12 +182,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             threshold.record(log_odds, y == self._positive_label(), w)
         if new and w:
             self._labels.add(y)
-            self._set_labels()
-
-    def _set_labels(self) -> None:
-        """Tell the store the order of the labels, after they have changed."""
-        self._store.set_ranks(self._labels.ranks())
-        self._order = [(label, self._labels.ids[label]) for label in self._labels.ordered()]
+            self._store.set_ranks(self._labels.ranks())
 
     def learn_many(
         self,
@@ -224,17 +211,14 @@ class NaiveBayes(base.MiniBatchClassifier):
             If one of them can't be learned; the model is unchanged.
         """
         batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
-        labels = list(y)
-        if len(labels) != len(batch):
-            raise InputError(
-                f"{len(batch)} messages and {len(labels)} labels: give one label for each message"
-            )
-        if isinstance(self._threshold, LearnedThreshold):
+        labels = inputs.read_labels(y, len(batch))
+        class_ids, new = self._labels.ids_of(labels)
+        if isinstance(self._threshold, LearnedThreshold) and w and labels:
             # Each message's score before it is learned belongs to the record.
-            for message, label in zip(list(_each(X, vocabulary)), labels, strict=True):
+            self._store.learn_many(batch, class_ids, w, 0, 0)
+            for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
             return
-        class_ids, new = self._class_ids(labels)
         if not (w and labels):
             self._store.learn_many(batch, class_ids, w, 0, 0)
             return
@@ -245,25 +229,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._store.learn_many(batch, class_ids, w, due or 0, len(labels))
         for label in new:
             self._labels.add(label)
-        self._set_labels()
+        self._store.set_ranks(self._labels.ranks())
 
-    def _class_ids(self, labels: list[Label]) -> tuple[list[int], list[Label]]:
-        """Return the class id of each label, and the labels that are new."""
-        ids = self._labels.ids
-        try:
-            return [ids[label] for label in labels], []
-        except (KeyError, TypeError):
-            pass
-        new: dict[Label, int] = {}
-        class_ids = []
-        for given in labels:
-            label = check_label(given)
-            if label not in ids and label not in new:
-                new[label] = self._labels.free_id(skip=len(new))
-            class_ids.append(ids[label] if label in ids else new[label])
-        return class_ids, list(new)
-
-    def unlearn_one(self, x: str | Mapping[Any, float], y: Label, w: float = 1.0) -> None:
+    def unlearn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
         """Unlearn one message: the exact inverse of `learn_one` with the same arguments.
 
         A document that the bounded index has evicted leaves the counts only. The record of a
@@ -286,7 +254,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             )
         if not self._store.unlearn(x, class_id, w):
             self._labels.remove(y)
-            self._set_labels()
+            self._store.set_ranks(self._labels.ranks())
         if self._dependence.hidden and w and self._schedule.tick():
             self.refresh()
 
@@ -304,13 +272,13 @@ class NaiveBayes(base.MiniBatchClassifier):
         new = [label for label in labels if label not in self._labels.ids]
         for label in new:
             self._labels.add(label)
-        for label, theirs in other._labels.ids.items():
-            class_ids[theirs] = self._labels.ids[label]
+        for label in labels:
+            class_ids[other._labels.ids[label]] = self._labels.ids[label]
         self._store.merge(other._store, class_ids)
-        if isinstance(self._threshold, LearnedThreshold):
-            if isinstance(other._threshold, LearnedThreshold):
-                self._threshold.merge(other._threshold)
-        self._set_labels()
+        mine, theirs = self._threshold, other._threshold
+        if isinstance(mine, LearnedThreshold) and isinstance(theirs, LearnedThreshold):
+            mine.merge(theirs)
+        self._store.set_ranks(self._labels.ranks())
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -333,7 +301,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         for label in labels:
             if documents[self._labels.ids[label]] == 0:
                 self._labels.remove(label)
-        self._set_labels()
+        self._store.set_ranks(self._labels.ranks())
         self.refresh()
 
     def _matched(self, other: NaiveBayes) -> tuple[list[Label], list[int]]:
@@ -344,7 +312,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             )
         if other.tokenizer != self.tokenizer:
             raise InputError("models with different tokenizers count different words")
-        return other._labels.ordered(), [0] * len(other._labels.names)
+        return other.classes_, [0] * len(other._labels.names)
 
     # --- statistics ---------------------------------------------------------------------------
 
@@ -374,7 +342,7 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     # --- predicting ---------------------------------------------------------------------------
 
-    def predict_one(self, x: str | Mapping[Any, float], **kwargs: Any) -> Label | None:
+    def predict_one(self, x: Message, **kwargs: Any) -> Any:
         """Return the label of one message; None before anything was learned.
 
         Of labels with equal scores it is the first in sorted order.
@@ -386,54 +354,39 @@ class NaiveBayes(base.MiniBatchClassifier):
         """
         if self._tokenize is not None:
             x = inputs.count_tokens(x, self._tokenize)
-        if self._threshold is not None and len(self._order) > 1:
-            return self._decide(self._log_odds(x))
+        if self._threshold is not None and len(self._labels.order) > 1:
+            return self._decide(self._threshold, self._log_odds(x))
         class_id = self._store.predict(x, self._scoring)
         return None if class_id is None else self._labels.names[class_id]
 
-    def predict_proba_one(
-        self, x: str | Mapping[Any, float], **kwargs: Any
-    ) -> dict[Label, float]:
+    def predict_proba_one(self, x: Message, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each label; nothing before anything was learned."""
         if self._tokenize is not None:
             x = inputs.count_tokens(x, self._tokenize)
         shares = self._store.probabilities(x, self._scoring)
-        return {label: shares[class_id] for label, class_id in self._order}
+        return {label: shares[class_id] for label, class_id in self._labels.order}
 
-    def joint_log_likelihood_one(self, x: str | Mapping[Any, float]) -> dict[Label, float]:
+    def joint_log_likelihood_one(self, x: Message) -> dict[Label, float]:
         """Return the score of each label: ln P(c) + ln P(x|c), or what the model has for it."""
         if self._tokenize is not None:
             x = inputs.count_tokens(x, self._tokenize)
         scores = self._store.scores(x, self._scoring)
-        return {label: scores[class_id] for label, class_id in self._order}
+        return {label: scores[class_id] for label, class_id in self._labels.order}
 
     def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the label of each message: a Series for pandas input, else a list."""
         batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
-        if self._threshold is not None and len(self._order) > 1:
-            positive = self._positive_column()
-            scores = self._scores_many(batch)
-            log_odds = scores[:, positive] - scores[:, 1 - positive]
-            labels: list[Label | None] = [self._decide(value) for value in log_odds.tolist()]
-        else:
-            labels = self._store.predict_many(batch, self._scoring, self._labels.names)
-        if index is None:
-            return labels
-        import pandas as pd
-
-        return pd.Series(labels, index=index, dtype=None if labels else object)
+        if self._threshold is not None and len(self._labels.order) > 1:
+            log_odds = self._scores_many(batch) @ self._odds()
+            decided = [self._decide(self._threshold, value) for value in log_odds.tolist()]
+            return outputs.labels(decided, index)
+        labels = self._store.predict_many(batch, self._scoring, self._labels.names)
+        return outputs.labels(labels, index)
 
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
         batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
-        scores = self._scores_many(batch)
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-math.inf))
-        shares /= shares.sum(axis=1, keepdims=True)
-        if index is None:
-            return [dict(zip(self.classes_, row, strict=True)) for row in shares.tolist()]
-        import pandas as pd
-
-        return pd.DataFrame(shares, index=index, columns=pd.Index(self.classes_, tupleize_cols=False))
+        return outputs.probabilities(self._scores_many(batch), self.classes_, index)
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores of each message, shape `(messages, classes)`, as `classes_` orders."""
@@ -442,37 +395,37 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def _scores_many(self, batch: _core.Batch) -> Floats:
         scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
-        by_id = scores.reshape(len(batch), -1) if scores.size else np.zeros((len(batch), 0))
-        return by_id[:, [class_id for _, class_id in self._order]]
+        by_id = scores.reshape(len(batch), len(self._labels.names))
+        return by_id[:, [class_id for _, class_id in self._labels.order]]
 
     def _positive_label(self) -> Label:
-        if self.positive is None:
-            return self._order[-1][0]
-        return check_label(self.positive)
-
-    def _positive_column(self) -> int:
+        """Return the label that the threshold is about."""
         labels = self.classes_
         if len(labels) != 2:
             raise InputError(
                 f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
             )
-        if self._positive_label() not in labels:
+        if self.positive is None:
+            return labels[1]
+        if self.positive not in labels:
             raise InputError(f"positive is {self.positive!r}, which is none of {labels!r}")
-        return labels.index(self._positive_label())
+        return check_label(self.positive)
 
-    def _log_odds(self, x: Any) -> float:
-        positive = self._positive_column()
+    def _odds(self) -> Floats:
+        """Return the vector that makes log odds of the positive class of two scores."""
+        return np.array([-1.0, 1.0] if self._positive_label() == self.classes_[1] else [1.0, -1.0])
+
+    def _log_odds(self, x: Message) -> float:
         scores = self._store.scores(x, self._scoring)
-        (_, first), (_, second) = self._order
-        log_odds = scores[second] - scores[first]
-        return log_odds if positive == 1 else -log_odds
+        ordered = [scores[class_id] for _, class_id in self._labels.order]
+        return float(np.dot(ordered, self._odds()))
 
-    def _decide(self, log_odds: float) -> Label:
-        positive = self._positive_column()
-        assert self._threshold is not None
-        return self.classes_[positive if log_odds > self._threshold.cut else 1 - positive]
+    def _decide(self, threshold: DecisionThreshold, log_odds: float) -> Label:
+        positive = self._positive_label()
+        negative = next(label for label in self.classes_ if label != positive)
+        return positive if log_odds > threshold.cut else negative
 
-    def explain_one(self, x: str | Mapping[Any, float]) -> Explanation:
+    def explain_one(self, x: Message) -> Explanation:
         """Return each word's contribution to the score of each label.
 
         Examples
@@ -482,14 +435,14 @@ class NaiveBayes(base.MiniBatchClassifier):
         >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
         ...     model.learn_one(x, y)
         >>> model.explain_one("win at noon").top("ham", n=1)
-        [('at', 0.60...)]
+        [('at', 0.59...)]
         """
         tokenize = self._tokenize or self._native_tokenizer.tokens
         counts = Counter(tokenize(x)) if isinstance(x, str) else inputs.as_dict(x)
         baseline, words = self._store.explain(counts, self._scoring)
 
         def by_label(values: list[float]) -> dict[Label, float]:
-            return {label: values[class_id] for label, class_id in self._order}
+            return {label: values[class_id] for label, class_id in self._labels.order}
 
         return Explanation(by_label(baseline), {word: by_label(terms) for word, terms in words})
 
@@ -498,7 +451,7 @@ class NaiveBayes(base.MiniBatchClassifier):
     @property
     def classes_(self) -> list[Label]:
         """Labels with messages, in sorted order."""
-        return [label for label, _ in self._order]
+        return [label for label, _ in self._labels.order]
 
     @property
     def n_documents(self) -> float:
@@ -547,7 +500,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         saving.write(Path(path), self.to_bytes())
 
     @classmethod
-    def load(cls, path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None) -> Self:
+    def load(
+        cls, path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None
+    ) -> Self:
         """Return the model that a file holds.
 
         Parameters
@@ -565,14 +520,16 @@ class NaiveBayes(base.MiniBatchClassifier):
         return saving.load(cls, Path(path).read_bytes(), tokenizer)
 
     @classmethod
-    def from_bytes(cls, data: bytes, tokenizer: Callable[[str], Iterable[Any]] | None = None) -> Self:
+    def from_bytes(
+        cls, data: bytes, tokenizer: Callable[[str], Iterable[Any]] | None = None
+    ) -> Self:
         """Return the model that `to_bytes` wrote."""
         return saving.load(cls, data, tokenizer)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
             "parameters": {name: getattr(self, name) for name in self._get_params()},
-            "labels": self._labels.ordered(),
+            "labels": self.classes_,
             "counts": self._store.snapshot(parents=True),
             "schedule": (self._schedule.messages, self._schedule.due),
             "threshold": (
@@ -586,32 +543,3 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._schedule.messages, self._schedule.due = state["schedule"]
         if isinstance(self._threshold, LearnedThreshold):
             self._threshold.restore(state["threshold"])
-
-
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise InputError(f"{name} must be a number, not {value!r}")
-    return float(value)
-
-
-def _bound(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be a whole number from {least} on, not {value!r}")
-    return min(int(value), 2**63 - 1)
-
-
-def _each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
-    """Return the messages of a batch one by one, in the form that `learn_one` takes."""
-    if hasattr(X, "to_dict") and hasattr(X, "columns"):
-        return X.to_dict(orient="records")  # type: ignore[no-any-return]
-    if hasattr(X, "tocsr") and vocabulary is not None:
-        rows = X.tocsr()
-        return (
-            {vocabulary[j]: rows.data[k] for k, j in _row(rows, i)} for i in range(rows.shape[0])
-        )
-    return X  # type: ignore[no-any-return]
-
-
-def _row(rows: Any, i: int) -> Iterable[tuple[int, int]]:
-    span = range(rows.indptr[i], rows.indptr[i + 1])
-    return zip(span, rows.indices[rows.indptr[i] : rows.indptr[i + 1]], strict=True)

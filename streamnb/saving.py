@@ -1,7 +1,7 @@
 """Model files: one file, versioned, checksummed, written whole, read without pickle.
 
-Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of all that follows (32), length of
-the header (8, little-endian), header (JSON, keys sorted), counts (the native snapshot).
+Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of all that follows (32),
+length of the header (8, little-endian), header (JSON, keys sorted), counts (the native snapshot).
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 MAGIC = b"streamNB"
 VERSION = 1
 _HEAD = len(MAGIC) + 4 + 32
+_UNREADABLE = (
+    StreamNBError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 def dump(model: NaiveBayes) -> bytes:
@@ -92,11 +101,11 @@ def load(
         model._begin(counts, labels)
         if isinstance(model._threshold, LearnedThreshold):
             model._threshold.restore(header["threshold"])
-        if len(model.counts().class_documents) != len(labels.names):
+        if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
     except ModelFileError:
         raise
-    except (StreamNBError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except _UNREADABLE as error:
         raise ModelFileError(f"the model can't be read: {error}") from error
     model._schedule.reset(round(model.n_documents))
     model.refresh()
@@ -120,7 +129,7 @@ def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
     length = int.from_bytes(body[:8], "little")
     try:
         header = json.loads(body[8 : 8 + length])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(f"the model's header can't be read: {error}") from error
     if not isinstance(header, dict):
         raise ModelFileError("the model's header can't be read: it is no JSON object")

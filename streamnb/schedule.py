@@ -1,4 +1,4 @@
-"""When statistics are refreshed: by count of messages or by growth of the stream, never by clock."""
+"""When statistics are refreshed: by count of messages or by growth, never by the clock."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Schedule:
     >>> schedule = Schedule(every=0.5, messages=10)
     >>> [schedule.tick() for _ in range(6)]
     [False, False, False, False, True, False]
-    >>> schedule.last_due(20)       # next are due 8 messages from the 15th on, then 12
-    6
+    >>> schedule.last_due(20)       # from message 16 on: due at 23, and at 35
+    19
     """
 
     def __init__(self, every: int | float, messages: int = 0) -> None:

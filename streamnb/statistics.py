@@ -1,6 +1,6 @@
 """Statistics: what is computed from the counts now and then, and thrown away at the next refresh.
 
-They are computed on a copy of the counts, aside, and carry the version of the counts they came from.
+They are computed on a copy of the counts, aside; the copy carries the version it came from.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ class Counts:
         tokens, documents, lengths = (
             sparse.csr_array((np.frombuffer(cell), columns, rows), shape=shape) for cell in cells
         )
-        return cls(
-            layout, version, totals, np.frombuffer(class_tokens), tokens, documents, lengths
-        )
+        return cls(layout, version, totals, np.frombuffer(class_tokens), tokens, documents, lengths)
 
 
 def _entropy(shares: Floats) -> Floats:
@@ -104,9 +102,7 @@ def gain_ratio(counts: Counts) -> Floats:
     joint = cells.data / n
     class_entropy = _entropy(priors)
     per_cell = (
-        _entropy(joint)
-        + _entropy(np.maximum(in_class - joint, 0))
-        - class_entropy[cells.indices]
+        _entropy(joint) + _entropy(np.maximum(in_class - joint, 0)) - class_entropy[cells.indices]
     )
     joint_entropy = class_entropy.sum() + np.bincount(rows, per_cell, minlength=cells.shape[0])
     split = _entropy(present) + _entropy(np.maximum(1 - present, 0))

@@ -84,7 +84,7 @@ class LearnedThreshold(DecisionThreshold):
         self._cut = None
 
     @property
-    def cut(self) -> float:  # type: ignore[override]
+    def cut(self) -> float:
         """The cheapest cut so far; of several, the one nearest to even odds."""
         if self._cut is None:
             negatives, positives = self.scores

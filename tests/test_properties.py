@@ -104,11 +104,25 @@ def test_unlearn_undoes_learn_of_text(
 
 
 @each_model
+@settings(max_examples=150)
 @given(stream=streams, never=documents)
+@example(stream=[({"a": 1}, "ham", 1.0)], never=({}, "ham", 1.0))
+@example(stream=[({"a": 2}, "ham", 1.0)], never=({"a": 1}, "ham", 1.0))
+@example(
+    stream=[({"a": 1}, "ham", 1.0), ({"b": 1}, "ham", 2.0)], never=({"a": 1, "b": 2}, "ham", 1.0)
+)
+@example(stream=[({"a": 1}, "ham", 3.0), ({"b": 1}, "spam", 1.0)], never=({}, "ham", 2.0))
+@example(
+    stream=[({"a": 1}, "ham", 1.0), ({"b": 1}, "ham", 1.0)], never=({"a": 1, "b": 1}, "ham", 1.0)
+)
 def test_unlearning_what_was_not_learned_is_refused_or_exact(
     name: str, stream: Stream, never: tuple[dict[Any, Any], Any, float]
 ) -> None:
-    """A refused unlearn leaves the state as it was; an accepted one is undone by learning it."""
+    """A refused unlearn leaves the state as it was; an accepted one is undone by learning it.
+
+    Without an index a model cannot know every message it learned. What it accepts must still leave
+    a state that some stream could have led to: finite scores, and a file that loads.
+    """
     model = build(name, stream)
     before = model.to_bytes()
     try:
@@ -117,8 +131,11 @@ def test_unlearning_what_was_not_learned_is_refused_or_exact(
         assert model.to_bytes() == before
         assert never not in stream
         return
-    if name in HIDDEN:
-        assert never in stream  # the index knows every document
+    check_sane(model, {"a": 1})
+    assert type(model).from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+    if name in HIDDEN:  # the index knows every document, and how much of it
+        x, y, w = never
+        assert sum(weight for *learned, weight in stream if learned == [x, y]) >= w
     model.learn_one(*never)
     # Learning again moves a message to the end of the index, so hidden models compare by content.
     if name in INDEPENDENT:
@@ -153,7 +170,8 @@ def test_merge_of_hidden_models_is_learning_one_stream_then_the_other(
     together = build(name, first + second)
     assert refreshed_bytes(merged) == refreshed_bytes(together)
     for x, _, _ in second:
-        assert merged.joint_log_likelihood_one(x) == together.joint_log_likelihood_one(x)
+        expected = together.joint_log_likelihood_one(x)
+        assert merged.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", HIDDEN)
@@ -391,7 +409,8 @@ def check_sane(model: Any, x: Any) -> None:
     if proba:
         assert all(0.0 <= p <= 1.0 for p in proba.values()), proba
         assert math.isclose(sum(proba.values()), 1.0, rel_tol=1e-9), proba
-        assert model.predict_one(x) in proba
+        if model.threshold is None or len(proba) <= 2:  # a threshold decides between two
+            assert model.predict_one(x) in proba
 
 
 # --- scores ---------------------------------------------------------------------------------------
@@ -560,7 +579,7 @@ class AgainstPlainList(RuleBasedStateMachine):
 
 def machine(name: str) -> Any:
     case = type(f"{name}AgainstPlainList", (AgainstPlainList,), {"name": name}).TestCase
-    case.settings = settings(max_examples=15, stateful_step_count=15)
+    case.settings = settings(max_examples=25, stateful_step_count=20)
     return case
 
 

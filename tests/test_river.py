@@ -7,6 +7,7 @@ import copy
 import pickle
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from reference import MODELS
@@ -198,10 +199,10 @@ def test_river_feature_union_before_the_model() -> None:
 
 
 def test_river_stream_iterators_feed_the_model() -> None:
-    X = pd.DataFrame({"win": [2, 0, 1], "home": [0, 1, 0]})
-    y = pd.Series(["spam", "ham", "spam"])
+    X = np.array([[2, 0], [0, 1], [1, 0]])
+    y = np.array(["spam", "ham", "spam"])
     model = streamnb.MNB()
-    for x, label in stream.iter_pandas(X, y):
+    for x, label in stream.iter_array(X, y, feature_names=["win", "home"]):
         model.learn_one(x, label)
     assert model.predict_one({"win": 1}) == "spam"
     assert model.predict_one({"home": 1}) == "ham"

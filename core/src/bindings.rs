@@ -6,11 +6,13 @@
 
 use crate::bag::Bag;
 use crate::counts::ClassId;
+use crate::decision;
 use crate::error::Error;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
-use crate::scoring::{self, Event, Prior, Unseen};
+use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
+use crate::token::Token;
 use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
 use crate::unicode::{CharacterClass, CharacterFact, FoldTable, Folding, PageSet};
 use pyo3::buffer::PyBuffer;
@@ -27,6 +29,7 @@ struct Scratch {
     tokens: tokenizer::Scratch,
     bag: Bag,
     hidden: HiddenScratch,
+    terms: Vec<ClassTerms>,
     scores: Vec<f64>,
 }
 
@@ -140,7 +143,7 @@ impl NativeTokenizer {
         self.with_text(py, text, |message| {
             let mut tokens = Vec::new();
             let emit =
-                |token: &[u8], _: u64| tokens.push(String::from_utf8_lossy(token).into_owned());
+                |token: Token<'_>| tokens.push(String::from_utf8_lossy(token.bytes).into_owned());
             self.cut(message, emit)?;
             Ok(tokens)
         })
@@ -188,11 +191,14 @@ impl NativeTokenizer {
     fn load_pages(&self, py: Python<'_>, text: &str) -> PyResult<()> {
         let mut missing = PageSet::default();
         self.inner.missing_pages(text, &mut missing);
+        if missing.is_empty() {
+            return Ok(());
+        }
         missing.iter().try_for_each(|page| load_page(py, self.inner.table(), page))
     }
 
     /// Gives the tokens of a text to `emit`.
-    fn cut(&self, message: &Message<'_>, emit: impl FnMut(&[u8], u64)) -> Result<(), NotReady> {
+    fn cut(&self, message: &Message<'_>, emit: impl FnMut(Token<'_>)) -> Result<(), NotReady> {
         static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
         let hasher = HASHER.get_or_init(Default::default);
         SCRATCH.with_borrow_mut(|scratch| match message {
@@ -255,14 +261,26 @@ fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
     Ok(counts)
 }
 
+/// A message's weight, checked.
+fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let given = match weight.cast_exact::<PyFloat>() {
+        Ok(float) => float.value(),
+        Err(_) => weight.extract::<f64>().unwrap_or(f64::NAN),
+    };
+    check_weight(given).map_err(|error| match weight.repr() {
+        Ok(shown) => input_error(weight.py(), format!("{error}: {shown} was given")),
+        Err(error) => error,
+    })?;
+    Ok(given)
+}
+
 fn inputs(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("streamnb.inputs")
 }
 
 fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
-    let message = inputs(key.py()).and_then(|inputs| {
-        inputs.call_method1("bad_count", (key, value))?.extract::<String>()
-    });
+    let message = inputs(key.py())
+        .and_then(|inputs| inputs.call_method1("bad_count", (key, value))?.extract::<String>());
     match message {
         Ok(message) => input_error(key.py(), message),
         Err(error) => error,
@@ -515,12 +533,13 @@ impl Scoring {
 }
 
 impl Scoring {
+    /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
-        let Scratch { bag, hidden, scores, .. } = scratch;
+        let Scratch { bag, hidden, terms, scores, .. } = scratch;
         if self.hidden {
-            self.inner.hidden_scores(store, bag, hidden, scores, None);
+            self.inner.hidden_scores(store, terms, bag, hidden, scores, None);
         } else {
-            self.inner.scores(store, bag, scores);
+            self.inner.scores(store, terms, bag, scores);
         }
     }
 }
@@ -587,8 +606,9 @@ impl CountStore {
         self.with_message(x, |message| {
             self.read(x.py(), |store| {
                 SCRATCH.with_borrow_mut(|scratch| {
-                    let Scratch { tokens, bag, .. } = scratch;
+                    let Scratch { tokens, bag, terms, .. } = scratch;
                     message.look_up(store, tokenizer, tokens, bag)?;
+                    scoring.inner.prepare(store, terms);
                     scoring.score(store, scratch);
                     Ok(finish(store, &scratch.scores))
                 })
@@ -608,6 +628,7 @@ impl CountStore {
         let results = py.detach(|| {
             self.read_detached(|store| {
                 let mut results = Vec::with_capacity(batch.__len__());
+                SCRATCH.with_borrow_mut(|s| scoring.inner.prepare(store, &mut s.terms));
                 batch.look_up_each(store, tokenizer, |scratch| {
                     scoring.score(store, scratch);
                     finish(store, &scratch.scores, &mut results);
@@ -620,7 +641,7 @@ impl CountStore {
 }
 
 fn push_best(store: &Store, scores: &[f64], results: &mut Vec<Option<ClassId>>) {
-    results.push(scoring::best(store, scores));
+    results.push(decision::best(store, scores));
 }
 
 fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
@@ -650,9 +671,14 @@ impl CountStore {
     }
 
     /// Learns one message.
-    fn learn(&self, x: &Bound<'_, PyAny>, class_id: ClassId, weight: f64) -> PyResult<()> {
+    fn learn(
+        &self,
+        x: &Bound<'_, PyAny>,
+        class_id: ClassId,
+        weight: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let py = x.py();
-        check_weight(weight).map_err(|error| raise(py, error))?;
+        let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
         self.with_message(x, |message| {
             self.write(py, |store| learn(store, tokenizer, message, class_id, weight))
@@ -667,11 +693,11 @@ impl CountStore {
         py: Python<'_>,
         batch: &Batch,
         class_ids: Vec<ClassId>,
-        weight: f64,
+        weight: &Bound<'_, PyAny>,
         start: usize,
         stop: usize,
     ) -> PyResult<()> {
-        check_weight(weight).map_err(|error| raise(py, error))?;
+        let weight = read_weight(weight)?;
         let messages = batch.__len__();
         if class_ids.len() != messages || start > stop || stop > messages {
             let labels = class_ids.len();
@@ -695,8 +721,14 @@ impl CountStore {
     }
 
     /// Unlearns one message; returns whether its class still has documents.
-    fn unlearn(&self, x: &Bound<'_, PyAny>, class_id: ClassId, weight: f64) -> PyResult<bool> {
+    fn unlearn(
+        &self,
+        x: &Bound<'_, PyAny>,
+        class_id: ClassId,
+        weight: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
         let py = x.py();
+        let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
         self.with_message(x, |message| {
             self.write(py, |store| {
@@ -723,7 +755,12 @@ impl CountStore {
     }
 
     /// Takes back all that another store learned.
-    fn subtract(&self, py: Python<'_>, other: &CountStore, class_ids: Vec<ClassId>) -> PyResult<()> {
+    fn subtract(
+        &self,
+        py: Python<'_>,
+        other: &CountStore,
+        class_ids: Vec<ClassId>,
+    ) -> PyResult<()> {
         py.detach(|| {
             let other = other.read_detached(Store::clone);
             self.write_detached(|store| store.subtract(&other, &class_ids))
@@ -738,7 +775,7 @@ impl CountStore {
 
     /// The class with the highest score; None before anything was learned.
     fn predict(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Option<ClassId>> {
-        self.with_scores(x, scoring, scoring::best)
+        self.with_scores(x, scoring, decision::best)
     }
 
     /// The joint log-likelihood of each class, by class id.
@@ -748,7 +785,7 @@ impl CountStore {
 
     /// The probability of each class, by class id.
     fn probabilities(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
-        self.with_scores(x, scoring, scoring::probabilities)
+        self.with_scores(x, scoring, decision::probabilities)
     }
 
     /// The label of each message of a batch: its class id, looked up in `labels`.
@@ -785,13 +822,14 @@ impl CountStore {
         let tokenizer = &self.tokenizer.get().inner;
         Ok(self.read(x.py(), |store| {
             SCRATCH.with_borrow_mut(|scratch| {
-                let Scratch { tokens, bag, hidden, .. } = scratch;
+                let Scratch { tokens, bag, hidden, terms, .. } = scratch;
+                scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag);
                 let explanation = if scoring.hidden {
-                    scoring.inner.explain_hidden(store, bag, hidden)
+                    scoring.inner.explain_hidden(store, terms, bag, hidden)
                 } else {
-                    scoring.inner.explain(store, bag)
+                    scoring.inner.explain(store, terms, bag)
                 };
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
@@ -799,7 +837,7 @@ impl CountStore {
                 let known = known.map(|(id, terms)| (name(vocabulary.word(id)), terms));
                 let unknown = counts
                     .iter()
-                    .filter(|(word, _)| vocabulary.find(word, vocabulary.hash(word)).is_none())
+                    .filter(|(word, _)| vocabulary.find(&vocabulary.token(word)).is_none())
                     .map(|(word, _)| name(word))
                     .zip(explanation.unseen);
                 (explanation.baseline, known.chain(unknown).collect())
@@ -816,9 +854,8 @@ impl CountStore {
     /// The state as canonical bytes; classes with documents, in the order of their ranks.
     /// Without `parents` they are a function of what was learned and nothing else.
     fn snapshot<'py>(&self, py: Python<'py>, parents: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| {
-            self.read_detached(|store| store.snapshot(&store.class_order(), parents))
-        });
+        let bytes =
+            py.detach(|| self.read_detached(|store| store.snapshot(&store.class_order(), parents)));
         Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
     }
 
@@ -957,7 +994,7 @@ fn tokenize_and_hash(py: Python<'_>, tokenizer: &NativeTokenizer, batch: &Batch)
         let mut sum = 0u64;
         if let Messages::Items(items) = &batch.messages {
             for item in items {
-                tokenizer.cut(&item.message(), |_, hash| sum = sum.wrapping_add(hash))?;
+                tokenizer.cut(&item.message(), |token| sum = sum.wrapping_add(token.hash))?;
             }
         }
         Ok(sum)

@@ -2,7 +2,7 @@
 
 use crate::bag::{Bag, Unseen};
 use crate::hidden::HiddenScratch;
-use crate::scoring::Scoring;
+use crate::scoring::{ClassTerms, Scoring};
 use crate::store::Store;
 use crate::vocabulary::WordId;
 
@@ -18,14 +18,14 @@ pub struct Explanation {
 
 impl Scoring {
     /// Explains the independent score: words add up, so each is scored alone.
-    pub fn explain(&self, store: &Store, bag: &Bag) -> Explanation {
+    pub fn explain(&self, store: &Store, terms: &[ClassTerms], bag: &Bag) -> Explanation {
         let mut single = Bag::default();
         let mut scores = Vec::new();
         single.clear(store.vocabulary.slots());
-        self.scores(store, &single, &mut scores);
+        self.scores(store, terms, &single, &mut scores);
         let baseline = scores.clone();
         let mut less_baseline = |single: &Bag| -> Vec<f64> {
-            self.scores(store, single, &mut scores);
+            self.scores(store, terms, single, &mut scores);
             scores.iter().zip(&baseline).map(|(score, base)| score - base).collect()
         };
         let words = bag.words.iter().map(|&(word, count)| {
@@ -46,22 +46,23 @@ impl Scoring {
     pub fn explain_hidden(
         &self,
         store: &Store,
+        terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut HiddenScratch,
     ) -> Explanation {
-        let (mut baseline, mut terms) = (Vec::new(), Vec::new());
+        let (mut baseline, mut parts) = (Vec::new(), Vec::new());
         let mut empty = Bag::default();
         empty.clear(store.vocabulary.slots());
-        self.hidden_scores(store, &empty, scratch, &mut baseline, None);
+        self.hidden_scores(store, terms, &empty, scratch, &mut baseline, None);
         let mut scores = Vec::new();
-        self.hidden_scores(store, bag, scratch, &mut scores, Some(&mut terms));
+        self.hidden_scores(store, terms, bag, scratch, &mut scores, Some(&mut parts));
         let classes = baseline.len();
-        let row = |position: usize| &terms[position * classes..(position + 1) * classes];
+        let row = |position: usize| &parts[position * classes..(position + 1) * classes];
         let words = bag.words.iter().enumerate();
         let words = words.map(|(position, &(word, _))| (word, row(position).to_vec())).collect();
         let all_unseen = bag.unseen_tokens();
         let unseen = bag.unseen.iter().map(|unseen| {
-            row(bag.words.len()).iter().map(|term| term * unseen.count / all_unseen).collect()
+            row(bag.words.len()).iter().map(|part| part * unseen.count / all_unseen).collect()
         });
         Explanation { words, unseen: unseen.collect(), baseline }
     }

@@ -1,7 +1,7 @@
 //! The counts as arrays, for everything periodic that numpy and scipy compute.
 
-use crate::counts::Row;
 use crate::store::Store;
+use crate::vocabulary::WordId;
 
 /// Totals by class id, and the sparse words × classes matrix in compressed rows by word id.
 #[derive(Default)]
@@ -22,15 +22,15 @@ impl Store {
         let mut counts = Counts {
             class_documents: self.classes.iter().map(|class| class.documents).collect(),
             class_tokens: self.classes.iter().map(|class| class.tokens).collect(),
-            indptr: Vec::with_capacity(self.rows.len() + 1),
+            indptr: Vec::with_capacity(self.rows.slots() + 1),
             classes: Vec::with_capacity(cells),
             tokens: Vec::with_capacity(cells),
             documents: Vec::with_capacity(cells),
             lengths: Vec::with_capacity(cells),
         };
         counts.indptr.push(0);
-        for cell_row in self.rows.iter().map(Row::cells) {
-            for cell in cell_row {
+        for word in 0..self.rows.slots() as WordId {
+            for cell in self.rows.cells(word) {
                 counts.classes.push(i64::from(cell.class));
                 counts.tokens.push(cell.tokens);
                 counts.documents.push(cell.documents);

@@ -11,7 +11,7 @@
 //! Σ_t r_tc n_itc = Σ_j f_ji Σ_{t in j} r_tc, so past documents are walked twice and never paired.
 
 use crate::bag::Bag;
-use crate::scoring::{Event, Scoring};
+use crate::scoring::{ClassTerms, Event, Scoring};
 use crate::store::Store;
 
 /// One look-up in the pair table takes as long as this many steps along postings. Measured on
@@ -43,45 +43,47 @@ enum Side {
 impl Scoring {
     /// The joint log-likelihood of the bag with hidden parents, for each class, in `out`.
     ///
-    /// `terms`, where given, receives each word's own part, f_i ln P(w_i | hp_i, c), `words ×
+    /// `parts`, where given, receives each word's own part, f_i ln P(w_i | hp_i, c), `words ×
     /// classes`, and after them one row for all tokens of unseen words.
     pub fn hidden_scores(
         &self,
         store: &Store,
+        terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut HiddenScratch,
         out: &mut Vec<f64>,
-        mut terms: Option<&mut Vec<f64>>,
+        mut parts: Option<&mut Vec<f64>>,
     ) {
-        let (all, classes) = (store.documents(), store.existing_classes() as f64);
         out.clear();
-        out.resize(store.classes.len(), 0.0);
-        if let Some(terms) = terms.as_deref_mut() {
-            terms.clear();
-            terms.resize((bag.words.len() + 1) * store.classes.len(), 0.0);
+        out.resize(terms.len(), 0.0);
+        if let Some(parts) = parts.as_deref_mut() {
+            parts.clear();
+            parts.resize((bag.words.len() + 1) * terms.len(), 0.0);
         }
         if matches!(self.event, Event::Multinomial | Event::OneVersusAll) {
-            for (score, class) in out.iter_mut().zip(&store.classes) {
-                *score += self.log_prior(class.documents, all, classes);
+            for (score, class) in out.iter_mut().zip(terms) {
+                *score += class.prior;
             }
-            self.add_side(store, bag, scratch, Side::Class, out, terms.as_deref_mut());
+            self.add_side(store, terms, bag, scratch, Side::Class, out, parts.as_deref_mut());
         }
         if matches!(self.event, Event::Complement | Event::OneVersusAll) {
-            for (score, class) in out.iter_mut().zip(&store.classes) {
-                *score -= self.log_prior_complement(class.documents, all, classes);
+            for (score, class) in out.iter_mut().zip(terms) {
+                *score -= class.prior_complement;
             }
-            self.add_side(store, bag, scratch, Side::Complement, out, terms);
+            self.add_side(store, terms, bag, scratch, Side::Complement, out, parts);
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
     fn add_side(
         &self,
         store: &Store,
+        terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut HiddenScratch,
         side: Side,
         out: &mut [f64],
-        mut terms: Option<&mut Vec<f64>>,
+        mut parts: Option<&mut Vec<f64>>,
     ) {
         let classes = out.len();
         let parents = self.collect_parents(store, bag, scratch, side);
@@ -97,16 +99,15 @@ impl Scoring {
         let sign = if side == Side::Class { 1.0 } else { -1.0 };
         let mut add = |position: usize, count: f64, class: usize, log: f64| {
             out[class] += sign * count * log;
-            if let Some(terms) = terms.as_deref_mut() {
-                terms[position * classes + class] += sign * count * log;
+            if let Some(parts) = parts.as_deref_mut() {
+                parts[position * classes + class] += sign * count * log;
             }
         };
         for (position, &(word, count)) in bag.words.iter().enumerate() {
             let own = scratch.parent_of[position];
             let (weight, others) = other_weight(store, &parents, bag, own);
             if others == 0 {
-                let row = Some(&store.rows[word as usize]);
-                let logs = self.log_word(store, row, side == Side::Complement);
+                let logs = self.log_word(store, terms, Some(word), side == Side::Complement);
                 for (class, log) in logs.into_iter().enumerate() {
                     add(position, count, class, log);
                 }
@@ -121,8 +122,8 @@ impl Scoring {
         let unseen = bag.unseen_tokens();
         if self.is_smooth() && unseen > 0.0 {
             let (weight, others) = other_weight(store, &parents, bag, NO_PARENT);
-            let fallback = (others == 0)
-                .then(|| self.log_word(store, None, side == Side::Complement));
+            let fallback =
+                (others == 0).then(|| self.log_word(store, terms, None, side == Side::Complement));
             for class in 0..classes {
                 let log = match &fallback {
                     Some(logs) => logs[class],
@@ -157,14 +158,13 @@ impl Scoring {
             }
             scratch.parent_of.push(parents.len() as u32);
             parents.push(position);
-            let row = &store.rows[word as usize];
             let start = scratch.rates.len();
             let total: f64 = match side {
                 Side::Class => 0.0,
-                Side::Complement => row.cells().map(|cell| cell.length).sum(),
+                Side::Complement => store.rows.cells(word).map(|cell| cell.length).sum(),
             };
             scratch.rates.resize(start + classes, weight / (total + smoothing));
-            for cell in row.cells() {
+            for cell in store.rows.cells(word) {
                 let length = match side {
                     Side::Class => cell.length,
                     Side::Complement => total - cell.length,

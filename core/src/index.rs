@@ -126,8 +126,12 @@ impl Index {
             let Some(postings) = self.postings.get_mut(word as usize) else { continue };
             for posting in std::mem::take(postings) {
                 if let Some(Some(document)) = self.slots.get_mut(posting.slot as usize) {
-                    let kept: Vec<_> =
-                        document.words.iter().copied().filter(|&(other, _)| other != word).collect();
+                    let kept: Vec<_> = document
+                        .words
+                        .iter()
+                        .copied()
+                        .filter(|&(other, _)| other != word)
+                        .collect();
                     document.words = kept.into_boxed_slice();
                 }
             }

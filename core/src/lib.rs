@@ -6,7 +6,9 @@
 
 pub mod bag;
 pub mod counts;
+pub mod decision;
 pub mod error;
+pub mod events;
 pub mod explain;
 pub mod export;
 pub mod hidden;
@@ -17,6 +19,7 @@ pub mod pairs;
 pub mod scoring;
 pub mod snapshot;
 pub mod store;
+pub mod token;
 pub mod tokenizer;
 pub mod unicode;
 pub mod vocabulary;

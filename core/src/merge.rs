@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::index::Document;
 use crate::store::{Store, not_learned};
 use crate::vocabulary::WordId;
+use std::collections::HashMap;
 
 impl Store {
     /// Adds everything another store learned. `class_of` maps its classes to this store's.
@@ -28,17 +29,19 @@ impl Store {
         let mut word_of = vec![0; other.vocabulary.slots()];
         for theirs in other.vocabulary.sorted_ids() {
             let bytes = other.vocabulary.word(theirs);
-            let word = self.intern(bytes, self.vocabulary.hash(bytes));
+            let word = self.intern(&self.vocabulary.token(bytes));
             word_of[theirs as usize] = word;
-            for cell in other.row(theirs).cells() {
+            for cell in other.rows.cells(theirs) {
                 let class = class_of[cell.class as usize];
-                let ours = self.rows[word as usize].entry(class);
+                let ours = self.rows.entry(word, class);
                 ours.tokens += cell.tokens;
                 if self.settings.frequencies {
                     self.classes[class as usize]
                         .move_frequency(ours.documents, ours.documents + cell.documents);
                 }
                 ours.documents += cell.documents;
+                let totals = &mut self.classes[class as usize];
+                totals.most_documents = totals.most_documents.max(ours.documents);
             }
         }
         if self.settings.max_documents > 0 {
@@ -67,13 +70,13 @@ impl Store {
         let mut changes = Vec::with_capacity(other.cells());
         for theirs in other.vocabulary.sorted_ids() {
             let bytes = other.vocabulary.word(theirs);
-            let Some(word) = self.vocabulary.find(bytes, self.vocabulary.hash(bytes)) else {
+            let Some(word) = self.vocabulary.find(&self.vocabulary.token(bytes)) else {
                 return Err(not_learned("it has words that were never learned"));
             };
             word_of[theirs as usize] = word;
-            for cell in other.row(theirs).cells() {
+            for cell in other.rows.cells(theirs) {
                 let class = class_of[cell.class as usize];
-                let left = self.rows[word as usize].cell(class).and_then(|ours| {
+                let left = self.rows.cell(word, class).and_then(|ours| {
                     Some((take(ours.tokens, cell.tokens)?, take(ours.documents, cell.documents)?))
                 });
                 let Some((tokens, documents)) = left else {
@@ -82,6 +85,7 @@ impl Store {
                 changes.push((word, class, tokens, documents));
             }
         }
+        self.check_left(other, class_of, &changes)?;
         // The index first: its lengths and pairs are looked up through the cells.
         let theirs: Vec<Document> = other
             .index
@@ -106,6 +110,35 @@ impl Store {
             }
         }
         self.version += 1;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Whether no word would be left in more documents than its class has left.
+    fn check_left(
+        &self,
+        other: &Store,
+        class_of: &[ClassId],
+        changes: &[(WordId, ClassId, f64, f64)],
+    ) -> Result<()> {
+        let mut left: Vec<f64> = self.classes.iter().map(|class| class.documents).collect();
+        for (theirs, totals) in other.classes.iter().enumerate() {
+            if totals.exists() {
+                let class = class_of[theirs] as usize;
+                left[class] = take(left[class], totals.documents).unwrap_or(0.0);
+            }
+        }
+        let changed: HashMap<(WordId, ClassId), f64> =
+            changes.iter().map(|&(word, class, _, documents)| ((word, class), documents)).collect();
+        for word in 0..self.rows.slots() as WordId {
+            for cell in self.rows.cells(word) {
+                let documents = changed.get(&(word, cell.class)).copied().unwrap_or(cell.documents);
+                if documents > left[cell.class as usize] * (1.0 + 1e-12) {
+                    return Err(not_learned("a word would be left without its documents"));
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::bag::Bag;
 use crate::error::{Error, Result};
 use crate::store::{MAX_COUNT, Store};
+use crate::token::Token;
 use crate::tokenizer::{self, NotReady, Tokenizer};
 use crate::vocabulary::WordId;
 
@@ -51,23 +52,18 @@ impl Message<'_> {
     ) -> std::result::Result<(), NotReady> {
         let vocabulary = &store.vocabulary;
         bag.clear(vocabulary.slots());
-        let find = |word: &[u8], hash: u64| match vocabulary.find(word, hash) {
-            Some(id) => bag.add(id, 1.0),
-            None => bag.add_unseen(hash, 1.0),
+        let mut add = |token: Token<'_>, count: f64| match vocabulary.find(&token) {
+            Some(id) => bag.add(id, count),
+            None => bag.add_unseen(token.hash, count),
         };
+        let hasher = vocabulary.hasher();
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, vocabulary.hasher(), find),
+            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| add(t, 1.0)),
             Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, vocabulary.hasher(), find)
+                tokenizer.tokenize_folded(text, scratch, hasher, |t| add(t, 1.0))
             }
             Message::Counts(counts) => {
-                for (word, count) in counts.iter() {
-                    let hash = vocabulary.hash(word);
-                    match vocabulary.find(word, hash) {
-                        Some(id) => bag.add(id, count),
-                        None => bag.add_unseen(hash, count),
-                    }
-                }
+                counts.iter().for_each(|(word, count)| add(vocabulary.token(word), count));
                 Ok(())
             }
         }
@@ -84,15 +80,14 @@ impl Message<'_> {
     ) -> std::result::Result<(), NotReady> {
         bag.clear(store.vocabulary.slots());
         let hasher = store.vocabulary.hasher().clone();
-        let add = |word: &[u8], hash: u64| bag.add(store.intern(word, hash), 1.0);
+        let mut add = |token: Token<'_>, count: f64| bag.add(store.intern(&token), count);
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, add),
-            Message::Folded(text) => tokenizer.tokenize_folded(text, scratch, &hasher, add),
+            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(t, 1.0)),
+            Message::Folded(text) => {
+                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(t, 1.0))
+            }
             Message::Counts(counts) => {
-                for (word, count) in counts.iter() {
-                    let hash = store.vocabulary.hash(word);
-                    bag.add(store.intern(word, hash), count);
-                }
+                counts.iter().for_each(|(word, count)| add(Token::new(&hasher, word), count));
                 Ok(())
             }
         }
@@ -112,13 +107,13 @@ impl<'a> Columns<'a> {
         Columns { words, ids: vec![None; words.len()], layout: u64::MAX }
     }
 
-    fn id(&mut self, store: &Store, column: usize, hash: u64) -> Option<WordId> {
+    fn id(&mut self, store: &Store, column: usize) -> Option<WordId> {
         if self.layout != store.layout() {
             self.ids.fill(None);
             self.layout = store.layout();
         }
         if self.ids[column].is_none() {
-            self.ids[column] = store.vocabulary.find(&self.words[column], hash);
+            self.ids[column] = store.vocabulary.find(&store.vocabulary.token(&self.words[column]));
         }
         self.ids[column]
     }
@@ -127,10 +122,12 @@ impl<'a> Columns<'a> {
     pub fn look_up(&mut self, store: &Store, row: &[(u32, f64)], bag: &mut Bag) {
         bag.clear(store.vocabulary.slots());
         for &(column, count) in row {
-            let hash = store.vocabulary.hash(&self.words[column as usize]);
-            match self.id(store, column as usize, hash) {
+            match self.id(store, column as usize) {
                 Some(id) => bag.add(id, count),
-                None => bag.add_unseen(hash, count),
+                None => {
+                    let token = store.vocabulary.token(&self.words[column as usize]);
+                    bag.add_unseen(token.hash, count);
+                }
             }
         }
     }
@@ -139,10 +136,9 @@ impl<'a> Columns<'a> {
     pub fn intern(&mut self, store: &mut Store, row: &[(u32, f64)], bag: &mut Bag) {
         bag.clear(store.vocabulary.slots());
         for &(column, count) in row {
-            let hash = store.vocabulary.hash(&self.words[column as usize]);
-            let id = match self.id(store, column as usize, hash) {
+            let id = match self.id(store, column as usize) {
                 Some(id) => id,
-                None => store.intern(&self.words[column as usize], hash),
+                None => store.intern(&store.vocabulary.token(&self.words[column as usize])),
             };
             bag.add(id, count);
         }

@@ -120,8 +120,7 @@ impl PairTable {
         let (low, high, low_count, high_count) =
             if a < b { (a, b, count_a, count_b) } else { (b, a, count_b, count_a) };
         let key = hash(low, high);
-        let Some(head) =
-            self.table.find_mut(key, |cell| cell.low == low && cell.high == high)
+        let Some(head) = self.table.find_mut(key, |cell| cell.low == low && cell.high == high)
         else {
             let cell = PairCell { low, high, class, next: NONE, low_count, high_count };
             self.table.insert_unique(key, cell, |cell| hash(cell.low, cell.high));
@@ -162,8 +161,7 @@ impl PairTable {
         let (low, high, low_count, high_count) =
             if a < b { (a, b, count_a, count_b) } else { (b, a, count_b, count_a) };
         let key = hash(low, high);
-        let Ok(mut entry) =
-            self.table.find_entry(key, |cell| cell.low == low && cell.high == high)
+        let Ok(mut entry) = self.table.find_entry(key, |cell| cell.low == low && cell.high == high)
         else {
             return;
         };

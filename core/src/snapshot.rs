@@ -50,8 +50,8 @@ impl Store {
             rank_of_word[word as usize] = rank as WordId;
             put(&mut bytes, self.vocabulary.word(word).len() as u64);
             bytes.extend_from_slice(self.vocabulary.word(word));
-            let mut cells = Vec::with_capacity(self.row(word).len());
-            for cell in self.row(word).cells() {
+            let mut cells = Vec::new();
+            for cell in self.rows.cells(word) {
                 cells.push((ranked(cell.class)?, cell.tokens, cell.documents));
             }
             cells.sort_unstable_by_key(|&(class, _, _)| class);
@@ -122,7 +122,7 @@ impl Store {
                 return Err(corrupt("words are out of order"));
             }
             previous = Some(word);
-            let id = self.intern(word, self.vocabulary.hash(word));
+            let id = self.intern(&self.vocabulary.token(word));
             let mut next_class = 0;
             let cells = reader.number()?;
             for _ in 0..cells {
@@ -135,9 +135,11 @@ impl Store {
                 if documents > self.classes[class as usize].documents * (1.0 + 1e-9) {
                     return Err(corrupt("a word has more documents than its class"));
                 }
-                let cell = self.rows[id as usize].entry(class);
+                let cell = self.rows.entry(id, class);
                 cell.tokens = tokens;
                 cell.documents = documents;
+                let totals = &mut self.classes[class as usize];
+                totals.most_documents = totals.most_documents.max(documents);
                 if self.settings.frequencies {
                     self.classes[class as usize].move_frequency(0.0, documents);
                 }
@@ -162,10 +164,10 @@ impl Store {
             for _ in 0..reader.number()? {
                 let word = u32::try_from(reader.number()?)
                     .ok()
-                    .filter(|&word| (word as usize) < self.rows.len())
+                    .filter(|&word| (word as usize) < self.rows.slots())
                     .ok_or_else(|| corrupt("a document has an unknown word"))?;
                 if words.last().is_some_and(|&(last, _)| last >= word)
-                    || self.rows[word as usize].cell(class).is_none()
+                    || self.rows.cell(word, class).is_none()
                 {
                     return Err(corrupt("a document disagrees with the counts"));
                 }

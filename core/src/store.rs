@@ -1,10 +1,11 @@
 //! The count store: vocabulary, counts and document index, changed together or not at all.
 
 use crate::bag::Bag;
-use crate::counts::{Class, ClassId, Row, take};
+use crate::counts::{Class, ClassId, Rows, take};
 use crate::error::{Error, Result};
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
+use crate::token::Token;
 use crate::vocabulary::{Vocabulary, WordId};
 
 /// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
@@ -12,6 +13,9 @@ pub const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 
 /// The most vocabulary bytes a store takes before it asks for a bound.
 const MAX_VOCABULARY_BYTES: usize = 3 << 30;
+
+/// The most cells that one message is trusted to add.
+const SPARE_CELLS: usize = 1 << 24;
 
 /// The share of `max_words` kept when the bound is passed: pruning sorts the vocabulary, so it
 /// should be rare, and a quarter of the bound pays for it with arrivals.
@@ -37,7 +41,7 @@ pub struct Store {
     pub(crate) settings: Settings,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) classes: Vec<Class>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Rows,
     pub(crate) index: Index,
     pub(crate) pairs: PairTable,
     /// W_t by word id, 0 for words that are no parents: the statistics in use.
@@ -56,7 +60,7 @@ impl Store {
             settings,
             vocabulary: Vocabulary::new(),
             classes: Vec::new(),
-            rows: Vec::new(),
+            rows: Rows::default(),
             index: Index::default(),
             pairs: PairTable::new(settings.max_pairs),
             parents: Vec::new(),
@@ -79,8 +83,8 @@ impl Store {
         &self.classes
     }
 
-    pub fn row(&self, word: WordId) -> &Row {
-        &self.rows[word as usize]
+    pub fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     pub fn index(&self) -> &Index {
@@ -111,7 +115,7 @@ impl Store {
     }
 
     pub fn cells(&self) -> usize {
-        self.rows.iter().map(Row::len).sum()
+        self.rows.n_cells()
     }
 
     /// The place of a class among the labels; a class of no known place comes last.
@@ -130,21 +134,20 @@ impl Store {
 
     /// The id of a word that is about to be learned.
     #[inline]
-    pub fn intern(&mut self, word: &[u8], hash: u64) -> WordId {
-        let id = self.vocabulary.intern(word, hash);
-        if id as usize >= self.rows.len() {
-            self.rows.push(Row::new());
-        }
+    pub fn intern(&mut self, token: &Token<'_>) -> WordId {
+        let id = self.vocabulary.intern(token);
+        self.rows.reach(id);
         id
     }
 
     /// Refuses to learn when the vocabulary's memory is exhausted; nothing has changed then.
     pub fn check_room(&self) -> Result<()> {
-        if self.vocabulary.has_room_for(u32::MAX as usize - MAX_VOCABULARY_BYTES) {
+        let spare_bytes = u32::MAX as usize - MAX_VOCABULARY_BYTES;
+        if self.vocabulary.has_room_for(spare_bytes) && self.rows.has_room_for(SPARE_CELLS) {
             Ok(())
         } else {
             Err(Error::Invalid(
-                "the vocabulary holds 3 GiB of words and takes no more: set max_words".into(),
+                "the vocabulary is full (3 GiB of words, or 4 GiB of counts): set max_words".into(),
             ))
         }
     }
@@ -162,13 +165,14 @@ impl Store {
         let totals = &mut self.classes[class as usize];
         let mut tokens = 0.0;
         for &(word, count) in &bag.words {
-            let cell = self.rows[word as usize].entry(class);
+            let cell = self.rows.entry(word, class);
             tokens += count;
             cell.tokens += weight * count;
             if self.settings.frequencies {
                 totals.move_frequency(cell.documents, cell.documents + weight);
             }
             cell.documents += weight;
+            totals.most_documents = totals.most_documents.max(cell.documents);
         }
         totals.documents += weight;
         totals.tokens += weight * tokens;
@@ -190,7 +194,7 @@ impl Store {
     /// Words interned for a message that is not learned after all.
     fn forget_unused(&mut self, bag: &Bag) {
         for &(word, _) in &bag.words {
-            if self.rows[word as usize].is_empty() {
+            if self.rows.is_empty(word) {
                 self.forget_word(word);
             }
         }
@@ -224,7 +228,7 @@ impl Store {
     fn add_lengths(&mut self, document: &Document, weight: f64) {
         let length = document.length();
         for &(word, _) in &document.words {
-            if let Some(cell) = self.rows[word as usize].cell_mut(document.class) {
+            if let Some(cell) = self.rows.cell_mut(word, document.class) {
                 cell.length = if weight < 0.0 {
                     take(cell.length, -weight * length).unwrap_or(0.0)
                 } else {
@@ -257,18 +261,21 @@ impl Store {
         let outside = if left > 1e-12 * weight { left } else { 0.0 };
         self.check_outside(class, &bag.words, outside)?;
         for &(word, count) in &bag.words {
-            let cell = self.rows[word as usize].cell(class);
+            let cell = self.rows.cell(word, class);
             let (tokens, documents) = cell.map_or((0.0, 0.0), |cell| (cell.tokens, cell.documents));
             match (take(tokens, weight * count), take(documents, weight)) {
-                (Some(tokens), Some(documents)) => amounts.push((tokens, documents)),
+                (Some(tokens), Some(documents)) if (tokens == 0.0) == (documents == 0.0) => {
+                    amounts.push((tokens, documents));
+                }
                 _ if self.pruned => amounts.push((0.0, 0.0)),
-                _ => return Err(not_learned("a word was seen less often in that class")),
+                _ => return Err(not_learned("a word was seen less, or more, often in that class")),
             }
         }
         let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
         let Some(documents) = take(learned, weight) else {
             return Err(not_learned("the class has fewer documents"));
         };
+        self.check_frequencies(class, &bag.words, documents)?;
         // Nothing can fail from here on.
         for (slot, removed) in removals {
             self.remove_indexed(slot, removed);
@@ -279,12 +286,35 @@ impl Store {
         }
         let totals = &mut self.classes[class as usize];
         totals.documents = documents;
-        totals.tokens = if documents == 0.0 {
-            0.0
-        } else {
-            take(totals.tokens, tokens).unwrap_or(0.0)
-        };
+        totals.tokens =
+            if documents == 0.0 { 0.0 } else { take(totals.tokens, tokens).unwrap_or(0.0) };
         self.version += 1;
+        Ok(())
+    }
+
+    /// Whether the words that are not in a message could all stand in the `documents` that its
+    /// class has without it. Visits the vocabulary only where the class's bound does not tell.
+    fn check_frequencies(
+        &mut self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        documents: f64,
+    ) -> Result<()> {
+        if self.classes[class as usize].most_documents <= documents {
+            return Ok(());
+        }
+        let (mut most, mut most_others) = (0.0_f64, 0.0_f64);
+        for word in 0..self.rows.slots() as WordId {
+            let Some(cell) = self.rows.cell(word, class) else { continue };
+            most = most.max(cell.documents);
+            if words.binary_search_by_key(&word, |&(word, _)| word).is_err() {
+                most_others = most_others.max(cell.documents);
+            }
+        }
+        if most_others > documents * (1.0 + 1e-12) {
+            return Err(not_learned("another word is in every document of that class"));
+        }
+        self.classes[class as usize].most_documents = most;
         Ok(())
     }
 
@@ -296,8 +326,7 @@ impl Store {
         tokens: f64,
         documents: f64,
     ) -> f64 {
-        let row = &mut self.rows[word as usize];
-        let Some(cell) = row.cell_mut(class) else { return 0.0 };
+        let Some(cell) = self.rows.cell_mut(word, class) else { return 0.0 };
         let before = *cell;
         cell.tokens = tokens;
         cell.documents = documents;
@@ -305,8 +334,8 @@ impl Store {
             self.classes[class as usize].move_frequency(before.documents, documents);
         }
         if documents == 0.0 {
-            row.remove(class);
-            if row.is_empty() {
+            self.rows.remove(word, class);
+            if self.rows.is_empty(word) {
                 self.forget_word(word);
             }
             return before.tokens;
@@ -365,7 +394,7 @@ impl Store {
                     tokens += document.weight * posting.count;
                 }
             }
-            let enough = self.rows[word as usize].cell(class).is_some_and(|cell| {
+            let enough = self.rows.cell(word, class).is_some_and(|cell| {
                 take(cell.documents - documents, weight).is_some()
                     && take(cell.tokens - tokens, weight * count).is_some()
             });
@@ -405,9 +434,7 @@ impl Store {
             .vocabulary
             .sorted_ids()
             .into_iter()
-            .map(|word| {
-                (self.rows[word as usize].cells().map(|cell| cell.documents).sum(), word)
-            })
+            .map(|word| (self.rows.cells(word).map(|cell| cell.documents).sum(), word))
             .collect();
         // Stable: words of equal frequency stay in the order of their bytes.
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -435,7 +462,7 @@ impl Store {
             }
         }
         for &word in words {
-            let cells: Vec<_> = self.rows[word as usize].cells().copied().collect();
+            let cells: Vec<_> = self.rows.cells(word).copied().collect();
             for cell in cells {
                 let tokens = self.set_cell(word, cell.class, 0.0, 0.0);
                 let totals = &mut self.classes[cell.class as usize];
@@ -463,8 +490,7 @@ impl Store {
     /// Heap bytes held.
     pub fn size(&self) -> usize {
         self.vocabulary.size()
-            + self.rows.capacity() * size_of::<Row>()
-            + self.rows.iter().map(Row::size).sum::<usize>()
+            + self.rows.size()
             + self.classes.capacity() * size_of::<Class>()
             + self.classes.iter().map(Class::size).sum::<usize>()
             + self.index.size()
@@ -478,9 +504,7 @@ pub fn check_weight(weight: f64) -> Result<()> {
     if (0.0..=MAX_COUNT).contains(&weight) {
         Ok(())
     } else {
-        Err(Error::Invalid(format!(
-            "the weight of a message must be a number from 0 to 2**53, not {weight}"
-        )))
+        Err(Error::Invalid("the weight of a message must be a number from 0 to 2**53".into()))
     }
 }
 

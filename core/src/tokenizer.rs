@@ -14,17 +14,16 @@
 
 use std::error::Error;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::token::{BLOCK, Token};
 use crate::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 
 /// The longest n-gram on offer, in words or characters.
 pub const MAX_NGRAM: u32 = 255;
 
-/// Bytes that are handled at once.
-const BLOCK: usize = 16;
 /// Room that the buffer keeps behind the text, for whole blocks to be read and written.
 const SLACK: usize = 2 * BLOCK;
 /// A buffer that grew beyond this, in bytes, is given back after the message.
@@ -101,10 +100,7 @@ impl TokenizerOptions {
     /// The folding that these options ask for.
     #[must_use]
     pub fn folding(&self) -> Folding {
-        Folding {
-            lowercase: self.lowercase,
-            strip_accents: self.strip_accents,
-        }
+        Folding { lowercase: self.lowercase, strip_accents: self.strip_accents }
     }
 }
 
@@ -136,16 +132,10 @@ impl fmt::Display for OptionsError {
         match self {
             Self::ZeroNgram => f.write_str("the n-gram range must start at 1 or more"),
             Self::ReversedNgramRange { min, max } => {
-                write!(
-                    f,
-                    "the n-gram range ends at {max}, before its start at {min}"
-                )
+                write!(f, "the n-gram range ends at {max}, before its start at {min}")
             }
             Self::LongNgram { max } => {
-                write!(
-                    f,
-                    "the n-gram range ends at {max}, above the limit of {MAX_NGRAM}"
-                )
+                write!(f, "the n-gram range ends at {max}, above the limit of {MAX_NGRAM}")
             }
             Self::ZeroTokenLength => {
                 f.write_str("the longest token must be of 1 character or more")
@@ -178,39 +168,6 @@ impl fmt::Display for NotReady {
 
 impl Error for NotReady {}
 
-/// The hash of a token, the same that [`Tokenizer::tokenize`] gives with it.
-///
-/// A token of up to 15 bytes goes to the hasher as two 64-bit words, padded with zeros and with
-/// its length in the last byte, a longer one as its bytes.
-#[inline]
-pub fn hash_token<S: BuildHasher>(hasher: &S, token: &[u8]) -> u64 {
-    if token.len() < BLOCK {
-        let mut padded = [0; BLOCK];
-        padded[..token.len()].copy_from_slice(token);
-        hash_short(hasher, padded, token.len())
-    } else {
-        let mut state = hasher.build_hasher();
-        state.write(token);
-        state.finish()
-    }
-}
-
-/// Kept out of line, for long tokens are few.
-#[inline(never)]
-fn hash_long<S: BuildHasher>(hasher: &S, token: &[u8]) -> u64 {
-    hash_token(hasher, token)
-}
-
-/// Hashes the first `len` < 16 bytes of the block.
-#[inline(always)]
-fn hash_short<S: BuildHasher>(hasher: &S, block: [u8; BLOCK], len: usize) -> u64 {
-    let kept = u128::from_le_bytes(block) & ((1 << (8 * len)) - 1) | (len as u128) << 120;
-    let mut state = hasher.build_hasher();
-    state.write_u64(kept as u64);
-    state.write_u64((kept >> 64) as u64);
-    state.finish()
-}
-
 /// Buffers that are used again from message to message. One for each thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -238,13 +195,7 @@ impl Scratch {
     fn shrink(&mut self) {
         let spans = self.spans.capacity() * size_of::<(usize, usize)>();
         // The bits take an eighth of what the text takes.
-        if self
-            .folded
-            .capacity()
-            .max(self.joined.capacity())
-            .max(spans)
-            > KEPT_BYTES
-        {
+        if self.folded.capacity().max(self.joined.capacity()).max(spans) > KEPT_BYTES {
             *self = Self::default();
         }
     }
@@ -277,10 +228,7 @@ impl Tokenizer {
         tables: impl FnOnce(Folding) -> Arc<FoldTable>,
     ) -> Result<Self, OptionsError> {
         options.validate()?;
-        Ok(Self {
-            options,
-            table: tables(options.folding()),
-        })
+        Ok(Self { options, table: tables(options.folding()) })
     }
 
     /// The options given.
@@ -313,7 +261,7 @@ impl Tokenizer {
             })
     }
 
-    /// Folds and cuts a message, and gives each token with its hash ([`hash_token`]) to `emit`.
+    /// Folds and cuts a message, and gives each [`Token`] to `emit`.
     ///
     /// # Errors
     ///
@@ -325,7 +273,7 @@ impl Tokenizer {
         text: &str,
         scratch: &mut Scratch,
         hasher: &S,
-        emit: impl FnMut(&[u8], u64),
+        emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
         self.run::<S, false>(text, scratch, hasher, emit)
     }
@@ -341,7 +289,7 @@ impl Tokenizer {
         text: &str,
         scratch: &mut Scratch,
         hasher: &S,
-        emit: impl FnMut(&[u8], u64),
+        emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
         self.run::<S, true>(text, scratch, hasher, emit)
     }
@@ -352,21 +300,13 @@ impl Tokenizer {
         text: &str,
         scratch: &mut Scratch,
         hasher: &S,
-        mut emit: impl FnMut(&[u8], u64),
+        mut emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
-        let mut left = self
-            .options
-            .max_tokens
-            .map_or(usize::MAX, |max| max as usize);
+        let mut left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
         let mut give = |buffer: &[u8], start: usize, end: usize| {
-            let hash = hash_within(hasher, buffer, start, end);
-            emit(&buffer[start..end], hash);
+            emit(Token::within(hasher, buffer, start, end));
             left -= 1;
-            if left == 0 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let _ = match self.options.analyzer {
             Analyzer::Word => {
@@ -398,11 +338,7 @@ impl Tokenizer {
         text: &str,
         scratch: &mut Scratch,
     ) -> Result<usize, NotReady> {
-        let case_bit = if self.options.lowercase && !FOLDED {
-            0x20
-        } else {
-            0
-        };
+        let case_bit = if self.options.lowercase && !FOLDED { 0x20 } else { 0 };
         scratch.plain = false;
         let bytes = text.as_bytes();
         let mut out = Output::new(scratch, bytes.len());
@@ -442,11 +378,7 @@ impl Tokenizer {
             let rest = text.len() - at;
             if FOLDED {
                 let len = character.encode_utf8(&mut buffer).len();
-                let bit = if SPACES {
-                    entry.own_is_space()
-                } else {
-                    entry.own_is_run()
-                };
+                let bit = if SPACES { entry.own_is_space() } else { entry.own_is_run() };
                 out.reserve(rest);
                 out.push(buffer, len, bit);
                 buffer = [0; 4];
@@ -457,11 +389,7 @@ impl Tokenizer {
                 let pieces = page.folded(&entry);
                 out.reserve(rest + 4 * pieces.len());
                 for piece in pieces {
-                    let bit = if SPACES {
-                        piece.is_space()
-                    } else {
-                        piece.is_run()
-                    };
+                    let bit = if SPACES { piece.is_space() } else { piece.is_run() };
                     out.push(piece.bytes(), piece.len(), bit);
                 }
             }
@@ -478,10 +406,7 @@ impl Tokenizer {
         mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let text = &scratch.folded[..len];
-        let longest = self
-            .options
-            .max_token_length
-            .map_or(usize::MAX, |max| max as usize);
+        let longest = self.options.max_token_length.map_or(usize::MAX, |max| max as usize);
         runs::<true>(&scratch.bits, len, |start, end| {
             let (mut start, mut end) = (start, end);
             if scratch.plain {
@@ -550,12 +475,7 @@ impl Tokenizer {
         len: usize,
         mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Scratch {
-            folded,
-            bits,
-            joined,
-            ..
-        } = scratch;
+        let Scratch { folded, bits, joined, .. } = scratch;
         joined.clear();
         let mut copied = 0;
         let _ = runs::<false>(bits, len, |start, end| {
@@ -581,17 +501,9 @@ impl Tokenizer {
         len: usize,
         mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Scratch {
-            folded,
-            bits,
-            joined,
-            ..
-        } = scratch;
+        let Scratch { folded, bits, joined, .. } = scratch;
         let (min, max) = self.options.ngram_range;
-        let longest = self
-            .options
-            .max_token_length
-            .map_or(usize::MAX, |max| max as usize);
+        let longest = self.options.max_token_length.map_or(usize::MAX, |max| max as usize);
         let mut word = |start: usize, end: usize| {
             let count = characters(&folded[start..end]);
             if count == 0 || count > longest {
@@ -619,16 +531,6 @@ impl Tokenizer {
             flow
         })?;
         word(from, len)
-    }
-}
-
-/// Hashes a token that lies in a padded buffer.
-#[inline(always)]
-fn hash_within<S: BuildHasher>(hasher: &S, buffer: &[u8], start: usize, end: usize) -> u64 {
-    let len = end - start;
-    match buffer[start..].first_chunk::<BLOCK>() {
-        Some(block) if len < BLOCK => hash_short(hasher, *block, len),
-        _ => hash_long(hasher, &buffer[start..end]),
     }
 }
 
@@ -761,9 +663,8 @@ impl<'a> Output<'a> {
         for ((chunk, out), bits) in chunks.iter().zip(outs).zip(self.bits.iter_mut()) {
             let (mut word, mut other) = (0, 0);
             let blocks = chunk.as_chunks::<BLOCK>().0.iter();
-            for ((block, out), shift) in blocks
-                .zip(out.as_chunks_mut::<BLOCK>().0)
-                .zip([0, 16, 32, 48])
+            for ((block, out), shift) in
+                blocks.zip(out.as_chunks_mut::<BLOCK>().0).zip([0, 16, 32, 48])
             {
                 let classified = classify::<SPACES>(u128::from_le_bytes(*block), case_bit);
                 *out = classified.folded.to_le_bytes();
@@ -797,11 +698,7 @@ impl<'a> Output<'a> {
         self.word |= bits << filled;
         if filled + count >= 64 {
             self.bits[self.len / 64] = self.word;
-            self.word = if filled == 0 {
-                0
-            } else {
-                bits >> (64 - filled)
-            };
+            self.word = if filled == 0 { 0 } else { bits >> (64 - filled) };
         }
         self.len += count;
     }
@@ -848,10 +745,7 @@ fn block_at(text: &[u8], at: usize) -> (u128, usize) {
         (u128::from_le_bytes(*block), BLOCK)
     } else if let Some(block) = text.last_chunk::<BLOCK>() {
         // Cheaper than to copy a varying number of bytes.
-        (
-            u128::from_le_bytes(*block).unbounded_shr(8 * (BLOCK - rest.len()) as u32),
-            rest.len(),
-        )
+        (u128::from_le_bytes(*block).unbounded_shr(8 * (BLOCK - rest.len()) as u32), rest.len())
     } else {
         let mut block = [0; BLOCK];
         block[..rest.len()].copy_from_slice(rest);
@@ -943,33 +837,29 @@ fn gather(bytes: [u8; BLOCK]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token::{BLOCK, Token};
     use crate::unicode::StandardFacts;
     use std::hash::RandomState;
     use std::sync::OnceLock;
 
     fn options(analyzer: Analyzer, ngram_range: (u32, u32)) -> TokenizerOptions {
-        TokenizerOptions {
-            analyzer,
-            ngram_range,
-            ..TokenizerOptions::default()
-        }
+        TokenizerOptions { analyzer, ngram_range, ..TokenizerOptions::default() }
     }
 
     /// The tokens, folded by the host where needed; every hash is checked.
     fn tokens_of(options: TokenizerOptions, text: &str) -> Vec<String> {
         static TABLES: [OnceLock<Arc<FoldTable>>; 4] = [const { OnceLock::new() }; 4];
         let table = |folding: Folding| {
-            TABLES[folding.index()]
-                .get_or_init(|| Arc::new(FoldTable::new(folding)))
-                .clone()
+            TABLES[folding.index()].get_or_init(|| Arc::new(FoldTable::new(folding))).clone()
         };
         let tokenizer = Tokenizer::with_tables(options, table).expect("valid options");
         let hasher = RandomState::new();
         let mut scratch = Scratch::new();
         let mut tokens = Vec::new();
-        let mut emit = |token: &[u8], hash| {
-            assert_eq!(hash, hash_token(&hasher, token));
-            tokens.push(String::from_utf8(token.to_vec()).expect("UTF-8"));
+        let mut emit = |token: Token<'_>| {
+            let same = Token::new(&hasher, token.bytes);
+            assert_eq!((token.key, token.hash), (same.key, same.hash));
+            tokens.push(String::from_utf8(token.bytes.to_vec()).expect("UTF-8"));
         };
         let load = |text: &str| {
             let mut missing = PageSet::default();
@@ -997,11 +887,8 @@ mod tests {
     /// `\b\w[\w\-]+\b` as a backtracking engine takes it.
     fn matches(text: &str) -> Vec<String> {
         let characters: Vec<char> = text.chars().collect();
-        let is_word = |at: usize| {
-            characters
-                .get(at)
-                .is_some_and(|c| c.is_alphanumeric() || *c == '_')
-        };
+        let is_word =
+            |at: usize| characters.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
         let goes_on = |at: usize| is_word(at) || characters.get(at) == Some(&'-');
         let boundary = |at: usize| (at > 0 && is_word(at - 1)) != is_word(at);
         let (mut found, mut at) = (Vec::new(), 0);
@@ -1053,25 +940,13 @@ mod tests {
 
     #[test]
     fn folding_is_optional() {
-        let keep = TokenizerOptions {
-            lowercase: false,
-            strip_accents: false,
-            ..Default::default()
-        };
-        assert_eq!(
-            tokens_of(keep, "Café DE-Flore é Σ ΣΣ"),
-            ["Café", "DE-Flore", "ΣΣ"]
-        );
-        let lower = TokenizerOptions {
-            strip_accents: false,
-            ..Default::default()
-        };
+        let keep =
+            TokenizerOptions { lowercase: false, strip_accents: false, ..Default::default() };
+        assert_eq!(tokens_of(keep, "Café DE-Flore é Σ ΣΣ"), ["Café", "DE-Flore", "ΣΣ"]);
+        let lower = TokenizerOptions { strip_accents: false, ..Default::default() };
         assert_eq!(tokens_of(lower, "Café ÉTÉ a\u{300}b"), ["café", "été"]);
         assert_eq!(tokens_of(lower, "ΟΔΟΣ İx"), ["οδος"]);
-        let strip = TokenizerOptions {
-            lowercase: false,
-            ..Default::default()
-        };
+        let strip = TokenizerOptions { lowercase: false, ..Default::default() };
         assert_eq!(tokens_of(strip, "Café ÉTÉΣ"), ["Cafe", "ETEΣ"]);
     }
 
@@ -1086,7 +961,7 @@ mod tests {
     fn nothing_is_given_before_all_is_ready() {
         let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
         let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
-        let mut never = |_: &[u8], _| panic!("a token");
+        let mut never = |_: Token<'_>| panic!("a token");
         let done = tokenizer.tokenize("plain words é", &mut scratch, &hasher, &mut never);
         assert_eq!(done, Err(NotReady::MissingPage(0)));
         let done = tokenizer.tokenize_folded("plain words é", &mut scratch, &hasher, &mut never);
@@ -1102,11 +977,8 @@ mod tests {
     fn random_texts_give_what_the_pattern_matches() {
         let plain: Vec<char> = "aZ09_-- .,\n@[`{\0/:".chars().collect();
         let mixed: Vec<char> = "aZ0_-- .é日…½😀\u{301}\u{fdfa}Σ\u{a0}".chars().collect();
-        let keep = TokenizerOptions {
-            lowercase: false,
-            strip_accents: false,
-            ..Default::default()
-        };
+        let keep =
+            TokenizerOptions { lowercase: false, strip_accents: false, ..Default::default() };
         let mut state = 3;
         for round in 0..1000 {
             let alphabet = if round % 2 == 0 { &plain } else { &mixed };
@@ -1162,11 +1034,7 @@ mod tests {
                         (run.into(), space.into()),
                         "{byte:#x}"
                     );
-                    let lower = if case_bit == 0 {
-                        byte
-                    } else {
-                        byte.to_ascii_lowercase()
-                    };
+                    let lower = if case_bit == 0 { byte } else { byte.to_ascii_lowercase() };
                     assert_eq!(words.0 as u8, lower);
                 }
             }
@@ -1185,10 +1053,7 @@ mod tests {
     fn char_ngrams_reduce_white_space() {
         let of = |range, text: &str| tokens_of(options(Analyzer::Char, range), text);
         assert_eq!(of((1, 2), "Ab\n c"), ["a", "b", " ", "c", "ab", "b ", " c"]);
-        assert_eq!(
-            of((1, 1), "a\nb\u{3000}\u{3000}é"),
-            ["a", "\n", "b", " ", "e"]
-        );
+        assert_eq!(of((1, 1), "a\nb\u{3000}\u{3000}é"), ["a", "\n", "b", " ", "e"]);
         assert_eq!(of((3, 3), "日本"), [""; 0]);
         assert_eq!(of((2, 2), "日本語"), ["日本", "本語"]);
         let nul = of((1, 2), "\0");
@@ -1198,10 +1063,7 @@ mod tests {
     #[test]
     fn char_ngrams_within_words_are_padded() {
         let of = |range, text: &str| tokens_of(options(Analyzer::CharWithinWords, range), text);
-        assert_eq!(
-            of((2, 3), "ab  c"),
-            [" a", "ab", "b ", " ab", "ab ", " c", "c ", " c "]
-        );
+        assert_eq!(of((2, 3), "ab  c"), [" a", "ab", "b ", " ab", "ab ", " c", "c ", " c "]);
         assert_eq!(of((4, 6), "a 日é\u{301}"), [" a ", " 日e "]);
         assert_eq!(of((2, 2), " \n\t "), [""; 0]);
     }
@@ -1209,25 +1071,13 @@ mod tests {
     #[test]
     fn limits_hold() {
         let base = TokenizerOptions::default();
-        let short = TokenizerOptions {
-            max_token_length: Some(3),
-            ..base
-        };
-        assert_eq!(
-            tokens_of(short, "one three two a-b- long-er"),
-            ["one", "two", "a-b"]
-        );
+        let short = TokenizerOptions { max_token_length: Some(3), ..base };
+        assert_eq!(tokens_of(short, "one three two a-b- long-er"), ["one", "two", "a-b"]);
         assert_eq!(tokens_of(short, "one three two"), ["one", "two"]);
         assert_eq!(tokens_of(short, "日本語 日本語語 éèé"), ["日本語", "eee"]);
-        let pairs = TokenizerOptions {
-            ngram_range: (2, 2),
-            ..short
-        };
+        let pairs = TokenizerOptions { ngram_range: (2, 2), ..short };
         assert_eq!(tokens_of(pairs, "one three two"), ["one two"]);
-        let within = TokenizerOptions {
-            analyzer: Analyzer::CharWithinWords,
-            ..pairs
-        };
+        let within = TokenizerOptions { analyzer: Analyzer::CharWithinWords, ..pairs };
         assert_eq!(tokens_of(within, "ab long"), [" a", "ab", "b "]);
         for (analyzer, tokens) in [
             (Analyzer::Word, ["aa", "bb"]),
@@ -1235,12 +1085,7 @@ mod tests {
             (Analyzer::CharWithinWords, [" ", "a"]),
         ] {
             for ngram_range in [(1, 1), (1, 3)] {
-                let few = TokenizerOptions {
-                    analyzer,
-                    ngram_range,
-                    max_tokens: Some(2),
-                    ..base
-                };
+                let few = TokenizerOptions { analyzer, ngram_range, max_tokens: Some(2), ..base };
                 assert_eq!(tokens_of(few, "aa bb cc dd"), tokens);
             }
         }
@@ -1256,23 +1101,11 @@ mod tests {
             ((2, 1), OptionsError::ReversedNgramRange { min: 2, max: 1 }),
             ((1, 256), OptionsError::LongNgram { max: 256 }),
         ] {
-            assert_eq!(
-                check(TokenizerOptions {
-                    ngram_range,
-                    ..base
-                }),
-                Err(error)
-            );
+            assert_eq!(check(TokenizerOptions { ngram_range, ..base }), Err(error));
         }
-        let none = TokenizerOptions {
-            max_token_length: Some(0),
-            ..base
-        };
+        let none = TokenizerOptions { max_token_length: Some(0), ..base };
         assert_eq!(check(none), Err(OptionsError::ZeroTokenLength));
-        let none = TokenizerOptions {
-            max_tokens: Some(0),
-            ..base
-        };
+        let none = TokenizerOptions { max_tokens: Some(0), ..base };
         assert_eq!(Tokenizer::new(none).err(), Some(OptionsError::ZeroTokens));
         assert_eq!(
             OptionsError::ReversedNgramRange { min: 2, max: 1 }.to_string(),
@@ -1286,10 +1119,10 @@ mod tests {
         let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
         let mut count = 0;
         let text = "word ".repeat(1 << 18);
-        let done = tokenizer.tokenize(&text, &mut scratch, &hasher, |_, _| count += 1);
+        let done = tokenizer.tokenize(&text, &mut scratch, &hasher, |_| count += 1);
         assert_eq!((done, count), (Ok(()), 1 << 18));
         assert_eq!(scratch.folded.capacity(), 0);
-        let done = tokenizer.tokenize("two words", &mut scratch, &hasher, |_, _| count += 1);
+        let done = tokenizer.tokenize("two words", &mut scratch, &hasher, |_| count += 1);
         assert_eq!((done, count), (Ok(()), (1 << 18) + 2));
     }
 }

@@ -219,15 +219,8 @@ impl Page {
         if facts.len() != PAGE_SIZE {
             return Err(PageError::WrongLength(facts.len()));
         }
-        let nothing = Entry {
-            bytes: [0; 4],
-            len: 0,
-            flags: 0,
-        };
-        let mut built = Box::new(Self {
-            entries: [nothing; PAGE_SIZE],
-            pieces: Vec::new(),
-        });
+        let nothing = Entry { bytes: [0; 4], len: 0, flags: 0 };
+        let mut built = Box::new(Self { entries: [nothing; PAGE_SIZE], pieces: Vec::new() });
         for (offset, (fact, entry)) in facts.iter().zip(&mut built.entries).enumerate() {
             let code = (page * PAGE_SIZE + offset) as u32;
             let count = fact.folded.chars().count();
@@ -244,9 +237,7 @@ impl Page {
                 // At most 256 * 255 pieces, so the index fits.
                 entry.bytes = (built.pieces.len() as u32).to_le_bytes();
                 entry.flags = Entry::PIECES;
-                built
-                    .pieces
-                    .extend(characters.map(|(c, class)| Entry::of(c, class)));
+                built.pieces.extend(characters.map(|(c, class)| Entry::of(c, class)));
             }
             entry.flags |= match fact.class {
                 CharacterClass::Word => Entry::OWN_RUN,
@@ -270,9 +261,7 @@ impl Page {
     pub(crate) fn folded<'a>(&'a self, entry: &'a Entry) -> &'a [Entry] {
         if entry.flags & Entry::PIECES != 0 {
             let start = u32::from_le_bytes(entry.bytes) as usize;
-            self.pieces
-                .get(start..start + entry.len())
-                .unwrap_or_default()
+            self.pieces.get(start..start + entry.len()).unwrap_or_default()
         } else if entry.len == 0 {
             &[]
         } else {
@@ -289,9 +278,7 @@ pub struct PageSet {
 
 impl Default for PageSet {
     fn default() -> Self {
-        Self {
-            bits: [0; PAGE_SET_WORDS],
-        }
+        Self { bits: [0; PAGE_SET_WORDS] }
     }
 }
 
@@ -326,11 +313,7 @@ pub struct FoldTable {
 
 impl fmt::Debug for FoldTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let loaded = self
-            .pages
-            .iter()
-            .filter(|page| page.get().is_some())
-            .count();
+        let loaded = self.pages.iter().filter(|page| page.get().is_some()).count();
         f.debug_struct("FoldTable")
             .field("folding", &self.folding)
             .field("loaded_pages", &loaded)
@@ -342,10 +325,7 @@ impl FoldTable {
     /// An empty table.
     #[must_use]
     pub fn new(folding: Folding) -> Self {
-        Self {
-            folding,
-            pages: (0..PAGES).map(|_| OnceLock::new()).collect(),
-        }
+        Self { folding, pages: (0..PAGES).map(|_| OnceLock::new()).collect() }
     }
 
     /// The folding whose facts the table holds.
@@ -399,10 +379,7 @@ impl FoldTable {
     }
 
     pub(crate) fn page(&self, page: usize) -> Option<&Page> {
-        self.pages
-            .get(page)
-            .and_then(OnceLock::get)
-            .map(Box::as_ref)
+        self.pages.get(page).and_then(OnceLock::get).map(Box::as_ref)
     }
 }
 
@@ -442,11 +419,7 @@ impl StandardFacts {
         if folding.strip_accents {
             text = text.chars().map(Self::stripped).collect();
         }
-        if folding.lowercase {
-            text.to_lowercase()
-        } else {
-            text
-        }
+        if folding.lowercase { text.to_lowercase() } else { text }
     }
 }
 
@@ -484,10 +457,7 @@ impl CharacterFacts for StandardFacts {
 mod tests {
     use super::*;
 
-    const BOTH: Folding = Folding {
-        lowercase: true,
-        strip_accents: true,
-    };
+    const BOTH: Folding = Folding { lowercase: true, strip_accents: true };
 
     fn facts(page: usize) -> Vec<CharacterFact> {
         let Ok(facts) = StandardFacts.page(BOTH, page);
@@ -500,13 +470,7 @@ mod tests {
         for (lowercase, strip_accents) in
             [(false, false), (true, false), (false, true), (true, true)]
         {
-            numbers.push(
-                Folding {
-                    lowercase,
-                    strip_accents,
-                }
-                .index(),
-            );
+            numbers.push(Folding { lowercase, strip_accents }.index());
         }
         assert_eq!(numbers, [0, 1, 2, 3]);
     }
@@ -546,9 +510,7 @@ mod tests {
         let texts = |offset| {
             let entry = page.entry(offset);
             let folded = page.folded(&entry).iter();
-            folded
-                .map(|e| (e.bytes()[..e.len()].to_vec(), e.is_run(), e.is_space()))
-                .collect()
+            folded.map(|e| (e.bytes()[..e.len()].to_vec(), e.is_run(), e.is_space())).collect()
         };
         let e: Vec<_> = texts(0xc9);
         assert_eq!(e, [(b"e".to_vec(), true, false)]);
@@ -578,20 +540,11 @@ mod tests {
     #[test]
     fn bad_facts_are_refused() {
         let table = FoldTable::new(BOTH);
-        assert_eq!(
-            table.fill_page(PAGES, &facts(0)),
-            Err(PageError::NoSuchPage(PAGES))
-        );
-        assert_eq!(
-            table.fill_page(0, &facts(0)[1..]),
-            Err(PageError::WrongLength(255))
-        );
+        assert_eq!(table.fill_page(PAGES, &facts(0)), Err(PageError::NoSuchPage(PAGES)));
+        assert_eq!(table.fill_page(0, &facts(0)[1..]), Err(PageError::WrongLength(255)));
         let mut wrong = facts(1);
         wrong[3].folded_classes.pop();
-        assert_eq!(
-            table.fill_page(1, &wrong),
-            Err(PageError::WrongClasses(0x103))
-        );
+        assert_eq!(table.fill_page(1, &wrong), Err(PageError::WrongClasses(0x103)));
         wrong[3].folded = "a".repeat(256);
         wrong[3].folded_classes = vec![CharacterClass::Word; 256];
         assert_eq!(table.fill_page(1, &wrong), Err(PageError::TooLong(0x103)));
@@ -621,16 +574,10 @@ mod tests {
         let table = FoldTable::new(BOTH);
         let mut pages = PageSet::default();
         pages.insert(7);
-        assert_eq!(
-            table.load(&pages, &Failing),
-            Err(LoadError::Facts(fmt::Error))
-        );
+        assert_eq!(table.load(&pages, &Failing), Err(LoadError::Facts(fmt::Error)));
         let refused = LoadError::Page(PageError::WrongLength(0));
         assert_eq!(table.load(&pages, &Short), Err(refused));
         assert!(refused.source().is_some());
-        assert_eq!(
-            refused.to_string(),
-            "a page needs 256 character facts, not 0"
-        );
+        assert_eq!(refused.to_string(), "a page needs 256 character facts, not 0");
     }
 }

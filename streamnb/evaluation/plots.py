@@ -123,18 +123,33 @@ def require_matplotlib() -> tuple[Any, Any]:
 
 def _draw_panel(axes: Any, results: list[Result], panel: _Panel) -> None:
     name, value_of = panel
+    windowed = [[value_of(point.windowed) for point in result.curve] for result in results]
+    cumulative = [[value_of(point.cumulative) for point in result.curve] for result in results]
     settled: list[float] = []
     for number, result in enumerate(results):
         colour = _COLOURS[number % len(_COLOURS)]
         places = [point.n_messages for point in result.curve]
-        windowed = [value_of(point.windowed) for point in result.curve]
-        cumulative = [value_of(point.cumulative) for point in result.curve]
-        lines = [[float("nan") if y is None else y for y in ys] for ys in (windowed, cumulative)]
-        axes.plot(places, lines[0], color=colour, linewidth=1.7, label=result.name)
-        axes.plot(places, lines[1], color=colour, linewidth=1.2, linestyle=(0, (4, 2)), alpha=0.75)
+        # A line that later ones cover is drawn broader, so that it shows on both sides of them.
+        covered = sum(_coincide(windowed[number], later) for later in windowed[number + 1 :])
+        axes.plot(
+            places,
+            _gaps(windowed[number]),
+            color=colour,
+            linewidth=1.7 + 2.4 * covered,
+            solid_joinstyle="round",
+            label=result.name,
+        )
+        axes.plot(
+            places,
+            _gaps(cumulative[number]),
+            color=colour,
+            linewidth=1.2,
+            linestyle=(0, (4, 2)),
+            alpha=0.75,
+        )
         # The first tenth of a stream is a beginner's: it must not set the scale of the rest.
-        for points in (windowed, cumulative):
-            settled += [y for y in points[len(points) // 10 :] if y is not None]
+        for values in (windowed[number], cumulative[number]):
+            settled += [value for value in values[len(values) // 10 :] if value is not None]
     if settled:
         low, high = min(settled), max(settled)
         margin = max(0.06 * (high - low), 0.25)
@@ -147,3 +162,16 @@ def _draw_panel(axes: Any, results: list[Result], panel: _Panel) -> None:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color("#b9bdc3")
+
+
+def _gaps(values: list[float | None]) -> list[float]:
+    return [float("nan") if value is None else value for value in values]
+
+
+def _coincide(one: list[float | None], other: list[float | None]) -> bool:
+    """Tell whether two lines are the same for most of their length, to the eye."""
+    near = sum(
+        a == b or (a is not None and b is not None and abs(a - b) < 0.05)
+        for a, b in zip(one, other, strict=False)
+    )
+    return near > 0.8 * len(one)

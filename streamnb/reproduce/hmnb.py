@@ -57,6 +57,11 @@ HMNB_PAPER = register(
             "la2s, oh10, ohscal and wap are published only: their counts are not available",
             "the paper's marks are those of the corrected t-test, not of the plain one",
             "HCNB is run without a prior: with Equation 5's the published figures do not come out",
+            # Checked on oh0, oh5 and oh15, ten runs each.
+            (
+                "HOVA is the log-ratio of the two sides of Equation 16; the published figures are "
+                "those of a mean over parents of P(w|t, not c) / P(w|t, c), which is 0.6 lower"
+            ),
         ),
     )
 )

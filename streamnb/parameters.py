@@ -1,0 +1,74 @@
+"""Checks of parameters: each says what was given and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.errors import InputError
+from streamnb.tokenizer import Tokenizer
+
+
+def check_number(name: str, value: Any) -> float:
+    """Return a number.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} is too large: {value!r}") from None
+
+
+def check_bound(name: str, value: Any, least: int) -> int:
+    """Return a whole number.
+
+    Raises
+    ------
+    InputError
+        If it is none, or below `least`.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{name} must be a whole number from {least} on, not {value!r}")
+    return min(int(value), 2**53)
+
+
+def check_choice(name: str, value: Any) -> str:
+    """Return a name; the core knows which there are.
+
+    Raises
+    ------
+    InputError
+        If it is no str.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be None or a name, not {value!r}")
+    return value
+
+
+def check_tokenizer(
+    tokenizer: Any,
+) -> tuple[_core.NativeTokenizer, Callable[[str], Iterable[Any]] | None]:
+    """Return the native tokeniser to use, and the user's function, if it is one.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    if tokenizer is None or isinstance(tokenizer, Tokenizer):
+        return (tokenizer or Tokenizer()).native(), None
+    if callable(tokenizer):
+        return Tokenizer().native(), tokenizer
+    raise InputError(
+        f"tokenizer must be None, a Tokenizer or a function from a str to its tokens, "
+        f"not {tokenizer!r}"
+    )
