@@ -6,6 +6,8 @@ from typing import Any, Self, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Batch", "CountStore", "NativeTokenizer", "Scoring", "tokenize_and_hash"]
+
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _Label = TypeVar("_Label", bound=Hashable)
@@ -44,7 +46,7 @@ class Scoring:
         prior: str,
         unseen: str,
         vocabulary_size: float | None,
-        hidden: bool,
+        hidden: str | None,
     ) -> Self: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...
 

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from streamnb import _core, inputs, outputs, saving
-from streamnb.errors import InputError, NotLearnedError
+from streamnb import _core, inputs, merging, outputs, saving
+from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
 from streamnb.parameters import check_bound, check_choice, check_number, check_tokenizer
 from streamnb.parts import INDEPENDENT, Dependence, Event
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
-from streamnb.threshold import DecisionThreshold, LearnedThreshold, parse_threshold
+from streamnb.threshold import LearnedThreshold, parse_threshold
 
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]
@@ -122,7 +122,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             hidden=dependence.hidden,
         )
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
-        self._threshold = parse_threshold(self.threshold, self.cost_ratio)
+        self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
         self._schedule = Schedule(self.refresh_every)
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -173,13 +173,14 @@ class NaiveBayes(base.MiniBatchClassifier):
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
         """Learn a message whose label may be new, or whose score is to be recorded."""
         new = y not in self._labels.ids
-        threshold = self._threshold
-        log_odds = None
-        if isinstance(threshold, LearnedThreshold) and len(self._labels.ids) == 2 and not new:
-            log_odds = self._log_odds(x)
+        threshold, labels = self._threshold, self.classes_
+        scores = None
+        if isinstance(threshold, LearnedThreshold) and len(labels) == 2 and not new:
+            scores = self._ordered_scores(x)
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
-        if isinstance(threshold, LearnedThreshold) and log_odds is not None:
-            threshold.record(log_odds, y == self._positive_label(), w)
+        if isinstance(threshold, LearnedThreshold) and scores is not None:
+            positive = labels[threshold.positive_place(labels)]
+            threshold.record(threshold.log_odds(labels, scores), y == positive, w)
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -268,17 +269,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If the other is of another kind, or tokenises differently.
         """
-        labels, class_ids = self._matched(other)
-        new = [label for label in labels if label not in self._labels.ids]
-        for label in new:
-            self._labels.add(label)
-        for label in labels:
-            class_ids[other._labels.ids[label]] = self._labels.ids[label]
-        self._store.merge(other._store, class_ids)
-        mine, theirs = self._threshold, other._threshold
-        if isinstance(mine, LearnedThreshold) and isinstance(theirs, LearnedThreshold):
-            mine.merge(theirs)
-        self._store.set_ranks(self._labels.ranks())
+        merging.merge(self, other)
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -291,28 +282,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If the other is of another kind, or tokenises differently.
         """
-        labels, class_ids = self._matched(other)
-        for label in labels:
-            if label not in self._labels.ids:
-                raise NotLearnedError(f"no message was learned with label {label!r}")
-            class_ids[other._labels.ids[label]] = self._labels.ids[label]
-        self._store.subtract(other._store, class_ids)
-        documents = Counts.of(self._store).class_documents
-        for label in labels:
-            if documents[self._labels.ids[label]] == 0:
-                self._labels.remove(label)
-        self._store.set_ranks(self._labels.ranks())
+        merging.subtract(self, other)
         self.refresh()
-
-    def _matched(self, other: NaiveBayes) -> tuple[list[Label], list[int]]:
-        if not isinstance(other, NaiveBayes) or other._parts() != self._parts():
-            raise InputError(
-                f"a {type(self).__name__} takes another {type(self).__name__}, "
-                f"not {type(other).__name__}"
-            )
-        if other.tokenizer != self.tokenizer:
-            raise InputError("models with different tokenizers count different words")
-        return other.classes_, [0] * len(other._labels.names)
 
     # --- statistics ---------------------------------------------------------------------------
 
@@ -355,7 +326,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         if self._tokenize is not None:
             x = inputs.count_tokens(x, self._tokenize)
         if self._threshold is not None and len(self._labels.order) > 1:
-            return self._decide(self._threshold, self._log_odds(x))
+            return self._threshold.decide(self.classes_, self._ordered_scores(x))
         class_id = self._store.predict(x, self._scoring)
         return None if class_id is None else self._labels.names[class_id]
 
@@ -377,8 +348,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the label of each message: a Series for pandas input, else a list."""
         batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
         if self._threshold is not None and len(self._labels.order) > 1:
-            log_odds = self._scores_many(batch) @ self._odds()
-            decided = [self._decide(self._threshold, value) for value in log_odds.tolist()]
+            decide, names = self._threshold.decide, self.classes_
+            decided = [decide(names, scores) for scores in self._scores_many(batch).tolist()]
             return outputs.labels(decided, index)
         labels = self._store.predict_many(batch, self._scoring, self._labels.names)
         return outputs.labels(labels, index)
@@ -398,32 +369,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         by_id = scores.reshape(len(batch), len(self._labels.names))
         return by_id[:, [class_id for _, class_id in self._labels.order]]
 
-    def _positive_label(self) -> Label:
-        """Return the label that the threshold is about."""
-        labels = self.classes_
-        if len(labels) != 2:
-            raise InputError(
-                f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
-            )
-        if self.positive is None:
-            return labels[1]
-        if self.positive not in labels:
-            raise InputError(f"positive is {self.positive!r}, which is none of {labels!r}")
-        return check_label(self.positive)
-
-    def _odds(self) -> Floats:
-        """Return the vector that makes log odds of the positive class of two scores."""
-        return np.array([-1.0, 1.0] if self._positive_label() == self.classes_[1] else [1.0, -1.0])
-
-    def _log_odds(self, x: Message) -> float:
+    def _ordered_scores(self, x: Message) -> list[float]:
         scores = self._store.scores(x, self._scoring)
-        ordered = [scores[class_id] for _, class_id in self._labels.order]
-        return float(np.dot(ordered, self._odds()))
-
-    def _decide(self, threshold: DecisionThreshold, log_odds: float) -> Label:
-        positive = self._positive_label()
-        negative = next(label for label in self.classes_ if label != positive)
-        return positive if log_odds > threshold.cut else negative
+        return [scores[class_id] for _, class_id in self._labels.order]
 
     def explain_one(self, x: Message) -> Explanation:
         """Return each word's contribution to the score of each label.
@@ -527,19 +475,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         return saving.load(cls, data, tokenizer)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            "parameters": {name: getattr(self, name) for name in self._get_params()},
-            "labels": self.classes_,
-            "counts": self._store.snapshot(parents=True),
-            "schedule": (self._schedule.messages, self._schedule.due),
-            "threshold": (
-                self._threshold.state() if isinstance(self._threshold, LearnedThreshold) else None
-            ),
-        }
+        return saving.state(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state["parameters"])
-        self._begin(state["counts"], Labels(state["labels"]))
-        self._schedule.messages, self._schedule.due = state["schedule"]
-        if isinstance(self._threshold, LearnedThreshold):
-            self._threshold.restore(state["threshold"])
+        saving.set_state(self, state)

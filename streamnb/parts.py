@@ -55,9 +55,9 @@ class Dependence:
     max_documents: int = 0
 
     @property
-    def hidden(self) -> bool:
-        """Whether words have hidden parents."""
-        return False
+    def hidden(self) -> str | None:
+        """What the hidden parents of words mix; None where words have none."""
+        return None
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats | None:
         """Return the weight of each word as a parent, where there are any: shape `(words,)`."""
@@ -74,20 +74,45 @@ class HiddenParents(Dependence):
     """
 
     @property
-    def hidden(self) -> bool:
-        """Whether words have hidden parents."""
-        return True
+    def hidden(self) -> str | None:
+        """What they mix: probabilities."""
+        return "probabilities"
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
         """Return each word's gain ratio where it is at least the average, else 0."""
         return qualified_parents(counts, vocabulary_size)
 
 
+@dataclasses.dataclass(frozen=True)
+class HiddenRatios(HiddenParents):
+    """Each word has one hidden parent for the ratio of the two sides of one-versus-all.
+
+    It reproduces the published table of HOVA to its last digit; the formula as printed, which
+    `HOVA` follows, does not, and classifies better. In place of Equation 16's quotient of two
+    hidden means, this is the mean of the quotients: the score is
+
+        ln P(c) − ln P(c̄) − Σ_i f_i ln( Σ_t W_t P(w_i|w_t,c̄) / P(w_i|w_t,c) / Σ_t W_t ), t ≠ i,
+
+    where a word without a qualified parent in the message has P(w_i|c̄) alone in the logarithm, not
+    a ratio. The published figures are without the priors: `prior="uniform"`.
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), Table 4; Equation 16 is the formula printed.
+    """
+
+    @property
+    def hidden(self) -> str | None:
+        """What they mix: ratios of probabilities."""
+        return "ratios"
+
+
 INDEPENDENT = Dependence("independent")
 HIDDEN = HiddenParents("hidden", max_documents=65_536)
+HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 
 EVENTS = {event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL)}
-DEPENDENCES = {dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN)}
+DEPENDENCES = {dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS)}
 
 
 def event_named(name: object) -> Event:

@@ -112,6 +112,27 @@ def load(
     return model
 
 
+def state(model: NaiveBayes) -> dict[str, Any]:
+    """Return what pickle and deepcopy keep: everything, the statistics in use included."""
+    threshold = model._threshold
+    return {
+        "parameters": {name: getattr(model, name) for name in model._get_params()},
+        "labels": model.classes_,
+        "counts": model._store.snapshot(parents=True),
+        "schedule": (model._schedule.messages, model._schedule.due),
+        "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
+    }
+
+
+def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
+    """Make a model what another was when `state` looked at it."""
+    model.__dict__.update(kept["parameters"])
+    model._begin(kept["counts"], Labels(kept["labels"]))
+    model._schedule.messages, model._schedule.due = kept["schedule"]
+    if isinstance(model._threshold, LearnedThreshold):
+        model._threshold.restore(kept["threshold"])
+
+
 def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
     if not data.startswith(MAGIC):
         raise ModelFileError("this is no streamnb model: the file does not begin as one")

@@ -50,8 +50,10 @@ class Counts:
         columns = np.frombuffer(classes, dtype=np.int64)
         totals = np.frombuffer(class_documents)
         shape = (len(rows) - 1, len(totals))
+        # Copies: scipy may want to write to what it holds.
         tokens, documents, lengths = (
-            sparse.csr_array((np.frombuffer(cell), columns, rows), shape=shape) for cell in cells
+            sparse.csr_array((np.frombuffer(cell), columns, rows), shape=shape, copy=True)
+            for cell in cells
         )
         return cls(layout, version, totals, np.frombuffer(class_tokens), tokens, documents, lengths)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from streamnb.errors import InputError
+from streamnb.labels import Label
 
 # Log odds are kept in bins that are even on an asinh scale: 1/64 wide near 0, 1.6 % of the value
 # far out, up to ±4 million. Two arrays of 2,048 numbers hold the record of an endless stream.
@@ -15,7 +17,7 @@ _BINS_EACH_SIDE = 1024
 _BINS_PER_UNIT = 64
 
 
-def parse_threshold(threshold: Any, cost_ratio: Any) -> DecisionThreshold | None:
+def parse_threshold(threshold: Any, positive: Any, cost_ratio: Any) -> DecisionThreshold | None:
     """Return the threshold that the parameters of a model describe.
 
     Raises
@@ -30,9 +32,9 @@ def parse_threshold(threshold: Any, cost_ratio: Any) -> DecisionThreshold | None
     if threshold is None:
         return None
     if threshold == "auto":
-        return LearnedThreshold(cost_ratio)
+        return LearnedThreshold(cost_ratio, positive)
     if isinstance(threshold, (int, float)) and 0 < threshold < 1:
-        return DecisionThreshold(math.log(threshold) - math.log1p(-threshold))
+        return DecisionThreshold(math.log(threshold) - math.log1p(-threshold), positive)
     raise InputError(
         f"threshold must be None, a probability between 0 and 1, or 'auto', not {threshold!r}"
     )
@@ -45,10 +47,50 @@ class DecisionThreshold:
     ----------
     cut
         A message is positive when its log odds are above this.
+    positive
+        The label of the positive class; None is the last in sorted order.
+
+    Examples
+    --------
+    >>> threshold = DecisionThreshold(cut=2.0)
+    >>> threshold.log_odds(["ham", "spam"], [-5.0, -4.0])
+    1.0
+    >>> threshold.decide(["ham", "spam"], [-5.0, -4.0])
+    'ham'
     """
 
-    def __init__(self, cut: float) -> None:
+    def __init__(self, cut: float, positive: Label = None) -> None:
         self.cut = cut
+        self.positive = positive
+
+    def positive_place(self, labels: Sequence[Label]) -> int:
+        """Return which of two labels is the positive one.
+
+        Raises
+        ------
+        InputError
+            If there are not two, or the positive label is neither.
+        """
+        if len(labels) != 2:
+            raise InputError(
+                f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
+            )
+        if self.positive is None:
+            return 1
+        if self.positive not in labels:
+            raise InputError(f"positive is {self.positive!r}, which is none of {labels!r}")
+        return labels.index(self.positive)
+
+    def log_odds(self, labels: Sequence[Label], scores: Sequence[float]) -> float:
+        """Return the log odds of the positive class, from the score of each label."""
+        positive = self.positive_place(labels)
+        return scores[positive] - scores[1 - positive]
+
+    def decide(self, labels: Sequence[Label], scores: Sequence[float]) -> Label:
+        """Return the label that the cut decides for."""
+        positive = self.positive_place(labels)
+        above = scores[positive] - scores[1 - positive] > self.cut
+        return labels[positive if above else 1 - positive]
 
 
 class LearnedThreshold(DecisionThreshold):
@@ -58,6 +100,8 @@ class LearnedThreshold(DecisionThreshold):
     ----------
     cost_ratio
         What one lost negative costs, in units of one positive let through.
+    positive
+        The label of the positive class; None is the last in sorted order.
 
     Examples
     --------
@@ -70,10 +114,12 @@ class LearnedThreshold(DecisionThreshold):
     True
     """
 
-    def __init__(self, cost_ratio: float) -> None:
+    _cut: float | None  # None after a record, until somebody asks
+
+    def __init__(self, cost_ratio: float, positive: Label = None) -> None:
+        super().__init__(0.0, positive)
         self.cost_ratio = cost_ratio
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
-        self._cut: float | None = 0.0
 
     def record(self, log_odds: float, positive: bool, weight: float = 1.0) -> None:
         """Note the score that a message had before its label was known."""

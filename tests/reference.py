@@ -24,10 +24,13 @@ Array = NDArray[np.float64]
 Document = tuple[Mapping[Any, float], Hashable, float]
 
 MODELS = ("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA")
-DEFAULT_PRIOR = dict.fromkeys(MODELS, "laplace") | dict.fromkeys(
+# What the published figures of HOVA were computed with: the mean over parents of the ratio of the
+# two sides, in place of Equation 16's ratio of the two means.
+RATIOS = "HOVA ratios"
+DEFAULT_PRIOR = dict.fromkeys((*MODELS, RATIOS), "laplace") | dict.fromkeys(
     ("BNB", "MNB", "HMNB"), "empirical"
 )
-DEFAULT_UNSEEN = dict.fromkeys(MODELS, "smooth") | {"BNB": "skip"}
+DEFAULT_UNSEEN = dict.fromkeys((*MODELS, RATIOS), "smooth") | {"BNB": "skip"}
 
 # A word *at* the average qualifies as a parent. Rounding must not disqualify it where several words
 # tie (at the start of a stream most do), so the comparison forgives the last digits.
@@ -116,7 +119,7 @@ class Reference:
     Parameters
     ----------
     name
-        One of `MODELS`.
+        One of `MODELS`, or `RATIOS`.
     alpha
         Additive smoothing, above 0.
     prior
@@ -155,6 +158,10 @@ class Reference:
         for c in docs.classes:
             of_c = docs.of(c)
             score = 0.0
+            if self.name == RATIOS:
+                score += self._log_prior(docs, of_c) - self._log_prior(docs, ~of_c)
+                scores[c] = score - self._ratios(docs, present, of_c, gain)
+                continue
             if not self.name.endswith("CNB"):  # Equations 1, 3, 10 and 16
                 score += self._log_prior(docs, of_c) + self._words(docs, present, of_c, gain)
             if not self.name.endswith("MNB"):  # Equations 2, 3, 15 and 16
@@ -204,19 +211,13 @@ class Reference:
         gain: Array,
     ) -> float:
         """Logarithm of the products of Equations 10 and 15."""
-        average = math.fsum(gain) / self._m(docs)  # Equation 13
-        candidates = [(word, docs.words[word]) for word in x if word in docs.words]
-        parents = [
-            (word, t) for word, t in candidates if gain[t] > 0 and gain[t] >= average * (1 - TIE)
-        ]
-        weights = docs.weights * members
-        columns = np.array([t for _, t in parents], dtype=int)
-        with_parent = (docs.counts[:, columns] > 0) * weights[:, None]
+        parents, columns = self._parents(docs, x, gain)
+        with_parent = self._with_parent(docs, columns, members)
         # Denominators of Equations 14 and 18: tokens of the members that contain w_t.
         tokens = docs.lengths @ with_parent + self.alpha * self._m(docs)
         score = 0.0
         for word, count in x.items():
-            others = np.array([t_word != word for t_word, _ in parents], dtype=bool)
+            others = np.array([parent != word for parent in parents], dtype=bool)
             if not others.any():
                 score += count * math.log(self._conditional(docs, word, members))
                 continue
@@ -226,6 +227,49 @@ class Reference:
             w = gain[columns][others]
             score += count * math.log(float(w @ given[others] / w.sum()))  # Equations 11 and 17
         return score
+
+    def _ratios(
+        self,
+        docs: Documents,
+        x: Mapping[Any, float],
+        members: NDArray[np.bool_],
+        gain: Array,
+    ) -> float:
+        """Logarithm of the product of each word's mean of P(w_i|w_t, not c) / P(w_i|w_t, c)."""
+        parents, columns = self._parents(docs, x, gain)
+        inside, outside = (self._with_parent(docs, columns, side) for side in (members, ~members))
+        smoothing = self.alpha * self._m(docs)
+        score = 0.0
+        for word, count in x.items():
+            others = np.array([parent != word for parent in parents], dtype=bool)
+            if not others.any():  # the complement alone, not a ratio
+                score += count * math.log(self._conditional(docs, word, ~members))
+                continue
+            i = docs.words.get(word)
+            f_i = np.zeros(len(docs.labels)) if i is None else docs.counts[:, i]
+            given = (f_i @ inside + self.alpha) / (docs.lengths @ inside + smoothing)
+            given_not = (f_i @ outside + self.alpha) / (docs.lengths @ outside + smoothing)
+            w = gain[columns][others]
+            score += count * math.log(float(w @ (given_not / given)[others] / w.sum()))
+        return score
+
+    def _parents(
+        self, docs: Documents, x: Mapping[Any, float], gain: Array
+    ) -> tuple[list[Any], NDArray[np.intp]]:
+        """Return the qualified parents among the words of `x`, and their columns."""
+        average = math.fsum(gain) / self._m(docs)  # Equation 13
+        candidates = [(word, docs.words[word]) for word in x if word in docs.words]
+        parents = [
+            (word, t) for word, t in candidates if gain[t] > 0 and gain[t] >= average * (1 - TIE)
+        ]
+        return [word for word, _ in parents], np.array([t for _, t in parents], dtype=int)
+
+    def _with_parent(
+        self, docs: Documents, columns: NDArray[np.intp], members: NDArray[np.bool_]
+    ) -> Array:
+        """Return the weight of each member that contains a parent: a row a document."""
+        weights = docs.weights * members
+        return np.asarray((docs.counts[:, columns] > 0) * weights[:, None])
 
     def _bernoulli(self, docs: Documents, x: Mapping[Any, float], c: Hashable) -> float:
         """Return log P(c) + log p over the words present + log(1 - p) over those absent."""

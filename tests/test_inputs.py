@@ -532,6 +532,11 @@ def test_composed_parts_are_checked() -> None:
         streamnb.ComposedNB(event="gaussian")
     with pytest.raises(InputError, match="hidden"):
         streamnb.ComposedNB(dependence="tree")
+    with pytest.raises(InputError, match="need word counts"):
+        streamnb.ComposedNB(event="bernoulli", dependence="hidden")
+    for event in ("bernoulli", "multinomial", "complement"):
+        with pytest.raises(InputError, match=f"only the event 'one-versus-all' .* not .*{event}"):
+            streamnb.ComposedNB(event=event, dependence="hidden-ratios")
 
 
 def test_unlearning_what_was_not_learned() -> None:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from model_support import ALL_MODELS, make_model
 from reference import MODELS, Documents, Reference
 
 import streamnb
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 INDEPENDENT = ("BNB", "MNB", "CNB", "OVA")
 HIDDEN = ("HMNB", "HCNB", "HOVA")
 each_model = pytest.mark.parametrize("name", MODELS)
+# What is kept is the same for all of a kind; what is made of it is each one's own.
+each_score = pytest.mark.parametrize("name", ALL_MODELS)
 
 # Few words and classes, so that messages share them and ties and repetitions are common.
 WORDS = ("a", "b", "c", "d", "é", "\U0001f600", ("a", "b"))
@@ -41,7 +44,7 @@ Stream = list[tuple[dict[Any, Any], Any, float]]
 
 
 def build(name: str, stream: Stream, **parameters: Any) -> Any:
-    model = getattr(streamnb, name)(**parameters)
+    model = make_model(name, **parameters)
     for x, y, w in stream:
         model.learn_one(x, y, w)
     return model
@@ -430,7 +433,7 @@ queries = st.dictionaries(
 )
 
 
-@each_model
+@each_score
 @given(stream=streams, x=queries, parameters=any_parameters)
 @example(stream=[({"a": 1}, "ham", 1.0)], x={"a": 1}, parameters={"prior": "empirical"})
 @example(stream=[({}, "ham", 1.0)], x={"a": 1}, parameters={})
@@ -441,7 +444,7 @@ def test_probabilities_are_a_distribution(
     check_sane(build(name, stream, **parameters), x)
 
 
-@each_model
+@each_score
 @given(stream=streams, x=queries, parameters=any_parameters, refresh_every=st.sampled_from([1, 5]))
 def test_explanation_sums_to_the_score(
     name: str,
@@ -466,7 +469,7 @@ def test_explanation_sums_to_the_score(
         assert abs(math.fsum(parts) - score) <= 1e-9 * scale
 
 
-@each_model
+@each_score
 @settings(max_examples=100)
 @given(
     stream=st.lists(

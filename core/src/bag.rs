@@ -56,6 +56,15 @@ impl Bag {
         }
     }
 
+    /// Where a word stands in `words`.
+    #[inline]
+    pub fn position(&self, word: WordId) -> Option<usize> {
+        let mark = self.marks.get(word as usize).filter(|mark| mark.epoch == self.epoch)?;
+        let position = mark.position as usize;
+        // Learning puts `words` in another order: then none is found rather than a wrong one.
+        self.words.get(position).is_some_and(|&(other, _)| other == word).then_some(position)
+    }
+
     #[inline]
     pub fn add_unseen(&mut self, hash: u64, count: f64) {
         self.unseen.push(Unseen { hash, count });
@@ -103,6 +112,8 @@ mod tests {
             bag.add_unseen(7, 2.0);
             assert_eq!(bag.words, [(5, 3.0), (1, 2.0), (9, 1.0)]);
             assert_eq!((bag.tokens(), bag.unseen_tokens(), bag.unseen_words()), (6.0, 4.0, 2));
+            let positions = [5, 1, 9, 0, 99].map(|word| bag.position(word));
+            assert_eq!(positions, [Some(0), Some(1), Some(2), None, None]);
         }
     }
 }

@@ -467,11 +467,18 @@ impl Batch {
 // ---------------------------------------------------------------------------------------------
 // Scoring
 
+/// What the hidden parents of a model mix.
+#[derive(Clone, Copy, PartialEq)]
+enum Hidden {
+    Probabilities,
+    Ratios,
+}
+
 /// How a model scores: an immutable value.
 #[pyclass(frozen, module = "streamnb._core")]
 struct Scoring {
     inner: scoring::Scoring,
-    hidden: bool,
+    hidden: Option<Hidden>,
 }
 
 #[pymethods]
@@ -485,8 +492,9 @@ impl Scoring {
         prior: &str,
         unseen: &str,
         vocabulary_size: Option<f64>,
-        hidden: bool,
+        hidden: Option<&str>,
     ) -> PyResult<Self> {
+        let name = event;
         let event = match event {
             "bernoulli" => Event::Bernoulli,
             "multinomial" => Event::Multinomial,
@@ -499,7 +507,24 @@ impl Scoring {
                 return Err(input_error(py, message));
             }
         };
-        if hidden && event == Event::Bernoulli {
+        let hidden = match hidden {
+            None => None,
+            Some("probabilities") => Some(Hidden::Probabilities),
+            Some("ratios") => Some(Hidden::Ratios),
+            Some(other) => {
+                let message =
+                    format!("hidden must be None, 'probabilities' or 'ratios', not {other:?}");
+                return Err(input_error(py, message));
+            }
+        };
+        if hidden == Some(Hidden::Ratios) && event != Event::OneVersusAll {
+            let message = format!(
+                "hidden parents of ratios mix P(w|not c) / P(w|c), and of these two sides only \
+                 the event 'one-versus-all' has both: combine them with it, not with {name:?}"
+            );
+            return Err(input_error(py, message));
+        }
+        if hidden.is_some() && event == Event::Bernoulli {
             let message = "hidden parents need word counts: combine them with the event \
                            'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'";
             return Err(input_error(py, message));
@@ -536,10 +561,13 @@ impl Scoring {
     /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
         let Scratch { bag, hidden, terms, scores, .. } = scratch;
-        if self.hidden {
-            self.inner.hidden_scores(store, terms, bag, hidden, scores, None);
-        } else {
-            self.inner.scores(store, terms, bag, scores);
+        let inner = &self.inner;
+        match self.hidden {
+            None => inner.scores(store, terms, bag, scores),
+            Some(Hidden::Probabilities) => {
+                inner.hidden_scores(store, terms, bag, hidden, scores, None);
+            }
+            Some(Hidden::Ratios) => inner.ratio_scores(store, terms, bag, hidden, scores, None),
         }
     }
 }
@@ -692,12 +720,15 @@ impl CountStore {
         &self,
         py: Python<'_>,
         batch: &Batch,
-        class_ids: Vec<ClassId>,
+        class_ids: &Bound<'_, PyList>,
         weight: &Bound<'_, PyAny>,
         start: usize,
         stop: usize,
     ) -> PyResult<()> {
         let weight = read_weight(weight)?;
+        // Item by item, which for a list is several times as fast as extracting a sequence.
+        let class_ids =
+            class_ids.iter().map(|id| id.extract()).collect::<PyResult<Vec<ClassId>>>()?;
         let messages = batch.__len__();
         if class_ids.len() != messages || start > stop || stop > messages {
             let labels = class_ids.len();
@@ -826,10 +857,11 @@ impl CountStore {
                 scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag);
-                let explanation = if scoring.hidden {
-                    scoring.inner.explain_hidden(store, terms, bag, hidden)
-                } else {
-                    scoring.inner.explain(store, terms, bag)
+                let inner = &scoring.inner;
+                let explanation = match scoring.hidden {
+                    None => inner.explain(store, terms, bag),
+                    Some(Hidden::Probabilities) => inner.explain_hidden(store, terms, bag, hidden),
+                    Some(Hidden::Ratios) => inner.explain_ratios(store, terms, bag, hidden),
                 };
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();

@@ -50,20 +50,44 @@ impl Scoring {
         bag: &Bag,
         scratch: &mut HiddenScratch,
     ) -> Explanation {
-        let (mut baseline, mut parts) = (Vec::new(), Vec::new());
-        let mut empty = Bag::default();
-        empty.clear(store.vocabulary.slots());
-        self.hidden_scores(store, terms, &empty, scratch, &mut baseline, None);
-        let mut scores = Vec::new();
-        self.hidden_scores(store, terms, bag, scratch, &mut scores, Some(&mut parts));
-        let classes = baseline.len();
-        let row = |position: usize| &parts[position * classes..(position + 1) * classes];
-        let words = bag.words.iter().enumerate();
-        let words = words.map(|(position, &(word, _))| (word, row(position).to_vec())).collect();
-        let all_unseen = bag.unseen_tokens();
-        let unseen = bag.unseen.iter().map(|unseen| {
-            row(bag.words.len()).iter().map(|part| part * unseen.count / all_unseen).collect()
-        });
-        Explanation { words, unseen: unseen.collect(), baseline }
+        explain_parts(store, bag, |bag, scores, parts| {
+            self.hidden_scores(store, terms, bag, scratch, scores, Some(parts));
+        })
     }
+
+    /// Explains the score with hidden parents of ratios.
+    pub fn explain_ratios(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        scratch: &mut HiddenScratch,
+    ) -> Explanation {
+        explain_parts(store, bag, |bag, scores, parts| {
+            self.ratio_scores(store, terms, bag, scratch, scores, Some(parts));
+        })
+    }
+}
+
+/// Explains scores that come with the part of each word, `words × classes`, and of all tokens of
+/// unseen words.
+fn explain_parts(
+    store: &Store,
+    bag: &Bag,
+    mut score: impl FnMut(&Bag, &mut Vec<f64>, &mut Vec<f64>),
+) -> Explanation {
+    let (mut baseline, mut scores, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut empty = Bag::default();
+    empty.clear(store.vocabulary.slots());
+    score(&empty, &mut baseline, &mut parts);
+    score(bag, &mut scores, &mut parts);
+    let classes = baseline.len();
+    let row = |position: usize| &parts[position * classes..(position + 1) * classes];
+    let words = bag.words.iter().enumerate();
+    let words = words.map(|(position, &(word, _))| (word, row(position).to_vec())).collect();
+    let all_unseen = bag.unseen_tokens();
+    let unseen = bag.unseen.iter().map(|unseen| {
+        row(bag.words.len()).iter().map(|part| part * unseen.count / all_unseen).collect()
+    });
+    Explanation { words, unseen: unseen.collect(), baseline }
 }

@@ -1,5 +1,6 @@
 //! The counts as arrays, for everything periodic that numpy and scipy compute.
 
+use crate::counts::Cell;
 use crate::store::Store;
 use crate::vocabulary::WordId;
 
@@ -29,8 +30,12 @@ impl Store {
             lengths: Vec::with_capacity(cells),
         };
         counts.indptr.push(0);
+        let mut row: Vec<&Cell> = Vec::new();
         for word in 0..self.rows.slots() as WordId {
-            for cell in self.rows.cells(word) {
+            row.clear();
+            row.extend(self.rows.cells(word));
+            row.sort_unstable_by_key(|cell| cell.class);
+            for cell in &row {
                 counts.classes.push(i64::from(cell.class));
                 counts.tokens.push(cell.tokens);
                 counts.documents.push(cell.documents);

@@ -16,26 +16,28 @@ use crate::store::Store;
 
 /// One look-up in the pair table takes as long as this many steps along postings. Measured on
 /// the SMS collection by forcing either way: see docs/benchmarks.md.
-const PAIR_COST: usize = 10;
+pub(crate) const PAIR_COST: usize = 10;
 
 /// Reused buffers.
 #[derive(Default)]
 pub struct HiddenScratch {
     /// r_tc of the parents, `parents × classes`.
-    rates: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
     /// Position of each word's row in `rates`, or `NO_PARENT`.
-    parent_of: Vec<u32>,
+    pub(crate) parent_of: Vec<u32>,
     /// Σ_t r_tc n_itc, `words × classes`.
-    sums: Vec<f64>,
+    pub(crate) sums: Vec<f64>,
+    /// n_itc of one parent t, `words × classes`.
+    pub(crate) together: Vec<f64>,
     /// Σ_{t in j} r_tc, `document slots × classes`; zero between calls.
     by_document: Vec<f64>,
 }
 
-const NO_PARENT: u32 = u32::MAX;
+pub(crate) const NO_PARENT: u32 = u32::MAX;
 
 /// Which documents a hidden parent looks at.
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+pub(crate) enum Side {
     Class,
     Complement,
 }
@@ -138,7 +140,7 @@ impl Scoring {
     }
 
     /// The positions of the qualified parents in the bag; fills their rates.
-    fn collect_parents(
+    pub(crate) fn collect_parents(
         &self,
         store: &Store,
         bag: &Bag,
@@ -177,7 +179,7 @@ impl Scoring {
 }
 
 /// Σ W_t over the parents other than `own`, and how many there are.
-fn other_weight(store: &Store, parents: &[usize], bag: &Bag, own: u32) -> (f64, usize) {
+pub(crate) fn other_weight(store: &Store, parents: &[usize], bag: &Bag, own: u32) -> (f64, usize) {
     let others = parents.iter().enumerate().filter(|&(index, _)| index as u32 != own);
     others.fold((0.0, 0), |(weight, count), (_, &position)| {
         (weight + store.parent_weight(bag.words[position].0), count + 1)
@@ -185,7 +187,7 @@ fn other_weight(store: &Store, parents: &[usize], bag: &Bag, own: u32) -> (f64, 
 }
 
 /// Σ_t r_tc over the parents other than `own`.
-fn other_rates(rates: &[f64], classes: usize, class: usize, own: u32) -> f64 {
+pub(crate) fn other_rates(rates: &[f64], classes: usize, class: usize, own: u32) -> f64 {
     let column = rates.iter().skip(class).step_by(classes.max(1)).enumerate();
     column.filter(|&(index, _)| index as u32 != own).map(|(_, rate)| rate).sum()
 }
@@ -246,7 +248,7 @@ fn sum_postings(
     side: Side,
     classes: usize,
 ) {
-    let HiddenScratch { rates, parent_of, sums, by_document } = scratch;
+    let HiddenScratch { rates, parent_of, sums, by_document, .. } = scratch;
     let needed = store.index.slots() * classes;
     if by_document.len() < needed {
         by_document.resize(needed, 0.0);

@@ -1,8 +1,8 @@
 //! The native core of streamnb: messages in, counts kept, scores out.
 //!
 //! Data flows one way: text → tokens ([`tokenizer`]) → ids ([`vocabulary`]) → a bag ([`bag`]) →
-//! counts ([`store`]) → scores ([`scoring`], [`hidden`]). Nothing here knows Python, but for the
-//! bindings.
+//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`]). Nothing here knows Python,
+//! but for the bindings.
 
 pub mod bag;
 pub mod counts;
@@ -16,6 +16,7 @@ pub mod index;
 pub mod merge;
 pub mod message;
 pub mod pairs;
+pub mod ratios;
 pub mod scoring;
 pub mod snapshot;
 pub mod store;

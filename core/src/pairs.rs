@@ -3,17 +3,26 @@
 //! It holds nothing that the document index does not: it trades memory for a prediction whose
 //! cost does not grow with the stream. Once it would need more cells than allowed it is dropped
 //! for good, and predictions walk the postings instead, with the same result.
+//!
+//! The table is far larger than a cache, and nearly every look-up misses it. So it is probed
+//! linearly, from half a cache line on, and whoever wants many pairs [`touch`](PairTable::touch)es
+//! them all first: the misses then overlap. That made learning and predicting about three times
+//! as fast on the SMS collection as a general hash table.
 
-use crate::counts::ClassId;
+use crate::counts::{ClassId, take};
 use crate::vocabulary::WordId;
-use hashbrown::HashTable;
+use std::hint::black_box;
 
 const NONE: u32 = u32::MAX;
+
+/// Slots for each slot in use, at least.
+const SLOTS_PER_CELL: f64 = 1.6;
 
 /// Both directions of one unordered pair in one class.
 #[derive(Clone, Copy)]
 struct PairCell {
     low: WordId,
+    /// Above `low`, but in a free slot, where both are 0.
     high: WordId,
     class: ClassId,
     /// The pair's cell of another class in `more`, or `NONE`.
@@ -36,7 +45,9 @@ pub struct Pair {
 
 #[derive(Clone)]
 pub struct PairTable {
-    table: HashTable<PairCell>,
+    /// A power of two of slots.
+    slots: Vec<PairCell>,
+    used: usize,
     more: Vec<PairCell>,
     free: Vec<u32>,
     limit: usize,
@@ -47,7 +58,8 @@ impl PairTable {
     /// A table of at most `limit` (pair, class) cells; with 0 it is never used.
     pub fn new(limit: usize) -> Self {
         PairTable {
-            table: HashTable::new(),
+            slots: Vec::new(),
+            used: 0,
             more: Vec::new(),
             free: Vec::new(),
             limit,
@@ -62,7 +74,7 @@ impl PairTable {
 
     /// How many (pair, class) cells are held.
     pub fn len(&self) -> usize {
-        self.table.len() + self.more.len() - self.free.len()
+        self.used + self.more.len() - self.free.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -75,8 +87,11 @@ impl PairTable {
             return;
         }
         for (position, &(a, count_a)) in words.iter().enumerate() {
-            for &(b, count_b) in &words[position + 1..] {
-                self.add(a, b, class, weight * count_a, weight * count_b);
+            let others = &words[position + 1..];
+            self.reserve(others.len());
+            self.touch_all(a, others);
+            for &(b, count_b) in others {
+                self.add(PairCell::new(a, b, class, weight * count_a, weight * count_b));
             }
             if self.len() > self.limit {
                 *self = PairTable::new(0);
@@ -91,18 +106,30 @@ impl PairTable {
             return;
         }
         for (position, &(a, count_a)) in words.iter().enumerate() {
-            for &(b, count_b) in &words[position + 1..] {
-                self.subtract(a, b, class, weight * count_a, weight * count_b);
+            let others = &words[position + 1..];
+            self.touch_all(a, others);
+            for &(b, count_b) in others {
+                self.subtract(PairCell::new(a, b, class, weight * count_a, weight * count_b));
             }
         }
+    }
+
+    fn touch_all(&self, a: WordId, others: &[(WordId, f64)]) {
+        others.iter().for_each(|&(b, _)| self.touch(a, b));
+    }
+
+    /// Brings a pair closer before it is asked for; no answer is waited for.
+    #[inline]
+    pub fn touch(&self, a: WordId, b: WordId) {
+        let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
+        black_box(self.slots.get(slot).map(|cell| cell.low));
     }
 
     /// The classes in which `a` and `b` meet.
     #[inline]
     pub fn pairs(&self, a: WordId, b: WordId) -> impl Iterator<Item = Pair> {
-        let (low, high) = if a < b { (a, b) } else { (b, a) };
-        let mut cell =
-            self.table.find(hash(low, high), |cell| cell.low == low && cell.high == high);
+        let slot = self.find(a.min(b), a.max(b)).ok();
+        let mut cell = slot.map(|slot| &self.slots[slot]);
         std::iter::from_fn(move || {
             let current = cell?;
             cell = self.more.get(current.next as usize);
@@ -115,34 +142,63 @@ impl PairTable {
         })
     }
 
+    /// The slot that holds a pair, or the free one where it belongs.
     #[inline]
-    fn add(&mut self, a: WordId, b: WordId, class: ClassId, count_a: f64, count_b: f64) {
-        let (low, high, low_count, high_count) =
-            if a < b { (a, b, count_a, count_b) } else { (b, a, count_b, count_a) };
-        let key = hash(low, high);
-        let Some(head) = self.table.find_mut(key, |cell| cell.low == low && cell.high == high)
-        else {
-            let cell = PairCell { low, high, class, next: NONE, low_count, high_count };
-            self.table.insert_unique(key, cell, |cell| hash(cell.low, cell.high));
+    fn find(&self, low: WordId, high: WordId) -> Result<usize, usize> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut slot = hash(low, high) as usize & mask;
+        while let Some(cell) = self.slots.get(slot) {
+            if cell.low == low && cell.high == high {
+                return Ok(slot);
+            }
+            if cell.is_free() {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        Err(slot)
+    }
+
+    /// Makes room for `added` pairs, so that a free slot always remains.
+    fn reserve(&mut self, added: usize) {
+        let needed = ((self.used + added + 1) as f64 * SLOTS_PER_CELL) as usize;
+        if needed <= self.slots.len() {
             return;
+        }
+        let slots = vec![PairCell::FREE; needed.next_power_of_two()];
+        for cell in std::mem::replace(&mut self.slots, slots) {
+            if !cell.is_free()
+                && let Err(slot) = self.find(cell.low, cell.high)
+            {
+                self.slots[slot] = cell;
+            }
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, added: PairCell) {
+        let head = match self.find(added.low, added.high) {
+            Ok(slot) => &mut self.slots[slot],
+            Err(slot) => {
+                self.slots[slot] = added;
+                self.used += 1;
+                return;
+            }
         };
-        let free = self.free.last().copied().unwrap_or(self.more.len() as u32);
+        if head.class == added.class {
+            head.increase(&added);
+            return;
+        }
         // The last cell of the chain is linked to where a new one will lie.
-        let mut next = if head.class == class {
-            head.low_count += low_count;
-            head.high_count += high_count;
-            return;
-        } else if head.next == NONE {
+        let free = self.free.last().copied().unwrap_or(self.more.len() as u32);
+        let mut next = head.next;
+        if next == NONE {
             head.next = free;
-            NONE
-        } else {
-            head.next
-        };
+        }
         while next != NONE {
             let cell = &mut self.more[next as usize];
-            if cell.class == class {
-                cell.low_count += low_count;
-                cell.high_count += high_count;
+            if cell.class == added.class {
+                cell.increase(&added);
                 return;
             }
             next = cell.next;
@@ -150,24 +206,17 @@ impl PairTable {
                 cell.next = free;
             }
         }
-        let added = PairCell { low, high, class, next: NONE, low_count, high_count };
         match self.free.pop() {
             Some(position) => self.more[position as usize] = added,
             None => self.more.push(added),
         }
     }
 
-    fn subtract(&mut self, a: WordId, b: WordId, class: ClassId, count_a: f64, count_b: f64) {
-        let (low, high, low_count, high_count) =
-            if a < b { (a, b, count_a, count_b) } else { (b, a, count_b, count_a) };
-        let key = hash(low, high);
-        let Ok(mut entry) = self.table.find_entry(key, |cell| cell.low == low && cell.high == high)
-        else {
-            return;
-        };
-        let head = entry.get_mut();
-        if head.class == class {
-            if !head.reduce(low_count, high_count) {
+    fn subtract(&mut self, taken: PairCell) {
+        let Ok(slot) = self.find(taken.low, taken.high) else { return };
+        let head = &mut self.slots[slot];
+        if head.class == taken.class {
+            if !head.reduce(&taken) {
                 return;
             }
             match self.more.get(head.next as usize).copied() {
@@ -175,9 +224,7 @@ impl PairTable {
                     self.free.push(head.next);
                     *head = successor;
                 }
-                None => {
-                    entry.remove();
-                }
+                None => self.vacate(slot),
             }
             return;
         }
@@ -185,12 +232,12 @@ impl PairTable {
         let mut position = head.next;
         while let Some(cell) = self.more.get_mut(position as usize) {
             let next = cell.next;
-            if cell.class == class {
-                if cell.reduce(low_count, high_count) {
+            if cell.class == taken.class {
+                if cell.reduce(&taken) {
                     self.free.push(position);
                     match self.more.get_mut(previous as usize) {
                         Some(cell) => cell.next = next,
-                        None => entry.get_mut().next = next,
+                        None => self.slots[slot].next = next,
                     }
                 }
                 return;
@@ -200,9 +247,29 @@ impl PairTable {
         }
     }
 
+    /// Frees a slot and moves up those behind it that would not be found any more.
+    fn vacate(&mut self, mut hole: usize) {
+        let mask = self.slots.len() - 1;
+        let mut slot = hole;
+        loop {
+            slot = (slot + 1) & mask;
+            let cell = self.slots[slot];
+            if cell.is_free() {
+                break;
+            }
+            let home = hash(cell.low, cell.high) as usize & mask;
+            // Distances from the cell's home, around the end of the table.
+            if slot.wrapping_sub(home) & mask >= slot.wrapping_sub(hole) & mask {
+                self.slots[hole] = cell;
+                hole = slot;
+            }
+        }
+        self.slots[hole] = PairCell::FREE;
+        self.used -= 1;
+    }
+
     pub fn size(&self) -> usize {
-        self.table.allocation_size()
-            + self.more.capacity() * size_of::<PairCell>()
+        (self.slots.capacity() + self.more.capacity()) * size_of::<PairCell>()
             + self.free.capacity() * size_of::<u32>()
     }
 }
@@ -216,10 +283,30 @@ fn hash(low: WordId, high: WordId) -> u64 {
 }
 
 impl PairCell {
+    const FREE: PairCell =
+        PairCell { low: 0, high: 0, class: 0, next: NONE, low_count: 0.0, high_count: 0.0 };
+
+    fn new(a: WordId, b: WordId, class: ClassId, count_a: f64, count_b: f64) -> Self {
+        let (low, high, low_count, high_count) =
+            if a < b { (a, b, count_a, count_b) } else { (b, a, count_b, count_a) };
+        PairCell { low, high, class, next: NONE, low_count, high_count }
+    }
+
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.low == self.high
+    }
+
+    #[inline]
+    fn increase(&mut self, by: &PairCell) {
+        self.low_count += by.low_count;
+        self.high_count += by.high_count;
+    }
+
     /// Takes counts away; true when nothing is left.
-    fn reduce(&mut self, low_count: f64, high_count: f64) -> bool {
-        self.low_count = crate::counts::take(self.low_count, low_count).unwrap_or(0.0);
-        self.high_count = crate::counts::take(self.high_count, high_count).unwrap_or(0.0);
+    fn reduce(&mut self, by: &PairCell) -> bool {
+        self.low_count = take(self.low_count, by.low_count).unwrap_or(0.0);
+        self.high_count = take(self.high_count, by.high_count).unwrap_or(0.0);
         self.low_count == 0.0 || self.high_count == 0.0
     }
 }
@@ -261,5 +348,49 @@ mod tests {
         table.learn(0, &[(1, 1.0), (4, 1.0)], 1.0);
         assert!(!table.is_complete());
         assert!(table.is_empty());
+    }
+
+    #[test]
+    fn agrees_with_a_map() {
+        // A fixed sequence of documents learned and unlearned, against the obvious structure.
+        let mut table = PairTable::new(100_000);
+        let mut map = std::collections::BTreeMap::<(WordId, WordId, ClassId), f64>::new();
+        let mut documents = Vec::new();
+        let mut state = 1u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for round in 0..3_000 {
+            if round % 3 == 2 {
+                let (class, words): (ClassId, Vec<(WordId, f64)>) =
+                    documents.swap_remove(next(documents.len() as u64) as usize);
+                table.unlearn(class, &words, 1.0);
+                for (i, &(a, count)) in words.iter().enumerate() {
+                    for &(b, _) in &words[i + 1..] {
+                        *map.entry((a, b, class)).or_default() -= count;
+                    }
+                }
+                continue;
+            }
+            let ids: std::collections::BTreeSet<WordId> =
+                (0..next(12)).map(|_| next(60) as WordId).collect();
+            let words: Vec<(WordId, f64)> =
+                ids.into_iter().map(|id| (id, (1 + next(3)) as f64)).collect();
+            let class = next(3) as ClassId;
+            table.learn(class, &words, 1.0);
+            for (i, &(a, count)) in words.iter().enumerate() {
+                for &(b, _) in &words[i + 1..] {
+                    *map.entry((a, b, class)).or_default() += count;
+                }
+            }
+            documents.push((class, words));
+        }
+        map.retain(|_, count| *count > 0.0);
+        assert_eq!(table.len(), map.len());
+        for (&(a, b, class), &count) in &map {
+            let pair = table.pairs(a, b).find(|pair| pair.class == class);
+            assert_eq!(pair.map(|pair| pair.first), Some(count));
+        }
     }
 }

@@ -17,7 +17,10 @@ class ComposedNB(NaiveBayes):
     event
         `"bernoulli"`, `"multinomial"`, `"complement"` or `"one-versus-all"`.
     dependence
-        `"independent"` or `"hidden"`; hidden parents need word counts, so not with `"bernoulli"`.
+        `"independent"`, `"hidden"` or `"hidden-ratios"`. Hidden parents need word counts, so not
+        with `"bernoulli"`; those of ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`:
+        with `prior="uniform"` that is what the published figures of HOVA were computed with (see
+        `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 

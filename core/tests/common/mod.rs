@@ -1,0 +1,279 @@
+//! What the integration tests share: pseudo-random streams, and a store that is easy to feed.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use _core::bag::Bag;
+use _core::counts::ClassId;
+use _core::error::Result;
+use _core::hidden::HiddenScratch;
+use _core::message::{Message, WordCounts};
+use _core::scoring::Scoring;
+use _core::store::{Settings, Store};
+use _core::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Bounds that no test stream reaches.
+pub const UNBOUNDED: Settings = Settings {
+    max_words: usize::MAX,
+    max_documents: usize::MAX,
+    max_pairs: usize::MAX,
+    frequencies: true,
+};
+
+/// Numbers that look random and are the same in every run (Steele and others' SplitMix64).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// A number from 0 to `bound - 1`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Words with their counts, each word once.
+pub type Words = BTreeMap<String, f64>;
+
+/// One labelled message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    pub words: Words,
+    pub class: ClassId,
+    pub weight: f64,
+}
+
+impl Example {
+    pub fn new(words: &[(&str, f64)], class: ClassId) -> Self {
+        let words = words.iter().map(|&(word, count)| (word.to_owned(), count)).collect();
+        Example { words, class, weight: 1.0 }
+    }
+
+    pub fn count(&self, word: &str) -> f64 {
+        self.words.get(word).copied().unwrap_or(0.0)
+    }
+
+    pub fn length(&self) -> f64 {
+        self.words.values().sum()
+    }
+}
+
+/// The name of a word: now and then one too long to be its own key.
+pub fn word(number: usize) -> String {
+    if number % 5 == 3 { format!("a-word-of-many-bytes-{number}") } else { format!("w{number}") }
+}
+
+/// Up to `longest` tokens of a vocabulary in which low numbers are frequent.
+pub fn words(random: &mut Random, vocabulary: usize, longest: usize) -> Words {
+    let mut words = Words::new();
+    for _ in 0..random.below(longest + 1) {
+        let below = 1 + random.below(vocabulary);
+        *words.entry(word(random.below(below))).or_default() += 1.0;
+    }
+    words
+}
+
+/// Messages of `classes` classes, each leaning to words of its own. Weights and counts are small
+/// multiples of a quarter, so that sums of them are exact.
+pub fn stream(seed: u64, length: usize, vocabulary: usize, classes: usize) -> Vec<Example> {
+    let mut random = Random::new(seed);
+    let weights = [1.0, 1.0, 1.0, 2.0, 0.25];
+    (0..length)
+        .map(|_| {
+            let class = random.below(classes);
+            let mut words = words(&mut random, vocabulary, 12);
+            if random.below(2) == 0 {
+                words.insert(word(class), [1.0, 3.0, 0.5][random.below(3)]);
+            }
+            Example { words, class: class as ClassId, weight: weights[random.below(weights.len())] }
+        })
+        .collect()
+}
+
+/// The tokenizer of all stores: its table is worth sharing.
+fn tokenizer() -> &'static Tokenizer {
+    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
+    TOKENIZER.get_or_init(|| Tokenizer::new(TokenizerOptions::default()).expect("valid options"))
+}
+
+/// A store with the buffers to feed it.
+pub struct Learner {
+    pub store: Store,
+    scratch: Scratch,
+    hidden: HiddenScratch,
+    pub bag: Bag,
+}
+
+impl Learner {
+    pub fn new(settings: Settings) -> Self {
+        Self::from(Store::new(settings))
+    }
+
+    pub fn from(store: Store) -> Self {
+        Learner {
+            store,
+            scratch: Scratch::new(),
+            hidden: HiddenScratch::default(),
+            bag: Bag::default(),
+        }
+    }
+
+    /// A store that learned all of these.
+    pub fn of(settings: Settings, examples: &[Example]) -> Self {
+        let mut learner = Self::new(settings);
+        examples.iter().for_each(|example| learner.learn(example));
+        learner
+    }
+
+    pub fn try_learn(&mut self, example: &Example) -> Result<()> {
+        let counts = counts_of(&example.words);
+        let Learner { store, scratch, bag, .. } = self;
+        let interned = Message::Counts(&counts).intern(store, tokenizer(), scratch, bag);
+        interned.expect("counts need no folding");
+        store.learn(bag, example.class, example.weight)
+    }
+
+    pub fn learn(&mut self, example: &Example) {
+        self.try_learn(example).expect("valid weight");
+    }
+
+    pub fn learn_text(&mut self, text: &str, class: ClassId) {
+        let Learner { store, scratch, bag, .. } = self;
+        let interned = Message::Text(text).intern(store, tokenizer(), scratch, bag);
+        interned.expect("ASCII needs no folding");
+        store.learn(bag, class, 1.0).expect("valid weight");
+    }
+
+    pub fn unlearn(&mut self, example: &Example) -> Result<()> {
+        self.look_up(&example.words);
+        self.store.unlearn(&mut self.bag, example.class, example.weight)
+    }
+
+    /// Fills the bag with the message's words, for scoring or unlearning.
+    pub fn look_up(&mut self, words: &Words) {
+        let counts = counts_of(words);
+        let Learner { store, scratch, bag, .. } = self;
+        let found = Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag);
+        found.expect("counts need no folding");
+    }
+
+    pub fn scores(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
+        self.look_up(words);
+        let (mut terms, mut scores) = (Vec::new(), Vec::new());
+        scoring.prepare(&self.store, &mut terms);
+        scoring.scores(&self.store, &terms, &self.bag, &mut scores);
+        scores
+    }
+
+    pub fn hidden_scores(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
+        self.look_up(words);
+        let (mut terms, mut scores) = (Vec::new(), Vec::new());
+        scoring.prepare(&self.store, &mut terms);
+        let Learner { store, hidden, bag, .. } = self;
+        scoring.hidden_scores(store, &terms, bag, hidden, &mut scores, None);
+        scores
+    }
+
+    /// Makes parents of the words to which `weight` gives more than 0.
+    pub fn set_parents(&mut self, weight: impl Fn(&str) -> f64) {
+        let mut weights = vec![0.0; self.store.vocabulary().slots()];
+        for id in self.store.vocabulary().sorted_ids() {
+            let word = std::str::from_utf8(self.store.vocabulary().word(id)).expect("UTF-8");
+            weights[id as usize] = weight(word);
+        }
+        assert!(self.store.set_parents(weights, self.store.layout()));
+    }
+
+    pub fn snapshot(&self) -> Vec<u8> {
+        snapshot(&self.store)
+    }
+}
+
+pub fn counts_of(words: &Words) -> WordCounts {
+    let mut counts = WordCounts::default();
+    words.iter().for_each(|(word, &count)| counts.push(word.as_bytes(), count));
+    counts
+}
+
+pub fn snapshot(store: &Store) -> Vec<u8> {
+    store.snapshot(&store.class_order(), true).expect("every class stands in the order")
+}
+
+/// The lengths that the index gives to cells, by word and class: no snapshot holds them.
+pub fn lengths(store: &Store) -> BTreeMap<(Vec<u8>, ClassId), f64> {
+    let mut lengths = BTreeMap::new();
+    for id in store.vocabulary().sorted_ids() {
+        for cell in store.rows().cells(id).filter(|cell| cell.length != 0.0) {
+            lengths.insert((store.vocabulary().word(id).to_vec(), cell.class), cell.length);
+        }
+    }
+    lengths
+}
+
+/// One indexed document: its words, class and weight.
+pub type Indexed = (Vec<(Vec<u8>, f64)>, ClassId, f64);
+
+/// The indexed documents, oldest first.
+pub fn indexed(store: &Store) -> Vec<Indexed> {
+    let named = |&(id, count): &(u32, f64)| (store.vocabulary().word(id).to_vec(), count);
+    let documents = store.index().documents().map(|document| {
+        let mut words: Vec<_> = document.words.iter().map(named).collect();
+        words.sort_by(|a, b| a.0.cmp(&b.0));
+        (words, document.class, document.weight)
+    });
+    documents.collect()
+}
+
+/// The pair table's cells: each ordered pair of words, with the class and the first's count.
+pub fn pairs(store: &Store) -> BTreeMap<(Vec<u8>, Vec<u8>, ClassId), f64> {
+    let mut pairs = BTreeMap::new();
+    let ids = store.vocabulary().sorted_ids();
+    for &a in &ids {
+        for &b in ids.iter().filter(|&&b| a != b) {
+            let (a_word, b_word) = (store.vocabulary().word(a), store.vocabulary().word(b));
+            for pair in store.pairs().pairs(a, b) {
+                pairs.insert((a_word.to_vec(), b_word.to_vec(), pair.class), pair.first);
+            }
+        }
+    }
+    pairs
+}
+
+/// Asserts that what is kept beside the counts is what the counts and the index say, and that
+/// the snapshot gives it all back.
+pub fn assert_consistent(store: &Store) {
+    let bytes = snapshot(store);
+    let restored = Store::restore(&bytes).expect("a store's own snapshot");
+    assert_eq!(snapshot(&restored), bytes);
+    let order = store.class_order();
+    // A restored store numbers its classes in the order of the snapshot.
+    let place = |class: ClassId| order.iter().position(|&c| c == class).expect("it exists") as u32;
+    let placed = |(key, length): ((Vec<u8>, ClassId), f64)| ((key.0, place(key.1)), length);
+    let lengths_here: BTreeMap<_, _> = lengths(store).into_iter().map(placed).collect();
+    assert_eq!(lengths_here, lengths(&restored));
+    if store.pairs().is_complete() && restored.pairs().is_complete() {
+        let here = pairs(store).into_iter().map(|((a, b, c), n)| ((a, b, place(c)), n));
+        assert_eq!(here.collect::<BTreeMap<_, _>>(), pairs(&restored));
+    }
+    for (class, totals) in restored.classes().iter().enumerate() {
+        let own = &store.classes()[order[class] as usize];
+        let frequencies: Vec<_> = totals.frequencies().collect();
+        assert_eq!(own.frequencies().collect::<Vec<_>>(), frequencies);
+        assert!(own.most_documents >= totals.most_documents);
+    }
+}
+
+/// Asserts that numbers agree to `tolerance`, relative where they are large.
+#[track_caller]
+pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{found:?} is not {expected:?}");
+    }
+}

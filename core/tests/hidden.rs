@@ -1,0 +1,169 @@
+//! Hidden parents: the pair table, the postings and the formulas agree.
+
+mod common;
+
+use _core::scoring::{Event, Prior, Scoring, Unseen};
+use _core::store::Settings;
+use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
+
+const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
+
+fn scoring(event: Event, unseen: Unseen) -> Scoring {
+    Scoring::new(event, 1.0, Prior::Laplace, unseen, None).expect("valid")
+}
+
+/// A few words are parents, so that a look-up in the pair table is the cheaper way.
+fn few(word: &str) -> f64 {
+    match word {
+        "w0" => 0.4,
+        "w2" => 0.1,
+        "a-word-of-many-bytes-3" => 0.25,
+        _ => 0.0,
+    }
+}
+
+/// So many words are parents that walking the postings is cheaper.
+fn many(word: &str) -> f64 {
+    (word.len() % 3) as f64 / 2.0
+}
+
+/// P(w_i | hp_i, c), or P(w_i | c) without a parent, over these messages.
+fn log_word(examples: &[&Example], parents: &[(&str, f64)], word: &str, size: f64) -> f64 {
+    let others: Vec<_> = parents.iter().filter(|(parent, _)| *parent != word).collect();
+    if others.is_empty() {
+        let count: f64 = examples.iter().map(|e| e.weight * e.count(word)).sum();
+        let tokens: f64 = examples.iter().map(|e| e.weight * e.length()).sum();
+        return ((count + 1.0) / (tokens + size)).ln();
+    }
+    let (mut mixed, mut weights) = (0.0, 0.0);
+    for &&(parent, weight) in &others {
+        let with = examples.iter().filter(|e| e.words.contains_key(parent));
+        let (mut together, mut length) = (0.0, 0.0);
+        for example in with {
+            together += example.weight * example.count(word);
+            length += example.weight * example.length();
+        }
+        mixed += weight * (together + 1.0) / (length + size);
+        weights += weight;
+    }
+    (mixed / weights).ln()
+}
+
+/// Equations 10–18, written out over the messages.
+fn reference(
+    examples: &[Example],
+    learner: &Learner,
+    scoring: &Scoring,
+    message: &Words,
+    weight: fn(&str) -> f64,
+) -> Vec<f64> {
+    let vocabulary = learner.store.vocabulary();
+    let known = |word: &str| vocabulary.find(&vocabulary.token(word.as_bytes())).is_some();
+    let parents: Vec<(&str, f64)> = message
+        .keys()
+        .map(|word| (word.as_str(), weight(word)))
+        .filter(|&(word, weight)| weight > 0.0 && known(word))
+        .collect();
+    let all: f64 = examples.iter().map(|e| e.weight).sum();
+    let side = |class: u32, complement: bool| {
+        let own: Vec<&Example> =
+            examples.iter().filter(|e| (e.class == class) != complement).collect();
+        let documents: f64 = own.iter().map(|e| e.weight).sum();
+        let mut score = ((documents + 1.0) / (all + 3.0)).ln();
+        for (word, count) in message {
+            if known(word) || scoring.unseen == Unseen::Smooth {
+                score += count * log_word(&own, &parents, word, vocabulary.len() as f64);
+            }
+        }
+        score
+    };
+    let score = |class| match scoring.event {
+        Event::Complement => -side(class, true),
+        Event::OneVersusAll => side(class, false) - side(class, true),
+        _ => side(class, false),
+    };
+    (0..3).map(score).collect()
+}
+
+#[test]
+fn pairs_postings_and_formulas_agree() {
+    let examples = stream(51, 500, 25, 3);
+    let mut by_pairs = Learner::of(UNBOUNDED, &examples);
+    let mut by_postings = Learner::of(Settings { max_pairs: 0, ..UNBOUNDED }, &examples);
+    assert!(by_pairs.store.pairs().is_complete() && !by_postings.store.pairs().is_complete());
+    let mut random = Random::new(52);
+    for weight in [few, many] {
+        by_pairs.set_parents(weight);
+        by_postings.set_parents(weight);
+        for event in EVENTS {
+            for unseen in [Unseen::Smooth, Unseen::Skip] {
+                let scoring = scoring(event, unseen);
+                for _ in 0..8 {
+                    let message = words(&mut random, 32, 15);
+                    let found = by_pairs.hidden_scores(&scoring, &message);
+                    let walked = by_postings.hidden_scores(&scoring, &message);
+                    assert_close(&found, &walked, 1e-12);
+                    let expected = reference(&examples, &by_pairs, &scoring, &message, weight);
+                    assert_close(&found, &expected, 1e-12);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn both_ways_agree_while_the_stream_goes_on() {
+    // Documents leave the index, by age and by unlearning, and slots are used again.
+    let settings = Settings { max_documents: 150, ..UNBOUNDED };
+    let mut by_pairs = Learner::new(settings);
+    let mut by_postings = Learner::new(Settings { max_pairs: 0, ..settings });
+    let mut dropped = Learner::new(Settings { max_pairs: 250, ..settings });
+    let mut random = Random::new(53);
+    let examples = stream(54, 400, 25, 3);
+    for (number, example) in examples.iter().enumerate() {
+        for learner in [&mut by_pairs, &mut by_postings, &mut dropped] {
+            learner.learn(example);
+            if number % 7 == 0 {
+                assert_eq!(learner.unlearn(&examples[number - number.min(3)]), Ok(()));
+                learner.learn(&examples[number - number.min(3)]);
+            }
+            learner.set_parents(few);
+        }
+        let message = words(&mut random, 25, 10);
+        for event in EVENTS {
+            let scoring = scoring(event, Unseen::Smooth);
+            let found = by_pairs.hidden_scores(&scoring, &message);
+            assert_close(&by_postings.hidden_scores(&scoring, &message), &found, 1e-12);
+            assert_close(&dropped.hidden_scores(&scoring, &message), &found, 1e-12);
+        }
+    }
+    assert!(by_pairs.store.pairs().is_complete() && !dropped.store.pairs().is_complete());
+}
+
+#[test]
+fn without_parents_the_scores_are_the_independent_ones() {
+    let mut learner = Learner::of(UNBOUNDED, &stream(55, 100, 30, 3));
+    let mut random = Random::new(56);
+    for event in EVENTS {
+        let scoring = scoring(event, Unseen::Smooth);
+        let message = words(&mut random, 40, 15);
+        let plain = learner.scores(&scoring, &message);
+        assert_close(&learner.hidden_scores(&scoring, &message), &plain, 1e-12);
+    }
+}
+
+#[test]
+fn parents_of_another_layout_are_refused() {
+    let examples = [Example::new(&[("old", 1.0)], 0), Example::new(&[("kept", 1.0)], 0)];
+    let mut learner = Learner::of(UNBOUNDED, &examples);
+    let layout = learner.store.layout();
+    assert_eq!(learner.unlearn(&examples[0]), Ok(()));
+    assert!(!learner.store.set_parents(vec![1.0, 1.0], layout));
+    learner.learn(&Example::new(&[("new", 1.0)], 0));
+    assert!((0..2).all(|id| learner.store.parent_weight(id) == 0.0));
+    assert!(learner.store.set_parents(vec![1.0, 1.0], learner.store.layout()));
+    // A forgotten word takes its weight along.
+    learner.unlearn(&examples[1]).expect("learned");
+    learner.learn(&Example::new(&[("other", 1.0)], 0));
+    assert_eq!((0..2).map(|id| learner.store.parent_weight(id)).sum::<f64>(), 1.0);
+}

@@ -1,0 +1,192 @@
+//! Scores against the formulas written out over the learned messages.
+
+mod common;
+
+use _core::decision::{best, probabilities};
+use _core::scoring::{Event, Prior, Scoring, Unseen};
+use _core::store::Settings;
+use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
+use std::collections::BTreeSet;
+
+const EVENTS: [Event; 4] =
+    [Event::Bernoulli, Event::Multinomial, Event::Complement, Event::OneVersusAll];
+
+/// The learned messages themselves, and nothing precomputed.
+struct Reference<'a> {
+    examples: &'a [Example],
+    scoring: &'a Scoring,
+}
+
+impl Reference<'_> {
+    /// The messages of a class, or of all others.
+    fn side(&self, class: u32, complement: bool) -> impl Iterator<Item = &Example> {
+        self.examples.iter().filter(move |e| (e.class == class) != complement)
+    }
+
+    fn vocabulary(&self) -> BTreeSet<&String> {
+        self.examples.iter().flat_map(|example| example.words.keys()).collect()
+    }
+
+    /// m, which a message's unseen words do not change.
+    fn size(&self) -> f64 {
+        self.scoring.vocabulary_size.unwrap_or(0.0).max(self.vocabulary().len() as f64)
+    }
+
+    /// Equations 4 and 5.
+    fn log_prior(&self, class: u32, complement: bool) -> f64 {
+        let documents: f64 = self.side(class, complement).map(|e| e.weight).sum();
+        let all: f64 = self.examples.iter().map(|e| e.weight).sum();
+        let classes: BTreeSet<u32> = self.examples.iter().map(|e| e.class).collect();
+        match self.scoring.prior {
+            Prior::Empirical => (documents / all).ln(),
+            Prior::Laplace => ((documents + 1.0) / (all + classes.len() as f64)).ln(),
+            Prior::Uniform => 0.0,
+        }
+    }
+
+    /// Equations 6 and 7.
+    fn log_word(&self, word: &str, class: u32, complement: bool) -> f64 {
+        let count: f64 = self.side(class, complement).map(|e| e.weight * e.count(word)).sum();
+        let tokens: f64 = self.side(class, complement).map(|e| e.weight * e.length()).sum();
+        let alpha = self.scoring.alpha;
+        ((count + alpha) / (tokens + alpha * self.size())).ln()
+    }
+
+    fn draws(&self, message: &Words, class: u32, complement: bool) -> f64 {
+        let vocabulary = self.vocabulary();
+        let skip = self.scoring.unseen == Unseen::Skip;
+        let words = message.iter().filter(|(word, _)| !skip || vocabulary.contains(word));
+        let logs = words.map(|(word, count)| count * self.log_word(word, class, complement));
+        self.log_prior(class, complement) + logs.sum::<f64>()
+    }
+
+    fn bernoulli(&self, message: &Words, class: u32) -> f64 {
+        let alpha = self.scoring.alpha;
+        let mut vocabulary = self.vocabulary();
+        if self.scoring.unseen == Unseen::Smooth {
+            vocabulary.extend(message.keys());
+        }
+        let documents: f64 = self.side(class, false).map(|e| e.weight).sum();
+        let mut score = self.log_prior(class, false);
+        for &word in &vocabulary {
+            let with = self.side(class, false).filter(|e| e.words.contains_key(word));
+            let p = (with.map(|e| e.weight).sum::<f64>() + alpha) / (documents + 2.0 * alpha);
+            score += if message.contains_key(word) { p.ln() } else { (1.0 - p).ln() };
+        }
+        // Words of a known vocabulary that nobody wrote yet.
+        let others = (self.size() - vocabulary.len() as f64).max(0.0);
+        score + others * (1.0 - alpha / (documents + 2.0 * alpha)).ln()
+    }
+
+    fn score(&self, message: &Words, class: u32) -> f64 {
+        match self.scoring.event {
+            Event::Bernoulli => self.bernoulli(message, class),
+            Event::Multinomial => self.draws(message, class, false),
+            Event::Complement => -self.draws(message, class, true),
+            Event::OneVersusAll => {
+                self.draws(message, class, false) - self.draws(message, class, true)
+            }
+        }
+    }
+}
+
+#[test]
+fn scores_are_those_of_the_formulas() {
+    let examples = stream(41, 80, 30, 3);
+    let mut learner = Learner::of(UNBOUNDED, &examples);
+    let mut random = Random::new(42);
+    // Some words of these messages are unseen.
+    let messages: Vec<Words> = (0..6).map(|_| words(&mut random, 45, 15)).collect();
+    for event in EVENTS {
+        for prior in [Prior::Empirical, Prior::Laplace, Prior::Uniform] {
+            for unseen in [Unseen::Smooth, Unseen::Skip] {
+                for (alpha, size) in [(1.0, None), (0.3, Some(12.0)), (2.5, Some(400.0))] {
+                    let scoring = Scoring::new(event, alpha, prior, unseen, size).expect("valid");
+                    let reference = Reference { examples: &examples, scoring: &scoring };
+                    for message in &messages {
+                        let found = learner.scores(&scoring, message);
+                        let expected: Vec<f64> =
+                            (0..3).map(|class| reference.score(message, class)).collect();
+                        assert_close(&found, &expected, 1e-12);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scores_after_unlearning_are_those_of_what_is_left() {
+    let examples = stream(43, 120, 30, 3);
+    for max_documents in [0, 20, usize::MAX] {
+        let settings = Settings { max_documents, ..UNBOUNDED };
+        let mut learner = Learner::of(settings, &examples);
+        for example in examples[60..].iter().rev() {
+            assert_eq!(learner.unlearn(example), Ok(()));
+        }
+        let mut random = Random::new(44);
+        for event in EVENTS {
+            let scoring =
+                Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, None).expect("valid");
+            let reference = Reference { examples: &examples[..60], scoring: &scoring };
+            let message = words(&mut random, 40, 15);
+            let expected: Vec<f64> = (0..3).map(|c| reference.score(&message, c)).collect();
+            assert_close(&learner.scores(&scoring, &message), &expected, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn explanations_add_up() {
+    let mut learner = Learner::of(UNBOUNDED, &stream(45, 80, 30, 3));
+    learner.set_parents(|word| if word.len() == 2 { 0.5 } else { 0.0 });
+    let message = words(&mut Random::new(46), 45, 30);
+    for event in EVENTS {
+        let scoring =
+            Scoring::new(event, 1.0, Prior::Empirical, Unseen::Smooth, None).expect("valid");
+        let mut terms = Vec::new();
+        scoring.prepare(&learner.store, &mut terms);
+        let scores = learner.scores(&scoring, &message);
+        let mut cases = vec![(scoring.explain(&learner.store, &terms, &learner.bag), scores)];
+        if event != Event::Bernoulli {
+            let scores = learner.hidden_scores(&scoring, &message);
+            let mut scratch = _core::hidden::HiddenScratch::default();
+            let parts = scoring.explain_hidden(&learner.store, &terms, &learner.bag, &mut scratch);
+            cases.push((parts, scores));
+        }
+        for (parts, scores) in cases {
+            assert!(!parts.unseen.is_empty());
+            let mut sums = parts.baseline;
+            for part in parts.words.iter().map(|(_, part)| part).chain(&parts.unseen) {
+                sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+            assert_close(&sums, &scores, 1e-11);
+        }
+    }
+}
+
+#[test]
+fn decisions_follow_scores_and_ranks() {
+    let mut learner = Learner::of(UNBOUNDED, &stream(47, 40, 20, 4));
+    learner.store.ranks = vec![3, 1, 2, 0];
+    assert_eq!(best(&learner.store, &[-1.0, -2.0, -3.0, -4.0]), Some(0));
+    assert_eq!(best(&learner.store, &[-1.0, -1.0, -1.0, -4.0]), Some(1));
+    let shares = probabilities(&learner.store, &[-2000.0, -2000.0, -3000.0, -2000.0]);
+    assert_close(&shares, &[1.0 / 3.0, 1.0 / 3.0, 0.0, 1.0 / 3.0], 1e-15);
+    let nothing = Learner::new(UNBOUNDED);
+    assert_eq!(best(&nothing.store, &[]), None);
+    assert!(probabilities(&nothing.store, &[]).is_empty());
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    let new = |alpha, size| {
+        Scoring::new(Event::Multinomial, alpha, Prior::Uniform, Unseen::Skip, size).is_err()
+    };
+    for alpha in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(new(alpha, None));
+    }
+    for size in [0.0, f64::NAN, f64::INFINITY] {
+        assert!(new(1.0, Some(size)));
+    }
+}
