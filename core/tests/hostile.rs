@@ -24,7 +24,7 @@ fn assert_scores_are_finite(learner: &mut Learner, message: &Words) {
 fn empty_messages_are_messages() {
     let mut learner = Learner::new(UNBOUNDED);
     let scoring = Scoring::new(Event::Multinomial, 1.0, Prior::Laplace, Unseen::Smooth, None);
-    assert_eq!(learner.scores(&scoring.expect("valid"), &Words::new()), []);
+    assert!(learner.scores(&scoring.expect("valid"), &Words::new()).is_empty());
     learner.learn_text("", 0);
     learner.learn_text(" .,;! a - \0", 1);
     let empty = Example::new(&[], 0);
@@ -64,7 +64,7 @@ fn one_huge_message_is_learned_and_unlearned() {
 fn one_huge_message_does_not_pass_the_bound() {
     let settings = Settings { max_words: 1000, max_documents: 10, max_pairs: 100_000, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(63, 50, 40, 2));
-    let text: String = (0..100_000).map(|number| format!("huge{number} ")).collect();
+    let text: String = (0..10_000).map(|number| format!("huge{number} ")).collect();
     learner.learn_text(&text, 1);
     assert_eq!(learner.store.vocabulary().len(), 750);
     for example in stream(64, 50, 40, 2) {

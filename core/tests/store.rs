@@ -41,7 +41,7 @@ fn unlearning_in_any_order_leaves_what_the_others_teach() {
         let place = examples.iter().rposition(same).expect("at least itself");
         let gone = examples.remove(place);
         assert_eq!(learner.unlearn(&gone), Ok(()));
-        if examples.len() % 10 == 0 {
+        if examples.len().is_multiple_of(10) {
             let fresh = Learner::of(UNBOUNDED, &examples);
             assert!(learner.snapshot() == fresh.snapshot(), "{} left", examples.len());
             assert_eq!(lengths(&learner.store), lengths(&fresh.store));

@@ -64,7 +64,7 @@ HMNB_PAPER = register(
             "la2s, oh10, ohscal and wap are published only: their counts are not available",
             "the paper's marks are those of the corrected t-test, not of the plain one",
             "HCNB is run without a prior: with Equation 5's the published figures do not come out",
-            # Checked on oh0, oh5 and oh15, ten runs each.
+            # Checked on oh0, oh5, oh15, re0 and re1, ten runs each: equal to the last digit.
             (
                 "HOVA is ComposedNB's 'hidden-ratios' here: a mean over parents of "
                 "P(w|t, not c) / P(w|t, c), without priors, reproduces the published figures; the "
