@@ -41,6 +41,12 @@ impl Bag {
         }
     }
 
+    /// Adds a token without looking for its word: a word may then stand here more than once.
+    #[inline]
+    pub fn push(&mut self, word: WordId, count: f64) {
+        self.words.push((word, count));
+    }
+
     #[inline]
     pub fn add(&mut self, word: WordId, count: f64) {
         let index = word as usize;

@@ -413,12 +413,13 @@ impl Batch {
         &self,
         store: &Store,
         tokenizer: &tokenizer::Tokenizer,
+        distinct: bool,
         mut work: impl FnMut(&mut Scratch),
     ) -> Result<(), NotReady> {
         SCRATCH.with_borrow_mut(|scratch| match &self.messages {
             Messages::Items(items) => items.iter().try_for_each(|item| {
                 let Scratch { tokens, bag, .. } = &mut *scratch;
-                item.message().look_up(store, tokenizer, tokens, bag)?;
+                item.message().look_up(store, tokenizer, tokens, bag, distinct)?;
                 work(scratch);
                 Ok(())
             }),
@@ -558,6 +559,11 @@ impl Scoring {
 }
 
 impl Scoring {
+    /// Whether each word must stand in a bag once: hidden parents pair the words.
+    fn needs_distinct(&self) -> bool {
+        self.hidden.is_some() || self.inner.needs_distinct()
+    }
+
     /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
         let Scratch { bag, hidden, terms, scores, .. } = scratch;
@@ -635,7 +641,7 @@ impl CountStore {
             self.read(x.py(), |store| {
                 SCRATCH.with_borrow_mut(|scratch| {
                     let Scratch { tokens, bag, terms, .. } = scratch;
-                    message.look_up(store, tokenizer, tokens, bag)?;
+                    message.look_up(store, tokenizer, tokens, bag, scoring.needs_distinct())?;
                     scoring.inner.prepare(store, terms);
                     scoring.score(store, scratch);
                     Ok(finish(store, &scratch.scores))
@@ -657,7 +663,7 @@ impl CountStore {
             self.read_detached(|store| {
                 let mut results = Vec::with_capacity(batch.__len__());
                 SCRATCH.with_borrow_mut(|s| scoring.inner.prepare(store, &mut s.terms));
-                batch.look_up_each(store, tokenizer, |scratch| {
+                batch.look_up_each(store, tokenizer, scoring.needs_distinct(), |scratch| {
                     scoring.score(store, scratch);
                     finish(store, &scratch.scores, &mut results);
                 })?;
@@ -765,7 +771,7 @@ impl CountStore {
             self.write(py, |store| {
                 SCRATCH.with_borrow_mut(|scratch| {
                     let Scratch { tokens, bag, .. } = scratch;
-                    message.look_up(store, tokenizer, tokens, bag)?;
+                    message.look_up(store, tokenizer, tokens, bag, true)?;
                     let done = store.unlearn(bag, class_id, weight);
                     let classes = store.classes();
                     Ok(done.map(|()| classes.get(class_id as usize).is_some_and(|c| c.exists())))
@@ -856,7 +862,7 @@ impl CountStore {
                 let Scratch { tokens, bag, hidden, terms, .. } = scratch;
                 scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
-                let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag);
+                let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
                 let inner = &scoring.inner;
                 let explanation = match scoring.hidden {
                     None => inner.explain(store, terms, bag),

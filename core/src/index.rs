@@ -122,18 +122,22 @@ impl Index {
 
     /// Drops words from all documents; documents keep their place.
     pub fn forget_words(&mut self, words: &[WordId]) {
-        for &word in words {
-            let Some(postings) = self.postings.get_mut(word as usize) else { continue };
-            for posting in std::mem::take(postings) {
-                if let Some(Some(document)) = self.slots.get_mut(posting.slot as usize) {
-                    let kept: Vec<_> = document
-                        .words
-                        .iter()
-                        .copied()
-                        .filter(|&(other, _)| other != word)
-                        .collect();
-                    document.words = kept.into_boxed_slice();
-                }
+        let mut gone = words.to_vec();
+        gone.sort_unstable();
+        let mut touched = Vec::new();
+        for &word in &gone {
+            if let Some(postings) = self.postings.get_mut(word as usize) {
+                touched.extend(std::mem::take(postings).into_iter().map(|posting| posting.slot));
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        // Each document once: a huge one that loses most of its words is not copied for each.
+        for slot in touched {
+            if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
+                let kept = document.words.iter().copied();
+                document.words =
+                    kept.filter(|(word, _)| gone.binary_search(word).is_err()).collect();
             }
         }
     }

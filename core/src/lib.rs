@@ -16,6 +16,7 @@ pub mod index;
 pub mod merge;
 pub mod message;
 pub mod pairs;
+pub mod prune;
 pub mod ratios;
 pub mod scoring;
 pub mod snapshot;
@@ -23,6 +24,7 @@ pub mod store;
 pub mod token;
 pub mod tokenizer;
 pub mod unicode;
+pub mod unlearn;
 pub mod vocabulary;
 
 #[cfg(feature = "python")]

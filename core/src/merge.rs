@@ -3,7 +3,8 @@
 use crate::counts::{Class, ClassId, take};
 use crate::error::Result;
 use crate::index::Document;
-use crate::store::{Store, not_learned};
+use crate::store::Store;
+use crate::unlearn::not_learned;
 use crate::vocabulary::WordId;
 use std::collections::HashMap;
 
@@ -79,6 +80,8 @@ impl Store {
                 let left = self.rows.cell(word, class).and_then(|ours| {
                     Some((take(ours.tokens, cell.tokens)?, take(ours.documents, cell.documents)?))
                 });
+                let left =
+                    left.filter(|&(tokens, documents)| (tokens == 0.0) == (documents == 0.0));
                 let Some((tokens, documents)) = left else {
                     return Err(not_learned("a word was seen less often in that class"));
                 };
@@ -93,8 +96,13 @@ impl Store {
             .rev()
             .map(|document| translate(document, class_of, &word_of))
             .collect();
+        let before = self.clone();
         for document in theirs {
             self.unindex(&document);
+        }
+        if !self.covers_index(other, class_of, &changes) {
+            *self = before;
+            return Err(not_learned("recent documents would be left without their counts"));
         }
         for (word, class, tokens, documents) in changes {
             self.set_cell(word, class, tokens, documents);
@@ -115,6 +123,40 @@ impl Store {
 }
 
 impl Store {
+    /// Whether the documents in the index would keep their counts.
+    fn covers_index(
+        &self,
+        other: &Store,
+        class_of: &[ClassId],
+        changes: &[(WordId, ClassId, f64, f64)],
+    ) -> bool {
+        if self.index.is_empty() {
+            return true;
+        }
+        let mut classes = vec![0.0; self.classes.len()];
+        let mut cells: HashMap<(WordId, ClassId), (f64, f64)> = HashMap::new();
+        for document in self.index.documents() {
+            classes[document.class as usize] += document.weight;
+            for &(word, count) in &document.words {
+                let (tokens, documents) = cells.entry((word, document.class)).or_default();
+                *tokens += document.weight * count;
+                *documents += document.weight;
+            }
+        }
+        let enough = |left: f64, indexed: f64| indexed <= left * (1.0 + 1e-12);
+        let of_classes = other.classes.iter().enumerate().all(|(theirs, totals)| {
+            let class = class_of[theirs] as usize;
+            !totals.exists()
+                || take(self.classes[class].documents, totals.documents)
+                    .is_some_and(|left| enough(left, classes[class]))
+        });
+        of_classes
+            && changes.iter().all(|&(word, class, tokens, documents)| {
+                let indexed = cells.get(&(word, class)).copied().unwrap_or_default();
+                enough(tokens, indexed.0) && enough(documents, indexed.1)
+            })
+    }
+
     /// Whether no word would be left in more documents than its class has left.
     fn check_left(
         &self,

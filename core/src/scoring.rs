@@ -3,6 +3,7 @@
 use crate::counts::Class;
 use crate::error::{Error, Result};
 use crate::store::Store;
+use std::sync::{Arc, OnceLock};
 
 /// How a class gives a word its probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +38,16 @@ pub enum Unseen {
     Skip,
 }
 
-/// How many values ln(k + α) are tabulated: 32 KiB, what a first-level cache holds.
-const TABLE: usize = 4096;
+/// How many values ln(k + α) are tabulated: few counts of a word in a class are larger. Only the
+/// lines that counts fall on take room in a cache.
+const TABLE: usize = 1 << 16;
+
+/// The table of ln(k + α): that of α = 1 is made once and shared, as most models need it.
+fn log_table(alpha: f64) -> Arc<[f64]> {
+    static LAPLACE: OnceLock<Arc<[f64]>> = OnceLock::new();
+    let make = |size: usize| (0..size).map(|count| (count as f64 + alpha).ln()).collect();
+    if alpha == 1.0 { LAPLACE.get_or_init(|| make(TABLE)).clone() } else { make(TABLE / 16) }
+}
 
 /// How to score: an immutable value, shared by all predictions of a model.
 pub struct Scoring {
@@ -49,7 +58,7 @@ pub struct Scoring {
     pub vocabulary_size: Option<f64>,
     pub alpha: f64,
     pub log_alpha: f64,
-    table: Vec<f64>,
+    table: Arc<[f64]>,
 }
 
 impl Scoring {
@@ -72,7 +81,7 @@ impl Scoring {
                 "vocabulary_size must be a number of words, at least 1, not {size}"
             )));
         }
-        let table = (0..TABLE).map(|count| (count as f64 + alpha).ln()).collect();
+        let table = log_table(alpha);
         let log_alpha = alpha.ln();
         Ok(Scoring { event, prior, unseen, vocabulary_size, alpha, log_alpha, table })
     }
@@ -95,6 +104,11 @@ impl Scoring {
 
     pub fn is_smooth(&self) -> bool {
         self.unseen == Unseen::Smooth
+    }
+
+    /// Whether each word must stand in the bag once: presence is no sum over tokens.
+    pub fn needs_distinct(&self) -> bool {
+        self.event == Event::Bernoulli
     }
 
     /// ln P(c), from the documents of the class, of all classes, and the number of classes.

@@ -151,3 +151,35 @@ fn what_was_not_merged_can_not_be_subtracted() {
         assert_eq!(pairs(&store), pairs(&a.store));
     }
 }
+
+#[test]
+fn subtracting_never_leaves_indexed_documents_without_counts() {
+    // The other store kept no index, so nothing tells which of our documents it learned.
+    let ours = [Example::new(&[("a", 1.0)], 0), Example::new(&[("b", 1.0)], 0)];
+    let mut learner = Learner::of(UNBOUNDED, &ours);
+    let before = learner.snapshot();
+    let other = Learner::of(Settings { max_documents: 0, ..UNBOUNDED }, &ours[..1]);
+    assert!(learner.store.subtract(&other.store, &[0]).is_err());
+    assert!(learner.snapshot() == before);
+
+    // A word that was pruned and came back belongs to other documents than before.
+    let pair = Example::new(&[("a", 1.0), ("b", 1.0)], 0);
+    let mut learner = Learner::of(UNBOUNDED, &[pair.clone(), Example::new(&[("a", 1.0)], 0)]);
+    learner.store.prune(1);
+    learner.learn(&Example::new(&[("b", 1.0)], 0));
+    let before = learner.snapshot();
+    let other = Learner::of(UNBOUNDED, std::slice::from_ref(&pair));
+    assert!(learner.store.subtract(&other.store, &[0]).is_err());
+    assert!(learner.snapshot() == before);
+}
+
+#[test]
+fn subtracting_never_leaves_documents_without_tokens() {
+    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let once = Example::new(&[("a", 1.0)], 0);
+    let mut learner = Learner::of(settings, &[once.clone(), once]);
+    let before = learner.snapshot();
+    let other = Learner::of(settings, &[Example::new(&[("a", 2.0)], 0)]);
+    assert!(learner.store.subtract(&other.store, &[0]).is_err());
+    assert!(learner.snapshot() == before);
+}

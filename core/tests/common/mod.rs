@@ -159,7 +159,7 @@ impl Learner {
     pub fn look_up(&mut self, words: &Words) {
         let counts = counts_of(words);
         let Learner { store, scratch, bag, .. } = self;
-        let found = Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag);
+        let found = Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag, true);
         found.expect("counts need no folding");
     }
 
