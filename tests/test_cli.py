@@ -404,6 +404,8 @@ class TestProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            # A background job of a shell ignores the signal, and so would its children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         process.stdin.write(b'{"text": "hello"}\n')
         process.stdin.flush()
