@@ -39,7 +39,7 @@ soak: $(STAMPS)/test $(STAMPS)/native
 lint: $(STAMPS)/lint $(STAMPS)/native | machine-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict streamnb
+	$(BIN)/mypy --strict streamnb consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	cargo fmt $(CARGO_CORE) --check
 	cargo clippy --quiet $(CARGO_CORE) --all-targets -- -D warnings

@@ -1,0 +1,255 @@
+"""The loop: records from a source through the filter to a sink, one batch a transaction.
+
+What a batch gave and the offsets of its records become visible together or not at all. The
+filter's state is no part of the transaction: it is a fold over the records, so after an abort or
+a crash it is taken from the newest snapshot and the records since then are replayed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from consumers import state
+from consumers.breaker import Breaker
+from consumers.errors import AbortedError, BadInputError
+from consumers.filtering import Filter
+from consumers.metrics import Metrics
+from consumers.ports import Batch, Sink, Source
+from consumers.records import Outputs, Partition
+from consumers.snapshots import Snapshots
+from consumers.watchdog import Watchdog
+
+__all__ = ["Limits", "Loop", "stopping_on_signals"]
+
+_LOG = logging.getLogger("consumers.loop")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes and times of the loop; times in seconds.
+
+    Attributes
+    ----------
+    batch
+        Records of one transaction at most.
+    poll
+        Longest wait for records; SIGTERM is noticed within it.
+    commit
+        Longest wait for a commit, and for a start.
+    stop
+        Longest time for closing, at the end.
+    snapshot
+        Time between snapshots.
+    aborts
+        Transactions that may be aborted one after another before the loop gives up.
+    """
+
+    batch: int = 500
+    poll: float = 0.5
+    commit: float = 60.0
+    stop: float = 10.0
+    snapshot: float = 60.0
+    aborts: int = 10
+
+
+class Loop:
+    """Carry records from a source through a filter to a sink until the source ends.
+
+    Parameters
+    ----------
+    source, sink
+        Where records come from and outputs go to.
+    worker
+        The filter.
+    snapshots
+        Where snapshots are kept; None keeps the last one in memory, for aborted transactions.
+    limits
+        Sizes and times.
+    breaker
+        Stops the loop when most of the input is bad.
+    metrics
+        What is measured.
+    watchdog
+        Ends the process when a call hangs.
+    clock
+        Seconds that only go forward.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        sink: Sink,
+        worker: Filter,
+        *,
+        snapshots: Snapshots | None = None,
+        limits: Limits | None = None,
+        breaker: Breaker | None = None,
+        metrics: Metrics | None = None,
+        watchdog: Watchdog | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.source, self.sink, self.worker = source, sink, worker
+        self.snapshots = snapshots
+        self.limits = limits or Limits()
+        self.breaker = breaker or Breaker()
+        self.metrics = metrics or Metrics()
+        self.watchdog = watchdog or Watchdog()
+        self._clock = clock
+        self._stopping = False
+        self._committed: dict[Partition, int] = {}
+        self._base = b""
+        self._due = 0.0
+        self._unsaved = False
+
+    def stop(self, *_: object) -> None:
+        """Ask the loop to end after the present batch; may be called from a signal handler."""
+        self._stopping = True
+
+    def run(self) -> None:
+        """Run until the source ends or `stop` is called; snapshot, and close source and sink.
+
+        Raises
+        ------
+        BadInputError
+            If most of the input is bad; all of it is committed as dead letters.
+        FencedError
+            If another process has taken over; nothing more is written.
+        AbortedError
+            If transactions are aborted again and again.
+        SnapshotError
+            If there are snapshots and none can be used.
+        """
+        self.watchdog.start()
+        try:
+            self._load()
+            aborts = 0
+            while not self._stopping:
+                try:
+                    if not self._step():
+                        break
+                    aborts = 0
+                except AbortedError as error:
+                    aborts += 1
+                    self._recover(error, aborts)
+            self._save()
+        except BadInputError:
+            self._save()
+            raise
+        finally:
+            self._close()
+
+    def _step(self) -> bool:
+        """Handle one batch; tell whether there may be another."""
+        limits = self.limits
+        with self.watchdog.limit("poll", limits.poll + limits.commit):
+            batch = self.source.poll(limits.batch, limits.poll)
+        if batch.records:
+            self._transact(batch, lambda: self._handle(batch))
+            self.breaker.check(self.metrics.last_error)
+        elif self.source.ended:
+            self._transact(Batch([]), self.worker.finish)
+            return False
+        if self._unsaved and self._clock() >= self._due:
+            self._save()
+        return True
+
+    def _transact(self, batch: Batch, handle: Callable[[], Outputs]) -> None:
+        """Commit what handling a batch gives, and its offsets."""
+        started = self._clock()
+        self.sink.begin()
+        try:
+            outputs = handle()
+            offsets = {
+                record.partition: record.offset + 1
+                for record in batch.records
+                if record.offset >= self._committed.get(record.partition, 0)
+            }
+            self.sink.send(outputs)
+            if offsets or outputs != Outputs():
+                with self.watchdog.limit("commit", 2 * self.limits.commit):
+                    self.sink.commit(offsets, batch.token, self.limits.commit)
+            else:
+                self.sink.abort()  # all of it was replayed
+        except AbortedError:
+            self.sink.abort()
+            raise
+        self._committed.update(offsets)
+        self._unsaved = self._unsaved or bool(batch.records)
+        self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
+
+    def _handle(self, batch: Batch) -> Outputs:
+        """Return the outputs of the records that were not committed before."""
+        outputs = Outputs()
+        for record in batch.records:
+            given = self.worker.handle(record)
+            if record.offset >= self._committed.get(record.partition, 0):
+                self.breaker.note(any(letter.record is record for letter in given.dead_letters))
+                outputs.add(given)
+        return outputs
+
+    # --- snapshots and recovery -----------------------------------------------------------------
+
+    def _load(self) -> None:
+        if self.snapshots is not None:
+            path = self.snapshots.load(lambda data: state.restore(self.worker, data))
+            _LOG.info("starting", extra={"snapshot": path.name if path else None})
+        self._base = state.dump(self.worker)
+        self._start()
+
+    def _start(self) -> None:
+        with self.watchdog.limit("start", 2 * self.limits.commit):
+            committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
+        self._committed = dict(committed)
+        self._due = self._clock() + self.limits.snapshot
+
+    def _recover(self, error: AbortedError, aborts: int) -> None:
+        """Take the state before the aborted transaction again, by replaying from a snapshot."""
+        _LOG.warning("a transaction was aborted: %s", error, extra={"aborts": aborts})
+        self.metrics.aborted()
+        if aborts > self.limits.aborts:
+            raise error
+        state.restore(self.worker, self._base)
+        self._start()
+
+    def _save(self) -> None:
+        """Take a snapshot: every output of the records in it is committed."""
+        with self.watchdog.limit("snapshot", 2 * self.limits.commit):
+            self._base = state.dump(self.worker)
+            if self.snapshots is not None:
+                self.snapshots.save(self._base)
+        self.metrics.saved(len(self._base))
+        self._unsaved = False
+        self._due = self._clock() + self.limits.snapshot
+
+    def _close(self) -> None:
+        with self.watchdog.limit("stop", 2 * self.limits.stop):
+            try:
+                self.source.close(self.limits.stop)
+            finally:
+                self.sink.close(self.limits.stop)
+        self.watchdog.close()
+
+
+@contextmanager
+def stopping_on_signals(loop: Loop) -> Iterator[None]:
+    """Let SIGTERM and SIGINT end a loop in an orderly way; a second SIGINT ends it at once."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        loop.stop()
+
+    before: Mapping[int, Any] = {
+        signal.SIGTERM: signal.signal(signal.SIGTERM, loop.stop),
+        signal.SIGINT: signal.signal(signal.SIGINT, interrupt),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,214 @@
+"""What travels: records in; decisions, lessons and dead letters out."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+__all__ = [
+    "DeadLetter",
+    "Decision",
+    "Features",
+    "Feedback",
+    "Lesson",
+    "Message",
+    "Outputs",
+    "Partition",
+    "Record",
+    "Role",
+    "canonical",
+]
+
+Features = str | dict[str, float]
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+Role = Literal["message", "feedback", "lesson"]
+
+
+def canonical(value: Any) -> bytes:
+    r"""Return JSON that is the same for equal values: keys sorted, no spaces, ASCII.
+
+    Examples
+    --------
+    >>> canonical({"b": 1.5, "a": "é"})
+    b'{"a":"\\u00e9","b":1.5}'
+    """
+    return _ENCODER.encode(value).encode()
+
+
+class Partition(NamedTuple):
+    """One ordered part of a source: a topic's partition, or a file (partition 0)."""
+
+    source: str
+    number: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a source, unread.
+
+    Attributes
+    ----------
+    partition
+        Where it stands.
+    offset
+        Its place there, from 0.
+    value
+        Its bytes; None where a log says that a key was deleted.
+    key
+        Its key, if the source has keys.
+    headers
+        Pairs of name and value.
+    timestamp
+        Milliseconds since 1970 when it arrived, or None.
+    role
+        What the source holds: messages (with labels or without), feedback on messages, or lessons
+        that a filter wrote.
+    """
+
+    partition: Partition
+    offset: int
+    value: bytes | None
+    key: bytes | None = None
+    headers: tuple[tuple[str, bytes], ...] = ()
+    timestamp: int | None = None
+    role: Role = "message"
+
+
+class Message(NamedTuple):
+    """A record that was read: `features` are what a model takes, a text or counted words."""
+
+    id: str
+    features: Features
+    label: str | None = None
+
+
+class Feedback(NamedTuple):
+    """The label of a message that came before, or comes soon."""
+
+    id: str
+    label: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided on one message.
+
+    Attributes
+    ----------
+    id
+        Of the message.
+    label
+        The decision; None before anything was learned.
+    probabilities
+        Of each label.
+    score
+        Log odds of the positive label for each word of the message, in nats; None before both
+        sides were learned.
+    version
+        Lessons that the model had learned.
+    partition, offset
+        The record decided on.
+    words
+        Where asked for: the words that spoke loudest, with what each added to the log odds of
+        the decision against the next likely label.
+    """
+
+    id: str
+    label: str | None
+    probabilities: Mapping[str, float]
+    score: float | None
+    version: int
+    partition: Partition
+    offset: int
+    words: tuple[tuple[str, float], ...] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the decision as it is written."""
+        plain: dict[str, Any] = {
+            "id": self.id,
+            "label": self.label,
+            "probabilities": dict(self.probabilities),
+            "score": self.score,
+            "version": self.version,
+        }
+        if self.words is not None:
+            plain["words"] = [{"word": word, "towards": towards} for word, towards in self.words]
+        return plain
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Lesson:
+    """One step of the fold that makes the model: unlearn a label, learn a label, or both.
+
+    Attributes
+    ----------
+    id
+        Of the message.
+    features
+        What the model learns.
+    learn
+        The label.
+    unlearn
+        The label learned for it before, where that was wrong.
+    score
+        The message's score when it was decided on, for the bound of lost ham.
+    """
+
+    id: str
+    features: Features
+    learn: str
+    unlearn: str | None = None
+    score: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the lesson as it is written to a log of lessons."""
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record that could not be used, as it came, and why."""
+
+    record: Record
+    error: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the dead letter as one line holds it; bytes are base64."""
+        value, key = self.record.value, self.record.key
+        return {
+            "error": self.error,
+            "source": self.record.partition.source,
+            "partition": self.record.partition.number,
+            "offset": self.record.offset,
+            "key": None if key is None else base64.b64encode(key).decode(),
+            "value": None if value is None else base64.b64encode(value).decode(),
+        }
+
+    def headers(self) -> tuple[tuple[str, bytes], ...]:
+        """Return the headers under which a topic of dead letters holds the raw value."""
+        return (
+            *self.record.headers,
+            ("error", self.error.encode("utf-8", "replace")),
+            ("topic", self.record.partition.source.encode("utf-8", "replace")),
+            ("partition", str(self.record.partition.number).encode()),
+            ("offset", str(self.record.offset).encode()),
+        )
+
+
+@dataclasses.dataclass(slots=True)
+class Outputs:
+    """What handling records gave, in order."""
+
+    decisions: list[Decision] = dataclasses.field(default_factory=list)
+    lessons: list[Lesson] = dataclasses.field(default_factory=list)
+    dead_letters: list[DeadLetter] = dataclasses.field(default_factory=list)
+
+    def add(self, other: Outputs) -> None:
+        """Append another's outputs."""
+        self.decisions += other.decisions
+        self.lessons += other.lessons
+        self.dead_letters += other.dead_letters
