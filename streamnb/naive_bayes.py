@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -174,13 +175,15 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Learn a message whose label may be new, or whose score is to be recorded."""
         new = y not in self._labels.ids
         threshold, labels = self._threshold, self.classes_
-        scores = None
+        record = None
         if isinstance(threshold, LearnedThreshold) and len(labels) == 2 and not new:
-            scores = self._ordered_scores(x)
-        self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
-        if isinstance(threshold, LearnedThreshold) and scores is not None:
+            # Whatever can fail comes before learning.
             positive = labels[threshold.positive_place(labels)]
-            threshold.record(threshold.log_odds(labels, scores), y == positive, w)
+            log_odds = threshold.log_odds(labels, self._ordered_scores(x))
+            record = functools.partial(threshold.record, log_odds, y == positive)
+        self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
+        if record is not None:
+            record(w)
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -214,14 +217,16 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        if isinstance(self._threshold, LearnedThreshold) and w and labels:
-            # Each message's score before it is learned belongs to the record.
+        recording = isinstance(self._threshold, LearnedThreshold)
+        if recording or self._dependence.hidden or not w:
+            # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
+        if not (w and labels):
+            return
+        if recording:
+            # Each message's score before it is learned belongs to the record.
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
-            return
-        if not (w and labels):
-            self._store.learn_many(batch, class_ids, w, 0, 0)
             return
         due = self._schedule.last_due(len(labels)) if self._dependence.hidden else None
         if due is not None:

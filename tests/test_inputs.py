@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter, OrderedDict, defaultdict
 from decimal import Decimal
 from fractions import Fraction
@@ -815,3 +816,23 @@ def test_auto_threshold_in_batches(name: str) -> None:
     queries = [x for x, _ in stream]
     assert models[0].predict_many(queries) == [models[0].predict_one(x) for x in queries]
     assert set(models[0].predict_many(queries)) == {"ham", "spam"}
+
+
+def test_a_positive_label_that_is_none_of_the_two_is_refused_before_learning() -> None:
+    model = new("MNB", threshold="auto", positive="neither")
+    model.learn_one("a b", "ham")
+    model.learn_one("c d", "spam")
+    before = model.to_bytes()
+    with pytest.raises(InputError, match="neither"):
+        model.learn_one("e f", "ham")
+    assert model.to_bytes() == before
+
+
+def test_a_refused_batch_does_not_move_the_schedule() -> None:
+    model = new("HMNB", refresh_every=2)
+    model.learn_many(["a", "b c", "d"], ["x", "y", "x"])
+    before = pickle.dumps(model)
+    for weight in (-1, math.nan, "1"):
+        with pytest.raises(InputError):
+            model.learn_many(["q", "r", "s"], ["x", "y", "x"], w=weight)
+        assert pickle.dumps(model) == before

@@ -14,7 +14,9 @@ use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
 use crate::token::Token;
 use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
-use crate::unicode::{CharacterClass, CharacterFact, FoldTable, Folding, PageSet};
+use crate::unicode::{
+    CharacterClass, CharacterFact, CharacterFacts, FoldTable, Folding, LoadError, PageSet,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -67,28 +69,31 @@ fn fold_table(folding: Folding) -> Arc<FoldTable> {
     TABLES[folding.index()].get_or_init(|| Arc::new(FoldTable::new(folding))).clone()
 }
 
-/// Fills a page of the fold table with what this Python knows of its characters.
-fn load_page(py: Python<'_>, table: &FoldTable, page: usize) -> PyResult<()> {
-    let folding = table.folding();
-    let facts = py
-        .import("streamnb._unicode")?
-        .call_method1("page_facts", (folding.lowercase, folding.strip_accents, page))?
-        .extract::<Vec<(String, Vec<u8>, u8, bool)>>()?;
-    let class = |code: u8| match code {
-        1 => CharacterClass::Word,
-        2 => CharacterClass::Space,
-        _ => CharacterClass::Other,
-    };
-    let facts: Vec<CharacterFact> = facts
-        .into_iter()
-        .map(|(folded, classes, own, sigma)| CharacterFact {
+/// What this Python knows of characters.
+struct Host<'py>(Python<'py>);
+
+impl CharacterFacts for Host<'_> {
+    type Error = PyErr;
+
+    fn page(&self, folding: Folding, page: usize) -> PyResult<Vec<CharacterFact>> {
+        let facts = self
+            .0
+            .import("streamnb._unicode")?
+            .call_method1("page_facts", (folding.lowercase, folding.strip_accents, page))?
+            .extract::<Vec<(String, Vec<u8>, u8, bool)>>()?;
+        let class = |code: u8| match code {
+            1 => CharacterClass::Word,
+            2 => CharacterClass::Space,
+            _ => CharacterClass::Other,
+        };
+        let fact = |(folded, classes, own, sigma): (String, Vec<u8>, u8, bool)| CharacterFact {
             folded,
             folded_classes: classes.into_iter().map(class).collect(),
             class: class(own),
             sigma,
-        })
-        .collect();
-    table.fill_page(page, &facts).map_err(|error| input_error(py, error.to_string()))
+        };
+        Ok(facts.into_iter().map(fact).collect())
+    }
 }
 
 /// How texts become tokens; the native part of `streamnb.Tokenizer`.
@@ -194,7 +199,10 @@ impl NativeTokenizer {
         if missing.is_empty() {
             return Ok(());
         }
-        missing.iter().try_for_each(|page| load_page(py, self.inner.table(), page))
+        self.inner.table().load(&missing, &Host(py)).map_err(|error| match error {
+            LoadError::Facts(error) => error,
+            LoadError::Page(error) => input_error(py, error.to_string()),
+        })
     }
 
     /// Gives the tokens of a text to `emit`.
