@@ -829,7 +829,7 @@ def test_a_positive_label_that_is_none_of_the_two_is_refused_before_learning() -
 
 
 def test_a_refused_batch_does_not_move_the_schedule() -> None:
-    model = new("HMNB", refresh_every=2)
+    model = streamnb.HMNB(refresh_every=2)
     model.learn_many(["a", "b c", "d"], ["x", "y", "x"])
     before = pickle.dumps(model)
     for weight in (-1, math.nan, "1"):
