@@ -10,13 +10,13 @@ PIP := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip --disable-pip-version
 CARGO_CORE := --manifest-path core/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench docs soak help clean machine machine-lint
+.PHONY: demo test lint bench docs soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo    watch filters learn a message stream online (the SMS collection where'
-	@echo '             STREAMNB_DATA holds it, else a synthetic stream)'
+	@echo '             STREAMNB_DATA holds it, else a synthetic stream), and one survive a kill'
 	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word"'
 	@echo 'make soak    the long tests'
 	@echo 'make lint    style and types, Python and Rust'
@@ -27,12 +27,14 @@ help:
 
 demo: $(STAMPS)/plots $(STAMPS)/native
 	$(BIN)/streamnb evaluate --demo $(ARGS)
+	@echo
+	$(BIN)/python -m consumers.demo
 
-test: $(STAMPS)/test $(STAMPS)/native | machine
+test: $(STAMPS)/test $(STAMPS)/native | machine-test
 	cargo test --quiet $(CARGO_CORE)
 	$(BIN)/python -m pytest -n 2 -m 'not soak' $(ARGS)
 
-soak: $(STAMPS)/test $(STAMPS)/native
+soak: $(STAMPS)/test $(STAMPS)/native | machine-test
 	$(BIN)/python -m pytest -n 2 -m soak $(ARGS)
 
 # Clippy sees both shapes of the crate: alone, and with its Python bindings.
@@ -41,6 +43,7 @@ lint: $(STAMPS)/lint $(STAMPS)/native | machine-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict streamnb consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
+	$(BIN)/hadolint docker/Dockerfile
 	cargo fmt $(CARGO_CORE) --check
 	cargo clippy --quiet $(CARGO_CORE) --all-targets -- -D warnings
 	PYO3_PYTHON=$(abspath $(BIN)/python) \
@@ -62,6 +65,9 @@ machine:
 
 machine-lint:
 	@PYTHON='$(PYTHON)' tools/check-machine lint
+
+machine-test:
+	@PYTHON='$(PYTHON)' tools/check-machine test
 
 # The builder is installed once into .venv, so that builds need neither isolation nor the network.
 $(STAMPS)/venv: | machine

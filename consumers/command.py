@@ -7,31 +7,34 @@ import contextlib
 import dataclasses
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from consumers import logs, sms, spam
 from consumers.breaker import Breaker
-from consumers.errors import SettingsError
+from consumers.cluster import SECRETS, make_cluster, make_topics
+from consumers.errors import FencedError, SettingsError
 from consumers.files import FileSink, FileSource
 from consumers.filtering import Filter
+from consumers.health import Health, HealthServer
 from consumers.loop import Limits, Loop, stopping_on_signals
 from consumers.memory import MemoryLog, MemorySink
 from consumers.metrics import Metrics, PrometheusMetrics
 from consumers.options import Options
 from consumers.ports import Sink, Source
 from consumers.reading import Format
-from consumers.settings import Settings, parser, read_settings
+from consumers.settings import PREFIX, Settings, parser, read_settings
 from consumers.snapshots import Snapshots
 from consumers.stdio import StdinSource, StdoutSink
 from consumers.window import Bounds
 from streamnb.cli.model_specs import build, model_spec
-from streamnb.errors import StreamNBError
+from streamnb.errors import MissingDependencyError, StreamNBError
 
-__all__ = ["make_filter", "make_loop", "run"]
+__all__ = ["make_filter", "make_loop", "run", "serving"]
 
 _MODELS = {"sms": sms.DEFAULT_MODEL, "spam": spam.DEFAULT_MODEL}
+_STATUS: Mapping[type[Exception], int] = {SettingsError: 2, FencedError: 3}
 
 
 def make_filter(kind: str, settings: Settings) -> Filter:
@@ -66,17 +69,91 @@ def make_filter(kind: str, settings: Settings) -> Filter:
         negative=settings.negative,
         ham_target=settings.ham_target or None,
         top_words=settings.top_words,
+        shared=bool(settings.bootstrap_servers),
         bounds=bounds,
     )
     return Filter(model, reader, options)
 
 
-def make_loop(kind: str, settings: Settings, dry_run: bool = False) -> Loop:
-    """Return the loop that settings describe, ready to run."""
-    source: Source
-    sink: Sink
+def make_loop(
+    kind: str,
+    settings: Settings,
+    dry_run: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Loop:
+    """Return the loop that settings describe, ready to run.
+
+    Parameters
+    ----------
+    kind
+        sms or spam.
+    settings
+        Everything that can be set.
+    dry_run
+        Whether to write, commit and keep nothing.
+    environment
+        Where secrets are; None is the environment of this process.
+
+    Raises
+    ------
+    SettingsError
+        If settings, secrets or files don't fit together.
+    MissingDependencyError
+        If something is asked for that is not installed.
+    """
+    environment = os.environ if environment is None else environment
     worker = make_filter(kind, settings)
+    if settings.bootstrap_servers:
+        source, sink = _topics(kind, settings, dry_run, environment)
+    else:
+        source, sink = _files(settings, worker.reader.max_bytes, dry_run)
+    keep = settings.snapshots and not dry_run
+    limits = Limits(
+        batch=settings.batch,
+        poll=settings.poll_seconds,
+        commit=settings.commit_seconds,
+        stop=settings.stop_seconds,
+        snapshot=settings.snapshot_seconds,
+    )
+    return Loop(
+        source,
+        sink,
+        worker,
+        snapshots=Snapshots(settings.snapshots, settings.snapshots_kept) if keep else None,
+        limits=limits,
+        breaker=Breaker(settings.breaker_share, settings.breaker_records),
+        metrics=PrometheusMetrics() if settings.http_port else Metrics(),
+        # As long as the watchdog gives one round of the loop, and then a little: the watchdog's
+        # message is the better one.
+        health=Health(limit=limits.poll + 4 * limits.commit + 30.0),
+    )
+
+
+def _topics(
+    kind: str, settings: Settings, dry_run: bool, environment: Mapping[str, str]
+) -> tuple[Source, Sink]:
+    cluster, topics = make_cluster(kind, settings, environment), make_topics(kind, settings)
+    try:
+        from consumers.kafka import create_topics, open_kafka
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("consumers"):
+            raise
+        raise MissingDependencyError(
+            "bootstrap_servers needs kafka-python: pip install 'streamnb[consumers,kafka]'"
+        ) from error
+    if dry_run:
+        # A group of its own: in the filter's it would take partitions away from who works.
+        aside = f"{cluster.transactional_id}-dry-run"
+        cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
+    elif settings.create_topics:
+        create_topics(cluster, topics.layouts(settings.create_topics), settings.commit_seconds)
+    source, sink = open_kafka(cluster, topics, settings.commit_seconds)
+    return source, MemorySink(MemoryLog()) if dry_run else sink
+
+
+def _files(settings: Settings, longest: int, dry_run: bool) -> tuple[Source, Sink]:
     dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
+    sink: Sink
     files = None
     if dry_run:
         sink = MemorySink(MemoryLog())
@@ -84,47 +161,45 @@ def make_loop(kind: str, settings: Settings, dry_run: bool = False) -> Loop:
         sink = StdoutSink(dead_letters=dead_letters)
     else:
         sink = files = FileSink(Path(settings.output), dead_letters)
-    longest = worker.reader.max_bytes
     if settings.input == "-":
-        source = StdinSource(max_bytes=longest)
-    else:
-        source = FileSource(Path(settings.input), files, max_bytes=longest)
-    keep = settings.snapshots and not dry_run
-    return Loop(
-        source,
-        sink,
-        worker,
-        snapshots=Snapshots(settings.snapshots, settings.snapshots_kept) if keep else None,
-        limits=Limits(
-            batch=settings.batch,
-            poll=settings.poll_seconds,
-            commit=settings.commit_seconds,
-            stop=settings.stop_seconds,
-            snapshot=settings.snapshot_seconds,
-        ),
-        breaker=Breaker(settings.breaker_share, settings.breaker_records),
-        metrics=_metrics(settings),
+        return StdinSource(max_bytes=longest), sink
+    return FileSource(Path(settings.input), files, max_bytes=longest), sink
+
+
+@contextlib.contextmanager
+def serving(loop: Loop, settings: Settings) -> Iterator[None]:
+    """Serve health and metrics of a loop over HTTP, if settings ask for it."""
+    if not isinstance(loop.metrics, PrometheusMetrics):
+        yield
+        return
+    server = HealthServer(
+        settings.http_host, settings.http_port, loop.health, loop.metrics.application
     )
+    try:
+        yield
+    finally:
+        server.close()
 
 
-def _metrics(settings: Settings) -> Metrics:
-    if not settings.metrics_port:
-        return Metrics()
-    metrics = PrometheusMetrics()
-    import prometheus_client
-
-    prometheus_client.start_http_server(
-        settings.metrics_port, settings.metrics_host, metrics.registry
-    )
-    return metrics
+def _check(kind: str, settings: Settings) -> None:
+    """Check what can be checked without reading a message, and print it; no secret is printed."""
+    make_filter(kind, settings)
+    if settings.bootstrap_servers:
+        make_cluster(kind, settings, os.environ)
+    for name, value in dataclasses.asdict(settings).items():
+        shown = value.replace("{kind}", kind) if isinstance(value, str) else value
+        print(f"{name} = {shown!r}")
+    for name in SECRETS:
+        variable = PREFIX + name.upper()
+        print(f"# {variable} is {'set' if os.environ.get(variable) else 'not set'}")
 
 
 def run(kind: str, arguments: Sequence[str]) -> int:
     """Run a filter until its input ends; return the exit status.
 
     0: done. 1: the run failed, most of the input was bad, or none of it could be used. 2: a
-    setting is wrong. 70: a call hung, and the watchdog ended the process. 141: the reader of the
-    output went away.
+    setting is wrong. 3: another worker has taken this one's place. 70: a call hung, and the
+    watchdog ended the process. 141: the reader of the output went away.
     """
     program = f"streamnb-{kind}"
     try:
@@ -132,12 +207,10 @@ def run(kind: str, arguments: Sequence[str]) -> int:
         settings = read_settings(flags)
         logs.set_up(settings.log_level, settings.log_format)
         if flags.check_config:
-            make_filter(kind, settings)
-            for name, value in dataclasses.asdict(settings).items():
-                print(f"{name} = {value!r}")
+            _check(kind, settings)
             return 0
         loop = make_loop(kind, settings, flags.dry_run)
-        with stopping_on_signals(loop):
+        with serving(loop, settings), stopping_on_signals(loop):
             loop.run()
     except BrokenPipeError:
         with contextlib.suppress(OSError):
@@ -145,7 +218,7 @@ def run(kind: str, arguments: Sequence[str]) -> int:
         return 141
     except (StreamNBError, OSError) as error:
         print(f"{program}: error: {error}", file=sys.stderr)
-        return 2 if isinstance(error, SettingsError) else 1
+        return _STATUS.get(type(error), 1)
     metrics = loop.metrics
     if flags.dry_run:
         print(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from consumers import window as joining
@@ -12,6 +13,7 @@ from consumers.errors import BadRecordError
 from consumers.options import Model, Options
 from consumers.reading import Format, read_lesson
 from consumers.records import (
+    Change,
     DeadLetter,
     Decision,
     Features,
@@ -27,6 +29,8 @@ from streamnb.errors import StreamNBError
 from streamnb.evaluation import log_odds
 
 __all__ = ["Filter"]
+
+_LOG = logging.getLogger("consumers.filtering")
 
 
 class Filter:
@@ -69,7 +73,7 @@ class Filter:
         self.tally = Tally()
         self.offsets: dict[Partition, int] = {}
         self.counters = dict.fromkeys(
-            ("messages", "lessons", "repeated", "corrected", "dead_letters"), 0
+            ("messages", "lessons", "repeated", "corrected", "dead_letters", "bad_log"), 0
         )
 
     def handle(self, record: Record) -> Outputs:
@@ -78,16 +82,43 @@ class Filter:
         A record that can't be used becomes a dead letter and changes nothing else.
         """
         outputs = Outputs()
+        if record.role in ("lesson", "window"):
+            self._fold(record)
+            return outputs
+        try:
+            self._take(record, self.reader.read(record), outputs)
+        except StreamNBError as error:
+            outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
+        self.counters["dead_letters"] += len(outputs.dead_letters)
+        if self.options.shared:
+            number = record.partition.number
+            changes = self.window(number).take_changes()
+            outputs.changes += [Change(number, *change) for change in changes]
+        else:
+            self.offsets[record.partition] = record.offset + 1
+        return outputs
+
+    def _fold(self, record: Record) -> None:
+        """Take one step of a log that filters wrote.
+
+        What is no step stays in its log: all workers read it, so it is no dead letter of any.
+        """
         try:
             if record.role == "lesson":
                 self._learn(read_lesson(record.value))
             else:
-                self._take(record, self.reader.read(record), outputs)
+                self.window(record.partition.number).apply(record.key or b"", record.value)
         except StreamNBError as error:
-            outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
-        self.counters["dead_letters"] += len(outputs.dead_letters)
-        self.offsets[record.partition] = record.offset + 1
-        return outputs
+            self.counters["bad_log"] += 1
+            place = (*record.partition, record.offset)
+            _LOG.error("passed over in the log of %ss: %s", record.role, error, extra={"at": place})
+        if record.role == "lesson":
+            self.offsets[record.partition] = record.offset + 1
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget the join windows of partitions that another worker has, or that begin anew."""
+        for number in numbers:
+            self.windows.pop(number, None)
 
     def finish(self) -> Outputs:
         """Give up labels that still wait for their messages: the stream is at its end."""
@@ -106,7 +137,7 @@ class Filter:
             if seen is None:
                 outputs.dead_letters += window.wait(found.id, record)
             else:
-                self._label(found.id, seen, found.label, outputs)
+                self._label(found.id, seen, found.label, record, outputs)
             return
         decision = None
         if record.role == "message":
@@ -118,6 +149,7 @@ class Filter:
             decision.label if decision else None,
             decision.score if decision else None,
             record.timestamp,
+            place=record.offset,
         )
         known = window.get(found.id)
         if known is not None and record.role == "feedback" and known.features == seen.features:
@@ -129,12 +161,12 @@ class Filter:
             self.counters["messages"] += 1
         try:
             if found.label is not None:
-                self._label(found.id, seen, found.label, outputs)
+                self._label(found.id, seen, found.label, record, outputs)
             early = window.claim(found.id)
             if early is not None:
                 late = self.reader.read(early)
                 if late.label is not None:
-                    self._label(found.id, seen, late.label, outputs)
+                    self._label(found.id, seen, late.label, early, outputs)
         except StreamNBError as error:
             # The decision stands; only its label could not be learned.
             outputs.dead_letters.append(DeadLetter(record, f"not learned: {error}"[:500]))
@@ -181,22 +213,23 @@ class Filter:
         ranked = sorted(towards.items(), key=lambda item: (-abs(item[1]), item[0]))
         return tuple(ranked[: self.options.top_words])
 
-    def _label(self, name: str, seen: joining.Seen, label: str, outputs: Outputs) -> None:
-        """Join a label to its message: learn it, correct it, or know it already."""
+    def _label(
+        self, name: str, seen: joining.Seen, label: str, record: Record, outputs: Outputs
+    ) -> None:
+        """Join a label, which came with a record, to its message: learn, correct, or know it."""
         before = seen.label
         if label == before:
             self.counters["repeated"] += 1
             return
-        lesson = Lesson(name, seen.read_features(), label, before, seen.score)
-        if self.options.learn_lessons:
+        delay = None
+        if seen.timestamp is not None and record.timestamp is not None:
+            delay = max(0.0, (record.timestamp - seen.timestamp) / 1000)
+        features = seen.read_features()
+        lesson = Lesson(name, features, label, before, seen.score, seen.decided, delay)
+        if not self.options.shared:
             self._learn(lesson)
-        seen.label = label
+        self.window(record.partition.number).label(name, seen, label)
         self.counters["corrected"] += before is not None
-        if seen.decided is not None:
-            if before is None:
-                self.tally.add(seen.decided, label)
-            else:
-                self.tally.correct(seen.decided, before, label)
         outputs.lessons.append(lesson)
 
     def _learn(self, lesson: Lesson) -> None:
@@ -215,6 +248,11 @@ class Filter:
             if lesson.unlearn is not None:
                 self.bound.record(lesson.score, lesson.unlearn == positive, times=-1)
             self.bound.record(lesson.score, lesson.learn == positive)
+        if lesson.decided is not None:
+            if lesson.unlearn is None:
+                self.tally.add(lesson.decided, lesson.learn)
+            else:
+                self.tally.correct(lesson.decided, lesson.unlearn, lesson.learn)
 
     # --- windows of partitions ------------------------------------------------------------------
 
@@ -226,7 +264,9 @@ class Filter:
         """
         found = self.windows.get(partition)
         if found is None:
-            found = self.windows[partition] = joining.JoinWindow(self.options.bounds)
+            options = self.options
+            found = joining.JoinWindow(options.bounds, logged=options.shared)
+            self.windows[partition] = found
         return found
 
 

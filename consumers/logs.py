@@ -40,12 +40,16 @@ class JsonFormatter(logging.Formatter):
 
 
 def set_up(level: str, form: str, file: TextIO | None = None) -> None:
-    """Send the logs of the consumers to a file, by default standard error."""
+    """Send the logs of the consumers, and warnings of Kafka's client, to a file: standard error."""
     handler = logging.StreamHandler(file or sys.stderr)
     handler.setFormatter(
         JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s: %(message)s")
     )
-    logger = logging.getLogger("consumers")
-    logger.handlers[:] = [handler]
-    logger.setLevel(level)
-    logger.propagate = False
+    for name, least in (
+        ("consumers", level),
+        ("kafka", "ERROR" if level == "ERROR" else "WARNING"),
+    ):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.setLevel(least)
+        logger.propagate = False

@@ -2,7 +2,8 @@
 
 What a batch gave and the offsets of its records become visible together or not at all. The
 filter's state is no part of the transaction: it is a fold over the records, so after an abort or
-a crash it is taken from the newest snapshot and the records since then are replayed.
+a crash it is taken from the newest snapshot and the records since then are replayed. Where filters
+share their state through logs, these are the records it is a fold over.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from consumers import state
 from consumers.breaker import Breaker
 from consumers.errors import AbortedError, BadInputError
 from consumers.filtering import Filter
+from consumers.health import Health
 from consumers.metrics import Metrics
 from consumers.ports import Batch, Sink, Source
 from consumers.records import Outputs, Partition
@@ -28,6 +30,9 @@ from consumers.watchdog import Watchdog
 __all__ = ["Limits", "Loop", "stopping_on_signals"]
 
 _LOG = logging.getLogger("consumers.loop")
+
+# Prometheus asks every few seconds, batches may come every few milliseconds. Seconds.
+_LAG_EVERY = 1.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,6 +53,9 @@ class Limits:
         Time between snapshots.
     aborts
         Transactions that may be aborted one after another before the loop gives up.
+    pause
+        Longest wait between two of these; the first is a hundredth of it, and each is twice the
+        one before.
     """
 
     batch: int = 500
@@ -55,7 +63,8 @@ class Limits:
     commit: float = 60.0
     stop: float = 10.0
     snapshot: float = 60.0
-    aborts: int = 10
+    aborts: int = 20
+    pause: float = 5.0
 
 
 class Loop:
@@ -77,8 +86,10 @@ class Loop:
         What is measured.
     watchdog
         Ends the process when a call hangs.
-    clock
-        Seconds that only go forward.
+    health
+        What is told to whoever asks whether this lives and is ready.
+    clock, sleep
+        Seconds that only go forward, and what waits for some of them.
     """
 
     def __init__(
@@ -92,7 +103,9 @@ class Loop:
         breaker: Breaker | None = None,
         metrics: Metrics | None = None,
         watchdog: Watchdog | None = None,
+        health: Health | None = None,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.source, self.sink, self.worker = source, sink, worker
         self.snapshots = snapshots
@@ -100,12 +113,14 @@ class Loop:
         self.breaker = breaker or Breaker()
         self.metrics = metrics or Metrics()
         self.watchdog = watchdog or Watchdog()
-        self._clock = clock
+        self.health = health or Health()
+        self._clock, self._sleep = clock, sleep
         self._stopping = False
         self._committed: dict[Partition, int] = {}
         self._base = b""
-        self._due = 0.0
+        self._due = self._lag_due = 0.0
         self._unsaved = False
+        self._aborts = 0
 
     def stop(self, *_: object) -> None:
         """Ask the loop to end after the present batch; may be called from a signal handler."""
@@ -128,15 +143,17 @@ class Loop:
         self.watchdog.start()
         try:
             self._load()
-            aborts = 0
+            started = False
             while not self._stopping:
                 try:
+                    if not started:
+                        self._start()
+                        started = True
                     if not self._step():
                         break
-                    aborts = 0
                 except AbortedError as error:
-                    aborts += 1
-                    self._recover(error, aborts)
+                    started = False
+                    self._recover(error)
             self._save()
         except BadInputError:
             self._save()
@@ -149,15 +166,26 @@ class Loop:
         limits = self.limits
         with self.watchdog.limit("poll", limits.poll + limits.commit):
             batch = self.source.poll(limits.batch, limits.poll)
-        if batch.records:
+        self.health.beat()
+        self.health.ready(not self.source.waiting, self.source.waiting)
+        self._tell_lag()
+        self.worker.drop(batch.dropped)
+        if batch.records or batch.offsets:
             self._transact(batch, lambda: self._handle(batch))
             self.breaker.check(self.metrics.last_error)
         elif self.source.ended:
             self._transact(Batch([]), self.worker.finish)
             return False
+        elif not self.source.waiting:
+            self._aborts = 0  # whatever failed, there is nothing left to try again
         if self._unsaved and self._clock() >= self._due:
             self._save()
         return True
+
+    def _tell_lag(self) -> None:
+        if self._clock() >= self._lag_due:
+            self._lag_due = self._clock() + _LAG_EVERY
+            self.metrics.lag(self.source.lag())
 
     def _transact(self, batch: Batch, handle: Callable[[], Outputs]) -> None:
         """Commit what handling a batch gives, and its offsets."""
@@ -165,11 +193,10 @@ class Loop:
         self.sink.begin()
         try:
             outputs = handle()
-            offsets = {
-                record.partition: record.offset + 1
-                for record in batch.records
-                if record.offset >= self._committed.get(record.partition, 0)
-            }
+            offsets = dict(batch.offsets)
+            for record in batch.records:
+                if record.offset >= self._committed.get(record.partition, 0):
+                    offsets[record.partition] = record.offset + 1
             self.sink.send(outputs)
             if offsets or outputs != Outputs():
                 with self.watchdog.limit("commit", 2 * self.limits.commit):
@@ -179,7 +206,8 @@ class Loop:
         except AbortedError:
             self.sink.abort()
             raise
-        self._committed.update(offsets)
+        if any(record.role in ("message", "feedback") for record in batch.records):
+            self._aborts = 0
         self._unsaved = self._unsaved or bool(batch.records)
         self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
 
@@ -189,7 +217,8 @@ class Loop:
         for record in batch.records:
             given = self.worker.handle(record)
             if record.offset >= self._committed.get(record.partition, 0):
-                self.breaker.note(any(letter.record is record for letter in given.dead_letters))
+                if record.role in ("message", "feedback"):
+                    self.breaker.note(any(one.record is record for one in given.dead_letters))
                 outputs.add(given)
         return outputs
 
@@ -199,28 +228,42 @@ class Loop:
         if self.snapshots is not None:
             path = self.snapshots.load(lambda data: state.restore(self.worker, data))
             _LOG.info("starting", extra={"snapshot": path.name if path else None})
-        self._base = state.dump(self.worker)
-        self._start()
+        self._remember()
 
     def _start(self) -> None:
-        with self.watchdog.limit("start", 2 * self.limits.commit):
+        with self.watchdog.limit("start", 4 * self.limits.commit):
+            self.sink.start(self.limits.commit)
             committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
         self._committed = dict(committed)
         self._due = self._clock() + self.limits.snapshot
 
-    def _recover(self, error: AbortedError, aborts: int) -> None:
-        """Take the state before the aborted transaction again, by replaying from a snapshot."""
-        _LOG.warning("a transaction was aborted: %s", error, extra={"aborts": aborts})
+    def _recover(self, error: AbortedError) -> None:
+        """Go back to the state before the aborted transaction: what the records since then make."""
+        self._aborts += 1
+        self.health.beat()
+        self.health.ready(False, str(error))
+        _LOG.warning("a transaction was aborted: %s", error, extra={"aborts": self._aborts})
         self.metrics.aborted()
-        if aborts > self.limits.aborts:
+        if self._aborts > self.limits.aborts:
             raise error
-        state.restore(self.worker, self._base)
-        self._start()
+        if self.worker.options.shared:
+            # Lessons are read when they are committed, so no abort takes them back; the windows
+            # come from their log again.
+            self.worker.drop(list(self.worker.windows))
+        else:
+            state.restore(self.worker, self._base)
+        pause = min(self.limits.pause, self.limits.pause / 100 * 2 ** (self._aborts - 1))
+        until = self._clock() + pause
+        while not self._stopping and self._clock() < until:
+            self._sleep(min(0.1, pause))
+
+    def _remember(self) -> None:
+        self._base = state.dump(self.worker)
 
     def _save(self) -> None:
         """Take a snapshot: every output of the records in it is committed."""
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
-            self._base = state.dump(self.worker)
+            self._remember()
             if self.snapshots is not None:
                 self.snapshots.save(self._base)
         self.metrics.saved(len(self._base))

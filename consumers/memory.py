@@ -50,6 +50,11 @@ class MemorySource:
         """Whether all records were read."""
         return self._next >= len(self.log.records)
 
+    @property
+    def waiting(self) -> str:
+        """Nothing is missing."""
+        return ""
+
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Read on from these offsets."""
         self._next, self._offsets = 0, dict(offsets)
@@ -64,6 +69,10 @@ class MemorySource:
             if record.offset >= self._offsets.get(record.partition, 0):
                 records.append(record)
         return Batch(records)
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return nothing: all of it is here."""
+        return {}
 
     def close(self, timeout: float) -> None:
         """Do nothing."""
@@ -85,6 +94,9 @@ class MemorySink:
         self._fail = fail
         self._commits = 0
         self._open: Outputs | None = None
+
+    def start(self, timeout: float) -> None:
+        """Do nothing."""
 
     def begin(self) -> None:
         """Begin a transaction."""

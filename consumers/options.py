@@ -49,10 +49,11 @@ class Options:
         Share of negative messages that may be lost, in (0, 1); None for no bound.
     top_words
         Loudest words that a decision names; 0 for none.
-    learn_lessons
-        Whether a lesson is learned where it arises. Without, lessons are outputs only, and are
-        learned when they come back as records of the role `lesson`: so that all workers of a group
-        fold the same log.
+    shared
+        Whether this is one of several workers that share their state through logs. A lesson is then
+        learned not where it arises but when it comes back as a record of the role `lesson`, so
+        that all workers fold the same log; and the changes of join windows are outputs, from which
+        the next owner of a partition makes its window.
     bounds
         Of the join window of each partition.
     """
@@ -61,5 +62,5 @@ class Options:
     negative: str = "ham"
     ham_target: float | None = None
     top_words: int = 0
-    learn_lessons: bool = True
+    shared: bool = False
     bounds: Bounds = dataclasses.field(default_factory=Bounds)

@@ -22,10 +22,17 @@ class Batch:
     token
         What the sink needs to commit exactly these, such as the membership of a group under which
         they were polled; the loop only carries it.
+    dropped
+        Numbers of partitions whose join windows are forgotten before the records are handled:
+        they went to another worker, or begin anew from their log.
+    offsets
+        Offsets to commit besides those of the records.
     """
 
     records: list[Record]
     token: object = None
+    dropped: frozenset[int] = frozenset()
+    offsets: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
 
 
 class Source(Protocol):
@@ -34,6 +41,10 @@ class Source(Protocol):
     @property
     def ended(self) -> bool:
         """Whether there will never be another record."""
+
+    @property
+    def waiting(self) -> str:
+        """What is missing before messages are given; empty if nothing is."""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Read on from the offsets of a snapshot; return the committed offsets.
@@ -46,12 +57,21 @@ class Source(Protocol):
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return the next records, in order within each partition; none if none came in time."""
 
+    def lag(self) -> Mapping[Partition, int]:
+        """Return how many records are known to wait in each partition; costs no request."""
+
     def close(self, timeout: float) -> None:
         """Let go of everything; called once."""
 
 
 class Sink(Protocol):
     """Where outputs go. No method waits longer than its timeout, in seconds."""
+
+    def start(self, timeout: float) -> None:
+        """Get ready, before the source: what was left unfinished under this name is dropped.
+
+        Called again after an aborted transaction.
+        """
 
     def begin(self) -> None:
         """Begin a transaction."""

@@ -135,6 +135,8 @@ def read_lesson(value: bytes | None) -> Lesson:
         and isinstance(lesson.learn, str)
         and isinstance(lesson.unlearn, (str, type(None)))
         and isinstance(lesson.score, (int, float, type(None)))
+        and isinstance(lesson.decided, (str, type(None)))
+        and isinstance(lesson.delay, (int, float, type(None)))
     ):
         raise BadRecordError("not a lesson: its fields have other types")
     return lesson

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
+    "Change",
     "DeadLetter",
     "Decision",
     "Features",
@@ -25,7 +26,7 @@ __all__ = [
 Features = str | dict[str, float]
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-Role = Literal["message", "feedback", "lesson"]
+Role = Literal["message", "feedback", "lesson", "window"]
 
 
 def canonical(value: Any) -> bytes:
@@ -65,8 +66,8 @@ class Record:
     timestamp
         Milliseconds since 1970 when it arrived, or None.
     role
-        What the source holds: messages (with labels or without), feedback on messages, or lessons
-        that a filter wrote.
+        What the source holds: messages (with labels or without), feedback on messages, or what
+        filters wrote: lessons, and changes of join windows.
     """
 
     partition: Partition
@@ -156,6 +157,10 @@ class Lesson:
         The label learned for it before, where that was wrong.
     score
         The message's score when it was decided on, for the bound of lost ham.
+    decided
+        The decision that the label is the answer to; None if there was none.
+    delay
+        Seconds from the message to its label, where both records have timestamps.
     """
 
     id: str
@@ -163,6 +168,8 @@ class Lesson:
     learn: str
     unlearn: str | None = None
     score: float | None = None
+    decided: str | None = None
+    delay: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the lesson as it is written to a log of lessons."""
@@ -199,6 +206,14 @@ class DeadLetter:
         )
 
 
+class Change(NamedTuple):
+    """A change of the join window of a partition: what a key holds now; None, nothing."""
+
+    number: int
+    key: bytes
+    value: bytes | None
+
+
 @dataclasses.dataclass(slots=True)
 class Outputs:
     """What handling records gave, in order."""
@@ -206,9 +221,11 @@ class Outputs:
     decisions: list[Decision] = dataclasses.field(default_factory=list)
     lessons: list[Lesson] = dataclasses.field(default_factory=list)
     dead_letters: list[DeadLetter] = dataclasses.field(default_factory=list)
+    changes: list[Change] = dataclasses.field(default_factory=list)
 
     def add(self, other: Outputs) -> None:
         """Append another's outputs."""
         self.decisions += other.decisions
         self.lessons += other.lessons
         self.dead_letters += other.dead_letters
+        self.changes += other.changes

@@ -27,13 +27,18 @@ def dump(worker: Filter) -> bytes:
 
     Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of all that follows (32),
     length of the header (8, little-endian), header (JSON), model file.
+
+    Workers that share their state through logs keep what follows from the lessons only: workers
+    that have read the same lessons have the same bytes. The windows are in a log of their own.
     """
+    shared, lessons = worker.options.shared, worker.counters["lessons"]
+    windows = [[n, window.to_json()] for n, window in sorted(worker.windows.items()) if not shared]
     header = canonical(
         {
             "reader": worker.reader.name,
-            "counters": worker.counters,
+            "counters": {"lessons": lessons} if shared else worker.counters,
             "offsets": [[*place, offset] for place, offset in sorted(worker.offsets.items())],
-            "windows": [[n, window.to_json()] for n, window in sorted(worker.windows.items())],
+            "windows": windows,
             "bound": worker.bound.to_json(),
             "tally": worker.tally.to_json(),
         }
@@ -64,7 +69,7 @@ def restore(worker: Filter, data: bytes) -> None:
             for n, state in header["windows"]
         }
         offsets = {Partition(name, n): int(offset) for name, n, offset in header["offsets"]}
-        counters = {name: int(header["counters"][name]) for name in worker.counters}
+        counters = {name: int(header["counters"].get(name, 0)) for name in worker.counters}
         bound, tally = HamBound(worker.options.ham_target), Tally()
         bound.restore(header["bound"])
         tally.restore(header["tally"])

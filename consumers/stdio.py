@@ -63,6 +63,11 @@ class StdinSource:
         """Whether the input is at its end and all of it was given."""
         return self._at_end and not self._lines
 
+    @property
+    def waiting(self) -> str:
+        """Nothing is missing."""
+        return ""
+
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Go on with the input; offsets continue those of a snapshot, as this is other input."""
         self._offset = max(self._offset, offsets.get(Partition("stdin", 0), 0))
@@ -102,6 +107,10 @@ class StdinSource:
     def _room(self) -> int:
         return max(0, self._max_bytes + 1 - len(self._rest))
 
+    def lag(self) -> Mapping[Partition, int]:
+        """Return nothing: what waits in a pipe is not known."""
+        return {}
+
     def close(self, timeout: float) -> None:
         """Leave the descriptor open: it is not ours."""
 
@@ -131,6 +140,9 @@ class StdoutSink:
         self._errors = errors or sys.stderr
         self._file = None if dead_letters is None else dead_letters.open("ab")
         self._open = Outputs()
+
+    def start(self, timeout: float) -> None:
+        """Do nothing: what was written can't be taken back."""
 
     def begin(self) -> None:
         """Begin a transaction."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from broker import broker, own_broker  # noqa: F401  fixtures
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(

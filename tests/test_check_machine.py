@@ -32,8 +32,8 @@ def program(path: Path, line: str = "exit 0") -> None:
     path.chmod(0o755)
 
 
-def check(machine: Path, *arguments: str) -> tuple[int, str]:
-    environment = {"PATH": str(machine), "PYTHON": "python3"}
+def check(machine: Path, *arguments: str, **variables: str) -> tuple[int, str]:
+    environment = {"PATH": str(machine), "PYTHON": "python3"} | variables
     done = subprocess.run(
         [machine / "sh", CHECK, *arguments], env=environment, capture_output=True, text=True
     )
@@ -87,3 +87,26 @@ def test_lint_needs_its_tools(machine: Path) -> None:
     assert status == 1
     assert "rustup component add clippy" in text
     assert check(machine)[0] == 0
+
+
+JAVA = "echo 'openjdk version \"17.0.19\" 2026-04-21' >&2"
+
+
+def test_a_broker_for_tests_needs_java_and_maven(machine: Path) -> None:
+    """Without them tests are skipped: a word where that is allowed, an error where it is not."""
+    status, text = check(machine, "test")
+    assert status == 0
+    assert "Java 17 or newer (java) and Maven" in text
+    status, text = check(machine, "test", STREAMNB_REQUIRE_DATA="1")
+    assert status == 1
+    assert text.count("missing:") == 1
+    assert check(machine, "test", KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:9092") == (0, "")
+    assert check(machine) == (0, "")
+    program(machine / "mvn")
+    program(machine / "java", JAVA)
+    assert check(machine, "test", STREAMNB_REQUIRE_DATA="1") == (0, "")
+    program(machine / "java", JAVA.replace("17.0.19", "1.8.0_422"))
+    status, text = check(machine, "test")
+    assert status == 0
+    assert "this is 1.8.0" in text
+    assert "Maven" not in text.splitlines()[0]

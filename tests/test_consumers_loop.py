@@ -218,5 +218,5 @@ def test_prometheus_sees_what_happened() -> None:
     assert sum(each or 0 for each in decided) == 300
     assert value("streamnb_dead_letters_total") == len(log.outputs.dead_letters)
     assert value("streamnb_windowed_accuracy") == worker.tally.windowed_accuracy()
-    assert value("streamnb_snapshot_timestamp_seconds") == 1_000.0
+    assert value("streamnb_snapshot_age_seconds") == 0.0
     assert b"streamnb_batch_seconds_bucket" in client.generate_latest(metrics.registry)

@@ -13,6 +13,7 @@ from consumers.errors import SettingsError
 from consumers.settings import PREFIX, Settings, parser, read_settings, table
 
 ROOT = Path(__file__).parent.parent
+KAFKA = ["--bootstrap-servers=localhost:9092"]
 NAMES = [field.name for field in dataclasses.fields(Settings)]
 
 
@@ -57,11 +58,31 @@ def test_every_setting_has_a_flag_and_a_variable(name: str) -> None:
         (["--log-level=LOUD"], "log_level"), (["--log-format=xml"], "log_format"),
         (["--output=x"], "exactly once"), (["--negative=spam"], "same label"),
         (["--config=/no/such/file"], "can't be read"), (["--poll-seconds=nan"], "poll_seconds"),
+        (["--messages-topic="], "messages_topic must"), (["--group="], "group must be a name"),
+        (["--lessons-topic=a b"], "1 to 249 letters"), (["--windows-topic=.."], "more than dots"),
+        (["--security-protocol=TLS"], "one of PLAINTEXT, SSL"), (["--http-port=x"], "http_port"),
+        (["--sasl-mechanism=GSSAPI"], "one of PLAIN, SCRAM"), (["--create-topics=-1"], "create_"),
+        ([*KAFKA, "--bootstrap-servers=host"], "host:port, .* not 'host'"),
+        ([*KAFKA, "--bootstrap-servers=a:1,b:x"], "not 'b:x'"),
+        ([*KAFKA, "--input=x"], "input and bootstrap_servers are both set"),
+        ([*KAFKA, "--dead-letters=x"], "dead_letters and bootstrap_servers"),
+        ([*KAFKA, "--decisions-topic={kind}"], "decisions_topic and messages_topic are the same"),
+        ([*KAFKA, "--tls-ca-file=x"], "nothing would be encrypted"),
+        ([*KAFKA, "--security-protocol=SSL", "--tls-key-file=x"], "without tls_cert_file"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(flags: list[str], place: str) -> None:
     with pytest.raises(SettingsError, match=place):
         read(*flags)
+
+
+def test_misspelled_variables_are_named_and_those_of_others_are_not() -> None:
+    with pytest.raises(SettingsError, match="STREAMNB_BOOTSTRAP_SERVERS meant"):
+        read(STREAMNB_BOOTSTRAP_SERVER="localhost:9092")
+    with pytest.raises(SettingsError, match="STREAMNB_SASL_PASSWORD meant"):
+        read(STREAMNB_SASL_PASSWORT="x")
+    others = dict.fromkeys(("DATA", "REQUIRE_DATA", "SMS_PORT_9464_TCP", "SMS_SERVICE_HOST"), "x")
+    assert read(**{PREFIX + name: value for name, value in others.items()}) == Settings()
 
 
 @pytest.mark.parametrize("text", ["batches = 1", "batch = true", "batch = 1.5", "=", "labels = 3"])

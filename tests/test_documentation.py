@@ -7,21 +7,23 @@ import importlib.util
 import inspect
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import streamnb
+from consumers import settings
 from streamnb.cli import build_parser
 from streamnb.cli.model_specs import MODELS
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docker/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODELS_PAGE = ROOT / "docs" / "models.md"
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def blocks(page: Path, *languages: str) -> list[str]:
@@ -36,7 +38,7 @@ def shell_lines(page: Path) -> list[str]:
     for block in blocks(page, *languages):
         for line in block.replace("\\\n", " ").splitlines():
             command = line.strip().removeprefix("$ ").removeprefix(".venv/bin/")
-            if re.match(r"(make|streamnb)( |$)", command):
+            if re.match(r"(make|streamnb(-sms|-spam)?)( |$)", command):
                 lines.append(command)
             elif "| streamnb " in command:
                 lines.append(command[command.index("| streamnb ") + 2 :])
@@ -46,7 +48,7 @@ def shell_lines(page: Path) -> list[str]:
 def words_of(command: str) -> list[str]:
     """The arguments of a command, without its name, comments and redirections."""
     words = shlex.split(command, comments=True)[1:]
-    for sign in (">", "|", "&&", "<"):
+    for sign in (">", "|", "&&", "<", "&"):
         if sign in words:
             words = words[: words.index(sign)]
     return words
@@ -90,8 +92,10 @@ def test_commands_exist(page: Path) -> None:
             asked = {word for word in words if "=" not in word}
             assert asked <= verbs(), f"{command!r} in {page.name}"
             continue
+        program = command.split()[0]
+        parser = build_parser() if program == "streamnb" else settings.parser(program)
         try:
-            build_parser().parse_args(words)
+            parser.parse_args(words)
         except SystemExit as error:
             if error.code != 0:
                 pytest.fail(f"{command!r} in {page.name} is not a command of streamnb")
@@ -101,13 +105,21 @@ def test_readme_has_commands_to_check() -> None:
     """So that a change of layout cannot empty the test above."""
     commands = shell_lines(ROOT / "README.md")
     assert "make demo" in {command.split(" #")[0].strip() for command in commands}
-    for name in ("evaluate", "learn", "classify", "reproduce"):
-        assert any(command.startswith(f"streamnb {name}") for command in commands), name
+    for name in (" evaluate", " learn", " classify", " reproduce", "-sms ", "-spam "):
+        assert any(command.startswith(f"streamnb{name}") for command in commands), name
+
+
+def test_readme_has_a_filter_running_in_under_ten_lines() -> None:
+    (block,) = (text for text in blocks(ROOT / "README.md", "sh") if "BOOTSTRAP_SERVERS" in text)
+    assert len(block.splitlines()) < 10
+    names = set(re.findall(r"STREAMNB_(\w+)=", block))
+    assert names
+    assert {name.lower() for name in names} <= {one.name for one in fields(settings.Settings)}
 
 
 def test_makefile_help_names_every_verb() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for verb in verbs() - {"help", "machine", "machine-lint"}:
+    for verb in verbs() - {"help", "machine", "machine-lint", "machine-test"}:
         assert f"'make {verb} " in makefile, verb
 
 
