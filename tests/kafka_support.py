@@ -33,6 +33,7 @@ START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has st
 GROUP = 50  # messages that are sent at once
 STATES = re.compile(r"^INFO: (not ready|ready)", re.MULTILINE)
 MAIN = "import sys; from consumers.sms import main; sys.exit(main(sys.argv[1:]))"
+SPAM_MAIN = MAIN.replace("sms", "spam")
 
 
 Message = tuple[str, str, str]  # id, text, label
@@ -195,6 +196,7 @@ class Worker:
 
     def __init__(self, scene: Scene, name: str, settings: dict[str, object]) -> None:
         self.name, self.scene = name, scene
+        main = settings.pop("main", MAIN)
         self.snapshots = scene.folder / f"snapshots-{name}"
         self.log = scene.folder / f"{name}.log"
         environment = {
@@ -204,7 +206,7 @@ class Worker:
         self._begin = len(self.text()) if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", MAIN],
+                [sys.executable, "-c", str(main)],
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
