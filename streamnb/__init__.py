@@ -25,7 +25,7 @@ from streamnb.errors import (
     StreamNBError,
 )
 from streamnb.explanation import Explanation
-from streamnb.models import BNB, CNB, HCNB, HMNB, HOVA, MNB, OVA, ComposedNB
+from streamnb.models import BNB, CNB, HCNB, HMNB, HNB, HOVA, MNB, OVA, PHNB, ComposedNB
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
 
@@ -36,9 +36,11 @@ __all__ = [
     "CNB",
     "HCNB",
     "HMNB",
+    "HNB",
     "HOVA",
     "MNB",
     "OVA",
+    "PHNB",
     "ComposedNB",
     "DataError",
     "Explanation",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
+from streamnb import _core
+from streamnb.columns import Columns
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.labels import Label
 from streamnb.statistics import Counts
@@ -17,13 +20,19 @@ def merge(model: NaiveBayes, other: NaiveBayes) -> None:
     """Add what the other model has learned."""
     labels = _matched(model, other)
     class_ids, new = model._labels.ids_of(labels)
-    model._store.merge(other._store, _by_their_id(other, labels, class_ids))
+    store = other._store
+    if model._columns is not None and other._columns is not None:
+        model._columns.widen(model._store, other._columns.ranges)
+        store = _as_wide(model._columns, other._columns, store)
+    model._store.merge(store, _by_their_id(other, labels, class_ids))
     for label in new:
         model._labels.add(label)
     model._store.set_ranks(model._labels.ranks())
     mine, theirs = model._threshold, other._threshold
     if isinstance(mine, LearnedThreshold) and isinstance(theirs, LearnedThreshold):
         mine.merge(theirs)
+    if model._packaging is not None and other._packaging is not None:
+        model._packaging.merge(other._packaging)
 
 
 def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
@@ -32,7 +41,12 @@ def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
     class_ids, new = model._labels.ids_of(labels)
     if new:
         raise NotLearnedError(f"no message was learned with label {new[0]!r}")
-    model._store.subtract(other._store, _by_their_id(other, labels, class_ids))
+    store = other._store
+    if model._columns is not None and other._columns is not None:
+        if not model._columns.covers(other._columns):
+            raise NotLearnedError("it has numbers beyond the range of those learned")
+        store = _as_wide(model._columns, other._columns, store)
+    model._store.subtract(store, _by_their_id(other, labels, class_ids))
     documents = Counts.of(model._store).class_documents
     for label in labels:
         if documents[model._labels.ids[label]] == 0:
@@ -49,7 +63,19 @@ def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
         )
     if other.tokenizer != model.tokenizer:
         raise InputError("models with different tokenizers count different words")
+    if model._columns is not None and other._columns is not None:
+        if model._columns.bins != other._columns.bins:
+            raise InputError("models with different bins count different words")
     return other.classes_
+
+
+def _as_wide(columns: Columns, others: Columns, store: _core.CountStore) -> _core.CountStore:
+    """Return another model's store with bins as wide as in these columns."""
+    if others.ranges == columns.ranges:
+        return store
+    widened, copied = others.copy(), copy.deepcopy(store)
+    widened.widen(copied, columns.ranges)
+    return copied
 
 
 def _by_their_id(other: NaiveBayes, labels: list[Label], class_ids: list[int]) -> list[int]:

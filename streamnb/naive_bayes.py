@@ -11,11 +11,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from streamnb import _core, inputs, merging, outputs, saving
+from streamnb import _core, columns, inputs, merging, outputs, saving
+from streamnb.columns import Columns
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
-from streamnb.parameters import check_bound, check_choice, check_number, check_tokenizer
+from streamnb.packaging import Packaging
+from streamnb.parameters import (
+    check_bound,
+    check_choice,
+    check_number,
+    check_tokenizer,
+    is_weight,
+)
 from streamnb.parts import INDEPENDENT, Dependence, Event
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
@@ -108,6 +116,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the event model and the dependence."""
         return self.event, self.dependence
 
+    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
+        """Return how columns are read and bags are filled, in models that do."""
+        return None, None
+
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
@@ -122,8 +134,18 @@ class NaiveBayes(base.MiniBatchClassifier):
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
         )
+        self._columns, self._packaging = self._columns_and_packaging()
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
+        self._reader: Callable[[Any], Any] | None = None
+        if self._columns is not None:
+            self._reader = self._columns.read
+        elif self._tokenize is not None:
+            self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
+        # Whether each message is scored before it is learned.
+        self._records = isinstance(self._threshold, LearnedThreshold) or (
+            self._packaging is not None and self._packaging.learns
+        )
         self._schedule = Schedule(self.refresh_every)
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -132,10 +154,15 @@ class NaiveBayes(base.MiniBatchClassifier):
         }
         if snapshot is None:
             self._store = _core.CountStore(
-                self._native_tokenizer, **settings, frequencies=event.frequencies
+                self._native_tokenizer,
+                **settings,
+                frequencies=event.frequencies,
+                columns=event.columns,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
+        if self._columns is not None:
+            self._store.declare(self._columns.declared)
         self._labels = labels
         self._store.set_ranks(labels.ranks())
 
@@ -158,13 +185,17 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If one of them can't be learned; the model is unchanged.
         """
-        if self._tokenize is not None:
-            x = inputs.count_tokens(x, self._tokenize)
+        if self._columns is not None:
+            y = check_label(y)
+            learned = is_weight(w) and w > 0
+            x = self._columns.learn(self._store, [x])[0] if learned else self._columns.read(x)
+        elif self._reader is not None:
+            x = self._reader(x)
         try:
             class_id = self._labels.ids.get(y)
         except TypeError:
             class_id = None
-        if class_id is not None and self._threshold is None:
+        if class_id is not None and not self._records:
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
@@ -181,9 +212,17 @@ class NaiveBayes(base.MiniBatchClassifier):
             positive = labels[threshold.positive_place(labels)]
             log_odds = threshold.log_odds(labels, self._ordered_scores(x))
             record = functools.partial(threshold.record, log_odds, y == positive)
+        packaging, losses = self._packaging, None
+        if packaging is not None and packaging.learns and len(labels) > 1 and not new:
+            losses = self._store.packaged_losses(
+                x, self._scoring, self._labels.ids[y], packaging.grid()
+            )
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
         if record is not None:
             record(w)
+        if packaging is not None and losses is not None:
+            packaging.record(losses, w)
+            self._store.set_bag_threshold(packaging.bits)
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -214,20 +253,23 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If one of them can't be learned; the model is unchanged.
         """
-        batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        if self._columns is not None:
+            X, _ = columns.messages_of(X, vocabulary)
+        batch, _ = self._read_batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        recording = isinstance(self._threshold, LearnedThreshold)
-        if recording or self._dependence.hidden or not w:
+        if self._records or self._dependence.hidden or self._columns is not None or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
             return
-        if recording:
+        if self._records:
             # Each message's score before it is learned belongs to the record.
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
             return
+        if self._columns is not None:
+            batch = _core.Batch(self._native_tokenizer, self._columns.learn(self._store, X))
         due = self._schedule.last_due(len(labels)) if self._dependence.hidden else None
         if due is not None:
             self._store.learn_many(batch, class_ids, w, 0, due)
@@ -250,8 +292,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If one of the arguments can't be read.
         """
-        if self._tokenize is not None:
-            x = inputs.count_tokens(x, self._tokenize)
+        if self._reader is not None:
+            x = self._reader(x)
         y = check_label(y)
         class_id = self._labels.ids.get(y)
         if class_id is None:
@@ -309,11 +351,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         if not self._dependence.hidden or not self._store.n_documents:
             return
         while True:
-            counts = self.counts()
             words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
-            weights = self._dependence.parents(counts, words)
             # Where pruning gave ids to other words meanwhile, it is done again.
-            if weights is None or self._store.set_parents(counts.layout, weights):
+            if self._dependence.refresh(self._store, words, self._packaging):
                 return
 
     # --- predicting ---------------------------------------------------------------------------
@@ -328,8 +368,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If the message can't be read, or `threshold` is set and there are three classes.
         """
-        if self._tokenize is not None:
-            x = inputs.count_tokens(x, self._tokenize)
+        if self._reader is not None:
+            x = self._reader(x)
         if self._threshold is not None and len(self._labels.order) > 1:
             return self._threshold.decide(self.classes_, self._ordered_scores(x))
         class_id = self._store.predict(x, self._scoring)
@@ -337,21 +377,21 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Message, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each label; nothing before anything was learned."""
-        if self._tokenize is not None:
-            x = inputs.count_tokens(x, self._tokenize)
+        if self._reader is not None:
+            x = self._reader(x)
         shares = self._store.probabilities(x, self._scoring)
         return {label: shares[class_id] for label, class_id in self._labels.order}
 
     def joint_log_likelihood_one(self, x: Message) -> dict[Label, float]:
         """Return the score of each label: ln P(c) + ln P(x|c), or what the model has for it."""
-        if self._tokenize is not None:
-            x = inputs.count_tokens(x, self._tokenize)
+        if self._reader is not None:
+            x = self._reader(x)
         scores = self._store.scores(x, self._scoring)
         return {label: scores[class_id] for label, class_id in self._labels.order}
 
     def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the label of each message: a Series for pandas input, else a list."""
-        batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        batch, index = self._read_batch(X, vocabulary)
         if self._threshold is not None and len(self._labels.order) > 1:
             decide, names = self._threshold.decide, self.classes_
             decided = [decide(names, scores) for scores in self._scores_many(batch).tolist()]
@@ -361,13 +401,20 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
-        batch, index = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        batch, index = self._read_batch(X, vocabulary)
         return outputs.probabilities(self._scores_many(batch), self.classes_, index)
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores of each message, shape `(messages, classes)`, as `classes_` orders."""
-        batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        batch, _ = self._read_batch(X, vocabulary)
         return self._scores_many(batch)
+
+    def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
+        if self._columns is None:
+            return inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+        messages, index = columns.messages_of(X, vocabulary)
+        words = [self._columns.read(x) for x in messages]
+        return _core.Batch(self._native_tokenizer, words), index
 
     def _scores_many(self, batch: _core.Batch) -> Floats:
         scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
@@ -390,8 +437,12 @@ class NaiveBayes(base.MiniBatchClassifier):
         >>> model.explain_one("win at noon").top("ham", n=1)
         [('at', 0.59...)]
         """
+        counts: Mapping[Any, float]
         tokenize = self._tokenize or self._native_tokenizer.tokens
-        counts = Counter(tokenize(x)) if isinstance(x, str) else inputs.as_dict(x)
+        if self._columns is not None:
+            counts = self._columns.read(x)
+        else:
+            counts = Counter(tokenize(x)) if isinstance(x, str) else inputs.as_dict(x)
         baseline, words = self._store.explain(counts, self._scoring)
 
         def by_label(values: list[float]) -> dict[Label, float]:

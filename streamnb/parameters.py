@@ -72,3 +72,8 @@ def check_tokenizer(
         f"tokenizer must be None, a Tokenizer or a function from a str to its tokens, "
         f"not {tokenizer!r}"
     )
+
+
+def is_weight(value: Any) -> bool:
+    """Return whether a message may have this weight."""
+    return isinstance(value, (int, float, np.number)) and bool(0 <= value <= 2**53)

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 
+from streamnb import _core
 from streamnb.errors import InputError
+from streamnb.packaging import (
+    Documents,
+    Packaging,
+    attribute_information,
+    give_bags,
+    word_information,
+)
 from streamnb.statistics import Counts, Floats, qualified_parents
 
 
@@ -23,12 +31,15 @@ class Event:
         What `prior=None` and `unseen=None` mean.
     frequencies
         Whether it needs each class's histogram of document frequencies.
+    columns
+        Whether a message maps attributes to values, and is no text.
     """
 
     name: str
     prior: str
     unseen: str
     frequencies: bool = False
+    columns: bool = False
 
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
@@ -37,6 +48,7 @@ BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=Tru
 MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
 COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
 ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
+ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +74,14 @@ class Dependence:
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats | None:
         """Return the weight of each word as a parent, where there are any: shape `(words,)`."""
         return None
+
+    def refresh(
+        self, store: _core.CountStore, vocabulary_size: float, packaging: Packaging | None
+    ) -> bool:
+        """Give a store new statistics; False if its words changed their ids meanwhile."""
+        counts = Counts.of(store)
+        weights = self.parents(counts, vocabulary_size)
+        return weights is None or store.set_parents(counts.layout, weights)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,12 +127,66 @@ class HiddenRatios(HiddenParents):
         return "ratios"
 
 
+@dataclasses.dataclass(frozen=True)
+class PackagedParents(Dependence):
+    """Each attribute has one hidden parent, mixed from the attributes in its bag.
+
+    A bag holds the attributes whose conditional mutual information with its own is at least the
+    threshold; an attribute with an empty bag is plain naive Bayes. In texts each word is an
+    attribute, and bags take words that have met.
+
+    Attributes
+    ----------
+    columns
+        Whether messages are columns.
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes, Equations 4–11.
+    """
+
+    columns: bool = False
+
+    @property
+    def hidden(self) -> str | None:
+        """What they mix: probabilities, by the bags of attributes."""
+        return "packaged"
+
+    def refresh(
+        self, store: _core.CountStore, vocabulary_size: float, packaging: Packaging | None
+    ) -> bool:
+        """Give a store new bags; False if its attributes changed their ids meanwhile."""
+        assert packaging is not None
+        documents = Documents.of(store)
+        if self.columns:
+            pairs = attribute_information(documents, packaging.max_links)
+        else:
+            pairs = word_information(documents, vocabulary_size, packaging.max_links)
+        packaging.average = pairs.average
+        least = 0.0 if packaging.learns else packaging.bits
+        slots = int(documents.attributes.max(initial=-1)) + 1
+        if not give_bags(store, documents.layout, pairs, slots, least):
+            return False
+        store.set_bag_threshold(packaging.bits)
+        return True
+
+
 INDEPENDENT = Dependence("independent")
 HIDDEN = HiddenParents("hidden", max_documents=65_536)
 HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
+PACKAGED = PackagedParents("packaged", max_documents=65_536)
 
-EVENTS = {event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL)}
-DEPENDENCES = {dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS)}
+EVENTS = {
+    event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES)
+}
+DEPENDENCES = {
+    dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, PACKAGED)
+}
+
+
+def packaged(columns: bool) -> Dependence:
+    """Return the packaged parents of columns, or of texts."""
+    return dataclasses.replace(PACKAGED, columns=columns)
 
 
 def event_named(name: object) -> Event:

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from streamnb.errors import InputError, ModelFileError, StreamNBError
+from streamnb.inputs import token_name
 from streamnb.labels import Labels, from_json, to_json
 from streamnb.threshold import LearnedThreshold
 from streamnb.tokenizer import Tokenizer
@@ -51,6 +53,12 @@ def dump(model: NaiveBayes) -> bytes:
         "labels": [to_json(label) for label in model.classes_],
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
     }
+    if model._columns is not None:
+        header["columns"] = {
+            name: [low.hex(), high.hex()] for name, (low, high) in model._columns.ranges.items()
+        }
+    if model._packaging is not None and model._packaging.learns:
+        header["bags"] = model._packaging.state()
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(parents=False)
     checksum = hashlib.sha256(body).digest()
@@ -101,6 +109,10 @@ def load(
         model._begin(counts, labels)
         if isinstance(model._threshold, LearnedThreshold):
             model._threshold.restore(header["threshold"])
+        if model._columns is not None:
+            model._columns.ranges = _ranges(header["columns"])
+        if model._packaging is not None and model._packaging.learns:
+            model._packaging.restore(header["bags"])
         if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
     except ModelFileError:
@@ -121,6 +133,8 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "counts": model._store.snapshot(parents=True),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
+        "columns": dict(model._columns.ranges) if model._columns is not None else None,
+        "bags": (model._packaging.average, model._packaging.state()) if model._packaging else None,
     }
 
 
@@ -131,6 +145,20 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if isinstance(model._threshold, LearnedThreshold):
         model._threshold.restore(kept["threshold"])
+    if model._columns is not None:
+        model._columns.ranges = kept["columns"]
+    if model._packaging is not None:
+        model._packaging.average, losses = kept["bags"]
+        model._packaging.restore(losses)
+
+
+def _ranges(described: dict[str, list[str]]) -> dict[str, tuple[float, float]]:
+    ranges = {}
+    for name, (low, high) in described.items():
+        ranges[name] = float.fromhex(low), float.fromhex(high)
+        if not -math.inf < ranges[name][0] <= ranges[name][1] < math.inf:
+            raise ValueError(f"the range of {name!r} is no range")
+    return ranges
 
 
 def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -175,6 +203,8 @@ def _parameter_to_json(name: str, value: Any) -> Any:
         return {"callable": True}
     if name == "positive" and value is not None:
         return to_json(value)
+    if name == "values" and value is not None:
+        return {token_name(attribute): int(count) for attribute, count in value.items()}
     if hasattr(value, "item"):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):

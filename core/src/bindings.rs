@@ -5,11 +5,13 @@
 //! while waiting for a lock.
 
 use crate::bag::Bag;
+use crate::bags::Bags;
 use crate::counts::ClassId;
 use crate::decision;
 use crate::error::Error;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
+use crate::packaged::PackagedScratch;
 use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
 use crate::token::Token;
@@ -22,6 +24,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, TryLockError};
 
@@ -31,6 +34,7 @@ struct Scratch {
     tokens: tokenizer::Scratch,
     bag: Bag,
     hidden: HiddenScratch,
+    packaged: PackagedScratch,
     terms: Vec<ClassTerms>,
     scores: Vec<f64>,
 }
@@ -481,6 +485,7 @@ impl Batch {
 enum Hidden {
     Probabilities,
     Ratios,
+    Packaged,
 }
 
 /// How a model scores: an immutable value.
@@ -509,9 +514,10 @@ impl Scoring {
             "multinomial" => Event::Multinomial,
             "complement" => Event::Complement,
             "one-versus-all" => Event::OneVersusAll,
+            "attributes" => Event::Attributes,
             other => {
                 let message = format!(
-                    "event must be 'bernoulli', 'multinomial', 'complement' or 'one-versus-all', not {other:?}"
+                    "event must be 'bernoulli', 'multinomial', 'complement', 'one-versus-all' or 'attributes', not {other:?}"
                 );
                 return Err(input_error(py, message));
             }
@@ -520,9 +526,11 @@ impl Scoring {
             None => None,
             Some("probabilities") => Some(Hidden::Probabilities),
             Some("ratios") => Some(Hidden::Ratios),
+            Some("packaged") => Some(Hidden::Packaged),
             Some(other) => {
-                let message =
-                    format!("hidden must be None, 'probabilities' or 'ratios', not {other:?}");
+                let message = format!(
+                    "hidden must be None, 'probabilities', 'ratios' or 'packaged', not {other:?}"
+                );
                 return Err(input_error(py, message));
             }
         };
@@ -538,13 +546,20 @@ impl Scoring {
                            'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'";
             return Err(input_error(py, message));
         }
+        if hidden == Some(Hidden::Probabilities) && event == Event::Attributes {
+            let message = "hidden parents of columns are those of the dependence 'packaged': \
+                           combine the event 'attributes' with it, not with 'hidden'";
+            return Err(input_error(py, message));
+        }
         let prior = match prior {
             "empirical" => Prior::Empirical,
             "laplace" => Prior::Laplace,
             "uniform" => Prior::Uniform,
+            "m-estimate" => Prior::MEstimate,
             other => {
-                let message =
-                    format!("prior must be 'empirical', 'laplace' or 'uniform', not {other:?}");
+                let message = format!(
+                    "prior must be 'empirical', 'laplace', 'uniform' or 'm-estimate', not {other:?}"
+                );
                 return Err(input_error(py, message));
             }
         };
@@ -574,7 +589,7 @@ impl Scoring {
 
     /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
-        let Scratch { bag, hidden, terms, scores, .. } = scratch;
+        let Scratch { bag, hidden, packaged, terms, scores, .. } = scratch;
         let inner = &self.inner;
         match self.hidden {
             None => inner.scores(store, terms, bag, scores),
@@ -582,6 +597,10 @@ impl Scoring {
                 inner.hidden_scores(store, terms, bag, hidden, scores, None);
             }
             Some(Hidden::Ratios) => inner.ratio_scores(store, terms, bag, hidden, scores, None),
+            Some(Hidden::Packaged) => {
+                let threshold = [store.bags.threshold];
+                inner.packaged_scores(store, terms, bag, packaged, &threshold, scores, None);
+            }
         }
     }
 }
@@ -693,15 +712,16 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 #[pymethods]
 impl CountStore {
     #[new]
-    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies))]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns))]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,
         max_documents: usize,
         max_pairs: usize,
         frequencies: bool,
+        columns: bool,
     ) -> Self {
-        let settings = Settings { max_words, max_documents, max_pairs, frequencies };
+        let settings = Settings { max_words, max_documents, max_pairs, frequencies, columns };
         CountStore { store: RwLock::new(Store::new(settings)), tokenizer }
     }
 
@@ -867,7 +887,7 @@ impl CountStore {
         let tokenizer = &self.tokenizer.get().inner;
         Ok(self.read(x.py(), |store| {
             SCRATCH.with_borrow_mut(|scratch| {
-                let Scratch { tokens, bag, hidden, terms, .. } = scratch;
+                let Scratch { tokens, bag, hidden, packaged, terms, .. } = scratch;
                 scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
@@ -876,6 +896,7 @@ impl CountStore {
                     None => inner.explain(store, terms, bag),
                     Some(Hidden::Probabilities) => inner.explain_hidden(store, terms, bag, hidden),
                     Some(Hidden::Ratios) => inner.explain_ratios(store, terms, bag, hidden),
+                    Some(Hidden::Packaged) => inner.explain_packaged(store, terms, bag, packaged),
                 };
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
@@ -939,6 +960,92 @@ impl CountStore {
     fn set_parents(&self, py: Python<'_>, layout: u64, weights: PyBuffer<f64>) -> PyResult<bool> {
         let weights = weights.to_vec(py)?;
         Ok(self.write(py, |store| store.set_parents(weights, layout)))
+    }
+
+    /// The indexed documents as arrays, in bytes: (layout; class ids and weights; the sparse
+    /// documents × words matrix of presences: indptr, word ids; the id of each word as an
+    /// attribute, -1 for words not in use).
+    fn documents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (layout, export) =
+            py.detach(|| self.read_detached(|store| (store.layout(), store.export_documents())));
+        let documents = (
+            layout,
+            bytes_of(py, &export.classes),
+            bytes_of(py, &export.weights),
+            bytes_of(py, &export.indptr),
+            bytes_of(py, &export.words),
+            bytes_of(py, &export.attributes),
+        );
+        Ok(documents.into_pyobject(py)?.into_any())
+    }
+
+    /// Sets the bag of each attribute, a sparse matrix of information whose columns ascend in
+    /// each row. False, with nothing changed, if ids changed their meaning since `layout`.
+    fn set_bags(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        indptr: PyBuffer<i64>,
+        indices: PyBuffer<i64>,
+        information: PyBuffer<f64>,
+        threshold: f64,
+    ) -> PyResult<bool> {
+        let (indptr, indices) = (indptr.to_vec(py)?, indices.to_vec(py)?);
+        let bags = Bags::new(&indptr, &indices, &information.to_vec(py)?, threshold)
+            .map_err(|error| raise(py, error))?;
+        Ok(self.write(py, |store| store.set_bags(bags, layout)))
+    }
+
+    /// Leaves out members of bags with less information than this.
+    fn set_bag_threshold(&self, py: Python<'_>, threshold: f64) {
+        self.write(py, |store| store.set_bag_threshold(threshold));
+    }
+
+    /// What the bags in use hold: (attribute, attribute, information), once for each pair.
+    fn bags(&self, py: Python<'_>) -> Vec<(u32, u32, f64)> {
+        self.read(py, |store| {
+            let rows = store.bags.rows().enumerate();
+            let all = rows.flat_map(|(id, row)| row.iter().map(move |&(o, i)| (id as u32, o, i)));
+            all.filter(|&(one, other, _)| one < other).collect()
+        })
+    }
+
+    /// −ln P(class | message) at each of these ascending thresholds of the bags.
+    fn packaged_losses(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scoring: &Scoring,
+        class_id: ClassId,
+        thresholds: Vec<f64>,
+    ) -> PyResult<Vec<f64>> {
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.read(x.py(), |store| {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    let Scratch { tokens, bag, packaged, terms, scores, .. } = scratch;
+                    message.look_up(store, tokenizer, tokens, bag, true)?;
+                    scoring.inner.prepare(store, terms);
+                    let inner = &scoring.inner;
+                    inner.packaged_scores(store, terms, bag, packaged, &thresholds, scores, None);
+                    let classes = scores.chunks_exact(terms.len().max(1));
+                    Ok(classes.map(|scores| decision::loss(store, scores, class_id)).collect())
+                })
+            })
+        })
+    }
+
+    /// Says how many values attributes have, learned or not.
+    fn declare(&self, py: Python<'_>, values: HashMap<String, u32>) {
+        self.write(py, |store| {
+            values.iter().for_each(|(name, &count)| store.declare(name.as_bytes(), count));
+        });
+    }
+
+    /// Renames words, which never stand in the same document if they get the same name.
+    fn rename(&self, py: Python<'_>, names: HashMap<String, String>) {
+        let names = names.into_iter().map(|(old, new)| (old.into_bytes(), new.into_bytes()));
+        let names = names.collect();
+        py.detach(|| self.write_detached(|store| store.rename(&names)));
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {

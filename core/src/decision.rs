@@ -33,3 +33,11 @@ pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
     shares.iter_mut().for_each(|share| *share /= sum);
     shares
 }
+
+/// −ln of the probability of a class.
+pub fn loss(store: &Store, scores: &[f64], class: ClassId) -> f64 {
+    let existing = || scores.iter().zip(store.classes()).filter(|(_, class)| class.exists());
+    let highest = existing().map(|(&score, _)| score).fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = existing().map(|(score, _)| (score - highest).exp()).sum();
+    scores.get(class as usize).map_or(f64::INFINITY, |score| highest + sum.ln() - score)
+}

@@ -2,6 +2,7 @@
 //!
 //! All formulas are those of the hidden multinomial naive Bayes (HMNB) paper, Equations 1–7.
 
+use crate::attributes::{AttributeId, NONE};
 use crate::bag::Bag;
 use crate::counts::ClassId;
 use crate::scoring::{ClassTerms, Event, Scoring};
@@ -16,6 +17,7 @@ impl Scoring {
         out.resize(terms.len(), 0.0);
         match self.event {
             Event::Bernoulli => self.add_bernoulli(store, terms, bag, out),
+            Event::Attributes => self.add_attributes(store, terms, bag, out),
             Event::Multinomial => self.add_multinomial(store, terms, bag, out),
             Event::Complement => self.add_complement(store, terms, bag, out),
             // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
@@ -87,6 +89,29 @@ impl Scoring {
                     + terms[cell.class as usize].absent
                     - self.log_plus(documents - cell.documents);
             }
+        }
+    }
+
+    /// ln P(c) + Σ_i ln (n_ic + α/v_i)/(n_c + α), v_i the number of values of attribute i.
+    fn add_attributes(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+        let mut known = bag.words.len() as f64;
+        let mut shared = 0.0;
+        for &(word, _) in &bag.words {
+            let share = self.alpha / store.attributes.values(store.attributes.of(word));
+            shared += share.ln();
+            for cell in store.rows().cells(word) {
+                out[cell.class as usize] += (cell.documents / share).ln_1p();
+            }
+        }
+        if self.is_smooth() {
+            let unseen = bag.unseen.iter().map(|unseen| unseen.hash as AttributeId);
+            for attribute in unseen.filter(|&attribute| attribute != NONE) {
+                shared += (self.alpha / store.attributes.values(attribute)).ln();
+                known += 1.0;
+            }
+        }
+        for (score, class) in out.iter_mut().zip(terms) {
+            *score += class.prior + shared - known * class.documents;
         }
     }
 

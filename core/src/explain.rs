@@ -2,6 +2,7 @@
 
 use crate::bag::{Bag, Unseen};
 use crate::hidden::HiddenScratch;
+use crate::packaged::PackagedScratch;
 use crate::scoring::{ClassTerms, Scoring};
 use crate::store::Store;
 use crate::vocabulary::WordId;
@@ -65,6 +66,22 @@ impl Scoring {
     ) -> Explanation {
         explain_parts(store, bag, |bag, scores, parts| {
             self.ratio_scores(store, terms, bag, scratch, scores, Some(parts));
+        })
+    }
+}
+
+impl Scoring {
+    /// Explains the score with packaged hidden parents.
+    pub fn explain_packaged(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        scratch: &mut PackagedScratch,
+    ) -> Explanation {
+        let threshold = [store.bags.threshold];
+        explain_parts(store, bag, |bag, scores, parts| {
+            self.packaged_scores(store, terms, bag, scratch, &threshold, scores, Some(parts));
         })
     }
 }

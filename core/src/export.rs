@@ -1,5 +1,6 @@
 //! The counts as arrays, for everything periodic that numpy and scipy compute.
 
+use crate::attributes::NONE;
 use crate::counts::Cell;
 use crate::store::Store;
 use crate::vocabulary::WordId;
@@ -16,7 +17,38 @@ pub struct Counts {
     pub lengths: Vec<f64>,
 }
 
+/// The indexed documents, oldest first, as a sparse documents × words matrix of presences.
+#[derive(Default)]
+pub struct Documents {
+    pub classes: Vec<i64>,
+    pub weights: Vec<f64>,
+    pub indptr: Vec<i64>,
+    pub words: Vec<i64>,
+    /// The id of each word as an attribute, -1 for ids not in use.
+    pub attributes: Vec<i64>,
+}
+
 impl Store {
+    /// A copy of the index.
+    pub fn export_documents(&self) -> Documents {
+        let words = 0..self.rows.slots() as WordId;
+        let attribute = |word| match self.attribute_of(word) {
+            NONE => -1,
+            _ if self.rows.is_empty(word) => -1,
+            attribute => i64::from(attribute),
+        };
+        let mut documents =
+            Documents { attributes: words.map(attribute).collect(), ..Documents::default() };
+        documents.indptr.push(0);
+        for document in self.index.documents() {
+            documents.classes.push(i64::from(document.class));
+            documents.weights.push(document.weight);
+            documents.words.extend(document.words.iter().map(|&(word, _)| i64::from(word)));
+            documents.indptr.push(documents.words.len() as i64);
+        }
+        documents
+    }
+
     /// A copy of all counts.
     pub fn export(&self) -> Counts {
         let cells = self.cells();

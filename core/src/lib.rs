@@ -1,10 +1,12 @@
 //! The native core of streamnb: messages in, counts kept, scores out.
 //!
 //! Data flows one way: text → tokens ([`tokenizer`]) → ids ([`vocabulary`]) → a bag ([`bag`]) →
-//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`]). Nothing here knows Python,
+//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`], [`packaged`]). Nothing here knows Python,
 //! but for the bindings.
 
+pub mod attributes;
 pub mod bag;
+pub mod bags;
 pub mod counts;
 pub mod decision;
 pub mod error;
@@ -15,9 +17,11 @@ pub mod hidden;
 pub mod index;
 pub mod merge;
 pub mod message;
+pub mod packaged;
 pub mod pairs;
 pub mod prune;
 pub mod ratios;
+pub mod rename;
 pub mod scoring;
 pub mod snapshot;
 pub mod store;

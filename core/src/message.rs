@@ -74,6 +74,10 @@ impl Message<'_> {
         bag.clear(vocabulary.slots());
         let mut add = |token: Token<'_>, count: f64| match vocabulary.find(&token) {
             Some(id) => put(bag, id, count),
+            // Of a value that was never learned, its attribute is all that counts.
+            None if store.settings.columns => {
+                bag.add_unseen(u64::from(store.attributes.find(token.bytes)), count);
+            }
             None => bag.add_unseen(token.hash, count),
         };
         let hasher = vocabulary.hasher();

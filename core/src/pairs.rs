@@ -268,6 +268,21 @@ impl PairTable {
         self.used -= 1;
     }
 
+    /// The table where each word has another id; words may become one that never met.
+    pub fn renamed(&self, word_of: &[WordId]) -> Self {
+        let mut renamed = PairTable { dropped: self.dropped, ..PairTable::new(self.limit) };
+        for slot in self.slots.iter().filter(|cell| !cell.is_free()) {
+            let mut cell = Some(slot);
+            while let Some(&PairCell { low, high, class, next, low_count, high_count }) = cell {
+                let (a, b) = (word_of[low as usize], word_of[high as usize]);
+                renamed.reserve(1);
+                renamed.add(PairCell::new(a, b, class, low_count, high_count));
+                cell = self.more.get(next as usize);
+            }
+        }
+        renamed
+    }
+
     pub fn size(&self) -> usize {
         (self.slots.capacity() + self.more.capacity()) * size_of::<PairCell>()
             + self.free.capacity() * size_of::<u32>()

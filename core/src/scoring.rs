@@ -16,6 +16,8 @@ pub enum Event {
     Complement,
     /// Multinomial minus complement: Equation 3, as the difference of the logarithms.
     OneVersusAll,
+    /// A word is the value of an attribute: (n_ic + α/v_i) / (n_c + α), v_i values.
+    Attributes,
 }
 
 /// The estimate of P(c).
@@ -27,6 +29,8 @@ pub enum Prior {
     Laplace,
     /// The same for every class: no term at all.
     Uniform,
+    /// (n_c + 1/s) / (n + 1): the m-estimate with m = 1.
+    MEstimate,
 }
 
 /// What a word that no class has seen counts for.
@@ -117,6 +121,7 @@ impl Scoring {
             Prior::Empirical => (documents / all).ln(),
             Prior::Laplace => ((documents + 1.0) / (all + classes)).ln(),
             Prior::Uniform => 0.0,
+            Prior::MEstimate => ((documents + 1.0 / classes) / (all + 1.0)).ln(),
         }
     }
 
@@ -138,6 +143,9 @@ impl Scoring {
                 terms.prior_complement =
                     if empty { 0.0 } else { self.log_prior(all - class.documents, all, classes) };
                 terms.tokens_complement = (all_tokens - class.tokens + smoothing).ln();
+            }
+            if self.event == Event::Attributes {
+                terms.documents = (class.documents + self.alpha).ln();
             }
             if self.event == Event::Bernoulli {
                 terms.documents = (class.documents + 2.0 * self.alpha).ln();
@@ -165,7 +173,7 @@ pub struct ClassTerms {
     pub tokens: f64,
     /// ln of the denominator of P(w|c̄): Equation 7.
     pub tokens_complement: f64,
-    /// ln(n_c + 2α), the denominator of p_wc.
+    /// ln(n_c + 2α), the denominator of p_wc; with attributes, ln(n_c + α).
     pub documents: f64,
     /// ln(n_c + α), for a word that no document of the class contains.
     pub absent: f64,

@@ -5,6 +5,8 @@
 //! postings, pairs, frequencies) is not written. Numbers are LEB128; a count is twice itself where
 //! it is an integer, else 1 and its eight bytes. The caller adds a checksum over the whole file.
 
+use crate::attributes::AttributeId;
+use crate::bags::Bags;
 use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
 use crate::index::Document;
@@ -36,7 +38,10 @@ impl Store {
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        put(&mut bytes, u64::from(self.settings.frequencies));
+        put(
+            &mut bytes,
+            u64::from(self.settings.frequencies) | u64::from(self.settings.columns) << 1,
+        );
         put(&mut bytes, u64::from(self.pruned));
         put(&mut bytes, order.len() as u64);
         for &class in order {
@@ -79,6 +84,9 @@ impl Store {
                 put_count(&mut bytes, count);
             }
         }
+        if parents && !self.bags.is_empty() {
+            self.put_bags(&mut bytes, &rank_of_word);
+        }
         Ok(bytes)
     }
 
@@ -95,18 +103,23 @@ impl Store {
                 "the counts have format version {version}; this streamnb reads version {VERSION}"
             )));
         }
-        let mut store = Store::new(Settings {
-            max_words: reader.size()?,
-            max_documents: reader.size()?,
-            max_pairs: reader.size()?,
-            frequencies: reader.flag()?,
-        });
+        let (max_words, max_documents) = (reader.size()?, reader.size()?);
+        let (max_pairs, kinds) = (reader.size()?, reader.number()?);
+        if kinds > 3 {
+            return Err(corrupt("a flag is neither 0 nor 1"));
+        }
+        let (frequencies, columns) = (kinds & 1 == 1, kinds & 2 == 2);
+        let settings = Settings { max_words, max_documents, max_pairs, frequencies, columns };
+        let mut store = Store::new(settings);
         store.pruned = reader.flag()?;
         for _ in 0..reader.number()? {
             store.classes.push(Class::new(reader.positive()?, reader.count()?));
         }
         store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;
+        if !reader.rest.is_empty() {
+            store.restore_bags(&mut reader)?;
+        }
         if !reader.rest.is_empty() {
             return Err(corrupt("there is more after their end"));
         }
@@ -175,6 +188,60 @@ impl Store {
             }
             self.index_document(Document { class, weight, words: words.into_boxed_slice() });
         }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The bags in use: attributes in the order of their names, words in that of their bytes.
+    fn put_bags(&self, bytes: &mut Vec<u8>, rank_of_word: &[WordId]) {
+        let mut rank_of_attribute = vec![0; self.attributes.slots()];
+        for (rank, id) in self.attributes.sorted_ids().into_iter().enumerate() {
+            rank_of_attribute[id as usize] = rank as AttributeId;
+        }
+        let ranks = if self.settings.columns { &rank_of_attribute[..] } else { rank_of_word };
+        let rank = |id: AttributeId| ranks.get(id as usize).copied().unwrap_or(0);
+        let slots =
+            if self.settings.columns { self.attributes.len() } else { self.vocabulary.len() };
+        let bags = self.bags.translated(rank, slots);
+        bytes.extend_from_slice(&bags.threshold.to_le_bytes());
+        put(bytes, slots as u64);
+        for row in bags.rows() {
+            put(bytes, row.len() as u64);
+            for &(id, information) in row {
+                put(bytes, u64::from(id));
+                put_count(bytes, information);
+            }
+        }
+    }
+
+    fn restore_bags(&mut self, reader: &mut Reader) -> Result<()> {
+        let mut threshold = [0; 8];
+        threshold.copy_from_slice(reader.take(8)?);
+        let slots =
+            if self.settings.columns { self.attributes.len() } else { self.vocabulary.len() };
+        if reader.size()? != slots {
+            return Err(corrupt("the bags are of other attributes"));
+        }
+        let (mut starts, mut ids, mut information) = (vec![0], Vec::new(), Vec::new());
+        for _ in 0..slots {
+            for _ in 0..reader.size()? {
+                let id = reader.number()?;
+                if id >= slots as u64 {
+                    return Err(corrupt("a bag has an unknown attribute"));
+                }
+                ids.push(id as i64);
+                information.push(reader.positive()?);
+            }
+            starts.push(ids.len() as i64);
+        }
+        let bags = Bags::new(&starts, &ids, &information, f64::from_le_bytes(threshold))?;
+        self.bags = if self.settings.columns {
+            let order = self.attributes.sorted_ids();
+            bags.translated(|rank| order[rank as usize], self.attributes.slots())
+        } else {
+            bags
+        };
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! The count store: vocabulary, counts and document index, changed together or not at all.
 
+use crate::attributes::Attributes;
 use crate::bag::Bag;
+use crate::bags::Bags;
 use crate::counts::{Class, ClassId, Rows, take};
 use crate::error::{Error, Result};
 use crate::index::{Document, Index};
@@ -29,6 +31,9 @@ pub struct Settings {
     /// Whether to keep, for each class, how many words have which document frequency: the
     /// Bernoulli model needs it, and it costs the others two thirds of their learning speed.
     pub frequencies: bool,
+    /// Whether words are values of attributes, `name=value`. The length of a document is then 1:
+    /// documents are counted, not tokens.
+    pub columns: bool,
 }
 
 /// Everything learned so far.
@@ -42,6 +47,9 @@ pub struct Store {
     pub(crate) pairs: PairTable,
     /// W_t by word id, 0 for words that are no parents: the statistics in use.
     pub(crate) parents: Vec<f64>,
+    /// What depends on what, by the id of attributes: other statistics in use.
+    pub(crate) bags: Bags,
+    pub(crate) attributes: Attributes,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -60,6 +68,8 @@ impl Store {
             index: Index::default(),
             pairs: PairTable::new(settings.max_pairs),
             parents: Vec::new(),
+            bags: Bags::default(),
+            attributes: Attributes::default(),
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -133,6 +143,9 @@ impl Store {
     pub fn intern(&mut self, token: &Token<'_>) -> WordId {
         let id = self.vocabulary.intern(token);
         self.rows.reach(id);
+        if self.settings.columns {
+            self.attributes.add(id, token.bytes);
+        }
         id
     }
 
@@ -195,6 +208,10 @@ impl Store {
         if let Some(weight) = self.parents.get_mut(word as usize) {
             *weight = 0.0;
         }
+        let gone = if self.settings.columns { self.attributes.remove(word) } else { Some(word) };
+        if let Some(attribute) = gone {
+            self.bags.forget(attribute);
+        }
         self.layout += 1;
     }
 
@@ -216,7 +233,7 @@ impl Store {
     }
 
     pub(crate) fn add_lengths(&mut self, document: &Document, weight: f64) {
-        let length = document.length();
+        let length = if self.settings.columns { 1.0 } else { document.length() };
         for &(word, _) in &document.words {
             if let Some(cell) = self.rows.cell_mut(word, document.class) {
                 cell.length = if weight < 0.0 {
@@ -264,6 +281,26 @@ impl Store {
         true
     }
 
+    /// Gives each attribute its bag. Returns false, and changes nothing, if ids have changed their
+    /// meaning since `layout`.
+    pub fn set_bags(&mut self, bags: Bags, layout: u64) -> bool {
+        if layout != self.layout {
+            return false;
+        }
+        self.bags = bags;
+        true
+    }
+
+    /// Members of bags with less information than this are left out from now on.
+    pub fn set_bag_threshold(&mut self, threshold: f64) {
+        self.bags.threshold = threshold;
+    }
+
+    /// Says how many values an attribute has, learned or not.
+    pub fn declare(&mut self, attribute: &[u8], values: u32) {
+        self.attributes.declare(attribute, values);
+    }
+
     #[inline]
     pub fn parent_weight(&self, word: WordId) -> f64 {
         self.parents.get(word as usize).copied().unwrap_or(0.0)
@@ -278,6 +315,8 @@ impl Store {
             + self.index.size()
             + self.pairs.size()
             + self.parents.capacity() * size_of::<f64>()
+            + self.bags.size()
+            + self.attributes.size()
     }
 }
 

@@ -41,6 +41,7 @@ impl Reference<'_> {
             Prior::Empirical => (documents / all).ln(),
             Prior::Laplace => ((documents + 1.0) / (all + classes.len() as f64)).ln(),
             Prior::Uniform => 0.0,
+            Prior::MEstimate => ((documents + 1.0 / classes.len() as f64) / (all + 1.0)).ln(),
         }
     }
 
@@ -86,6 +87,7 @@ impl Reference<'_> {
             Event::OneVersusAll => {
                 self.draws(message, class, false) - self.draws(message, class, true)
             }
+            Event::Attributes => unreachable!("columns have tests of their own"),
         }
     }
 }
@@ -98,7 +100,7 @@ fn scores_are_those_of_the_formulas() {
     // Some words of these messages are unseen.
     let messages: Vec<Words> = (0..6).map(|_| words(&mut random, 45, 15)).collect();
     for event in EVENTS {
-        for prior in [Prior::Empirical, Prior::Laplace, Prior::Uniform] {
+        for prior in [Prior::Empirical, Prior::Laplace, Prior::Uniform, Prior::MEstimate] {
             for unseen in [Unseen::Smooth, Unseen::Skip] {
                 for (alpha, size) in [(1.0, None), (0.3, Some(12.0)), (2.5, Some(400.0))] {
                     let scoring = Scoring::new(event, alpha, prior, unseen, size).expect("valid");

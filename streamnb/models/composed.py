@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from streamnb.columns import Columns
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import Dependence, Event, dependence_named, event_named
+from streamnb.packaging import Packaging
+from streamnb.parts import PACKAGED, Dependence, Event, dependence_named, event_named, packaged
 
 
 class ComposedNB(NaiveBayes):
@@ -15,12 +17,18 @@ class ComposedNB(NaiveBayes):
     Parameters
     ----------
     event
-        `"bernoulli"`, `"multinomial"`, `"complement"` or `"one-versus-all"`.
+        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`, or `"attributes"`, where
+        a message maps attributes to values: see `streamnb.PHNB` with `columns=True`.
     dependence
-        `"independent"`, `"hidden"` or `"hidden-ratios"`. Hidden parents need word counts, so not
+        `"independent"`, `"hidden"`, `"hidden-ratios"` or `"packaged"`, the bags of `streamnb.PHNB`:
+        neither of the hidden ones goes with `"attributes"`, nor bags with `"bernoulli"`. Hidden parents need word counts, so not
         with `"bernoulli"`; those of ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`:
         with `prior="uniform"` that is what the published figures of HOVA were computed with (see
         `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+    bag_threshold, max_links
+        As in `streamnb.PHNB`; without bags they have no effect.
+    bins, values
+        As in `streamnb.PHNB`; without columns they have no effect.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -51,9 +59,17 @@ class ComposedNB(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        bag_threshold: float | str = "average",
+        bins: int = 10,
+        values: Mapping[str, int] | None = None,
+        max_links: int = 1_000_000,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
+        self.bag_threshold = bag_threshold
+        self.bins = bins
+        self.values = values
+        self.max_links = max_links
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -70,4 +86,13 @@ class ComposedNB(NaiveBayes):
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
-        return event_named(self.event), dependence_named(self.dependence)
+        event, dependence = event_named(self.event), dependence_named(self.dependence)
+        if dependence == PACKAGED:
+            dependence = packaged(event.columns)
+        return event, dependence
+
+    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
+        event, dependence = self._parts()
+        columns = Columns(self.bins, self.values) if event.columns else None
+        bags = dependence.hidden == PACKAGED.hidden
+        return columns, Packaging(self.bag_threshold, self.max_links) if bags else None
