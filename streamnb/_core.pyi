@@ -92,8 +92,8 @@ class CountStore:
     def set_bags(
         self,
         layout: int,
-        indptr: _Integers,
-        indices: _Integers,
+        first: _Integers,
+        second: _Integers,
         information: _Floats,
         threshold: float,
     ) -> bool: ...

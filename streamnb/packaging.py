@@ -277,31 +277,15 @@ def _sum_apart(frequencies: Floats, size: float) -> float:
     return (total - float(_class_bits(values, values, 0.0, size) @ words)) / 2
 
 
-def give_bags(
-    store: _core.CountStore, layout: int, pairs: Information, slots: int, threshold: float
-) -> bool:
+def give_bags(store: _core.CountStore, layout: int, pairs: Information, threshold: float) -> bool:
     """Give a store the bags of these pairs; False if ids have other meanings by now."""
     kept = pairs.bits >= threshold
     first, second, bits = pairs.first[kept], pairs.second[kept], pairs.bits[kept]
-    both = sparse.coo_array(
-        (
-            np.concatenate([bits, bits]),
-            (np.concatenate([first, second]), np.concatenate([second, first])),
-        ),
-        shape=(slots, slots),
-    ).tocsr()
-    both.sort_indices()
-    return store.set_bags(
-        layout,
-        np.ascontiguousarray(both.indptr, dtype=np.int64),
-        np.ascontiguousarray(both.indices, dtype=np.int64),
-        both.data,
-        threshold,
-    )
+    return store.set_bags(layout, first, second, bits, threshold)
 
 
 # The thresholds that "auto" compares, in averages: from hidden naive Bayes to the plain one.
-GRID = (0.0, 0.5, 1.0, 2.0, 4.0, math.inf)
+GRID = (0.0, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0, math.inf)
 
 
 class Packaging:

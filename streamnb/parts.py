@@ -164,8 +164,7 @@ class PackagedParents(Dependence):
             pairs = word_information(documents, vocabulary_size, packaging.max_links)
         packaging.average = pairs.average
         least = 0.0 if packaging.learns else packaging.bits
-        slots = int(documents.attributes.max(initial=-1)) + 1
-        if not give_bags(store, documents.layout, pairs, slots, least):
+        if not give_bags(store, documents.layout, pairs, least):
             return False
         store.set_bag_threshold(packaging.bits)
         return True

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -51,12 +52,16 @@ def _information(key: _Key) -> tuple[Array, Array]:
     for c in docs.classes:
         weights = docs.weights * docs.of(c)
         n_c = weights.sum()
-        for one, other in itertools.product((here, 1 - here), repeat=2):
-            joint = (one * weights[:, None]).T @ other
-            margins = np.outer(weights @ one, weights @ other)
+        u = weights @ here
+        both = (here * weights[:, None]).T @ here
+        for joint, margins in (
+            (both, np.outer(u, u)),
+            (u[:, None] - both, np.outer(u, n_c - u)),
+            (u[None, :] - both, np.outer(n_c - u, u)),
+            (n_c - u[:, None] - u[None, :] + both, np.outer(n_c - u, n_c - u)),
+        ):
             some = (joint > 1e-12) & (margins > 1e-12)
-            ratio = np.where(some, joint * n_c, 1.0) / np.where(some, margins, 1.0)
-            bits += np.where(some, joint, 0.0) / n * np.log2(ratio)
+            bits[some] += joint[some] / n * np.log2(joint[some] * n_c / margins[some])
     together = (here * docs.weights[:, None]).T @ here
     return bits, together
 
@@ -157,6 +162,7 @@ class ColumnsReference:
         alpha: float = 1.0,
         values: Mapping[str, int] | None = None,
     ) -> None:
+        self._known: tuple[int, dict[tuple[str, str], float]] = (-1, {})
         self.bag_threshold = bag_threshold
         self.alpha = alpha
         self.values = values or {}
@@ -171,7 +177,7 @@ class ColumnsReference:
                 if value is not None:
                     domains.setdefault(name, set()).add(value)
         names = list(domains)
-        bits = {pair: self.information(rows, *pair) for pair in itertools.combinations(names, 2)}
+        bits = self.all_information(rows, names)
         pairs = len(names) * (len(names) - 1) / 2
         threshold = self.bag_threshold
         if isinstance(threshold, str):
@@ -203,18 +209,29 @@ class ColumnsReference:
             scores[c] = score
         return scores
 
+    def all_information(self, rows: list[Row], names: list[str]) -> dict[tuple[str, str], float]:
+        """Equation 6 for all pairs; computed once for a prefix of the same rows."""
+        if self._known[0] != len(rows):
+            pairs = itertools.combinations(names, 2)
+            self._known = len(rows), {pair: self.information(rows, *pair) for pair in pairs}
+        return self._known[1]
+
     def information(self, rows: list[Row], i: str, j: str) -> float:
         """Equation 6, as WEKA computes it."""
         n = sum(weight for _, _, weight in rows)
         total = 0.0
-        for c in dict.fromkeys(label for _, label, _ in rows):
-            cells = {(row.get(i), row.get(j)) for row, label, _ in rows if label == c}
-            for a, b in cells:
-                if a is None or b is None:
-                    continue
-                joint = _count(rows, {i: a, j: b}, c) / n
-                above = joint * (_count(rows, {}, c) / n)
-                below = _count(rows, {i: a}, c) / n * (_count(rows, {j: b}, c) / n)
+        # P(c), P(a_i, c), P(a_j, c) and P(a_i, a_j, c), times n.
+        n_c, n_i, n_j, n_ij = (Counter[Any]() for _ in range(4))
+        for row, c, weight in rows:
+            n_c[c] += weight
+            n_i[row.get(i), c] += weight
+            n_j[row.get(j), c] += weight
+            n_ij[row.get(i), row.get(j), c] += weight
+        for (a, b, c), count in n_ij.items():
+            if a is not None and b is not None:
+                joint = count / n
+                above = joint * (n_c[c] / n)
+                below = n_i[a, c] / n * (n_j[b, c] / n)
                 if above >= 1e-6 and below >= 1e-6:
                     total += joint * math.log2(above / below)
         return total

@@ -1,15 +1,31 @@
-//! Bags: for each attribute, those it depends on, with their conditional mutual information.
+//! Bags: which attributes depend on which, with their conditional mutual information.
 //!
 //! Statistics: computed now and then from a copy of the counts and given to the store whole. In
-//! texts each word is an attribute, under its own id.
+//! texts each word is an attribute, under its own id. Scoring asks for every pair of words of a
+//! message, so the pairs lie in a table that is probed linearly, and most look-ups take one miss
+//! of the cache.
 
 use crate::attributes::AttributeId;
 use crate::error::{Error, Result};
+use std::hint::black_box;
+
+/// Two attributes that are in each other's bag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    pub low: AttributeId,
+    /// Above `low`, but in a free slot, where both are 0.
+    pub high: AttributeId,
+    /// Their conditional mutual information, in bits.
+    pub information: f64,
+}
+
+const FREE: Member = Member { low: 0, high: 0, information: 0.0 };
 
 #[derive(Clone, Default)]
 pub struct Bags {
-    starts: Vec<usize>,
-    members: Vec<(AttributeId, f64)>,
+    /// A power of two of slots, at least twice as many as there are pairs.
+    slots: Vec<Member>,
+    pairs: usize,
     /// Ids that have lost their meaning since.
     forgotten: Vec<bool>,
     /// Members with less information than this are left out.
@@ -17,124 +33,127 @@ pub struct Bags {
 }
 
 impl Bags {
-    /// Bags from the parts of a matrix in compressed sparse rows, columns ascending in each.
-    pub fn new(starts: &[i64], ids: &[i64], information: &[f64], threshold: f64) -> Result<Self> {
-        let bad = || Error::Invalid("the bags are no sparse matrix".into());
-        let starts: Vec<usize> = starts
-            .iter()
-            .map(|&s| usize::try_from(s))
-            .collect::<std::result::Result<_, _>>()
-            .map_err(|_| bad())?;
-        let rising = starts.windows(2).all(|pair| pair[0] <= pair[1]);
-        let whole = starts.first().is_none_or(|&first| first == 0)
-            && starts.last().copied().unwrap_or(0) == ids.len()
-            && ids.len() == information.len();
-        if !rising || !whole {
-            return Err(bad());
+    /// Bags of these pairs, each given once.
+    pub fn new(members: impl ExactSizeIterator<Item = Member>, threshold: f64) -> Result<Self> {
+        let size = (members.len() * 2).next_power_of_two();
+        let mut bags = Bags { slots: vec![FREE; size], threshold, ..Bags::default() };
+        for member in members {
+            let Member { low, high, information } = member;
+            if low >= high || !(information > 0.0 && information.is_finite()) {
+                return Err(Error::Invalid("the bags have a pair that is none".into()));
+            }
+            if let Err(slot) = bags.find(low, high) {
+                bags.slots[slot] = member;
+                bags.pairs += 1;
+            }
         }
-        let mut members = Vec::with_capacity(ids.len());
-        for (&id, &value) in ids.iter().zip(information) {
-            members.push((AttributeId::try_from(id).map_err(|_| bad())?, value));
-        }
-        let forgotten = vec![false; starts.len().saturating_sub(1)];
-        Ok(Bags { starts, members, forgotten, threshold })
+        Ok(bags)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.pairs == 0
     }
 
-    /// The bag of an attribute, by id.
+    /// Brings a pair closer before it is asked for.
     #[inline]
-    pub fn of(&self, id: AttributeId) -> &[(AttributeId, f64)] {
-        let index = id as usize;
-        if self.forgotten.get(index).is_none_or(|&forgotten| forgotten) {
-            return &[];
-        }
-        &self.members[self.starts[index]..self.starts[index + 1]]
+    pub fn touch(&self, a: AttributeId, b: AttributeId) {
+        let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
+        black_box(self.slots.get(slot).map(|member| member.low));
     }
 
-    /// The information of two attributes, 0 where neither is in the other's bag.
+    /// The information of two attributes, 0 where they are not in each other's bag.
     #[inline]
     pub fn information(&self, a: AttributeId, b: AttributeId) -> f64 {
-        let bag = self.of(a);
-        match bag.binary_search_by_key(&b, |&(id, _)| id) {
-            Ok(place) if self.is_known(b) => bag[place].1,
+        match self.find(a.min(b), a.max(b)) {
+            Ok(slot) if self.is_known(a) && self.is_known(b) => self.slots[slot].information,
             _ => 0.0,
         }
     }
 
+    fn is_known(&self, id: AttributeId) -> bool {
+        self.forgotten.get(id as usize) != Some(&true)
+    }
+
     #[inline]
-    pub fn is_known(&self, id: AttributeId) -> bool {
-        self.forgotten.get(id as usize) == Some(&false)
+    fn find(&self, low: AttributeId, high: AttributeId) -> std::result::Result<usize, usize> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut slot = hash(low, high) as usize & mask;
+        while let Some(member) = self.slots.get(slot) {
+            if member.low == low && member.high == high {
+                return Ok(slot);
+            }
+            if member.low == member.high {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        Err(slot)
     }
 
     /// The id will mean something else from now on.
     pub fn forget(&mut self, id: AttributeId) {
-        if let Some(forgotten) = self.forgotten.get_mut(id as usize) {
+        let index = id as usize;
+        if self.pairs > 0 && index >= self.forgotten.len() {
+            self.forgotten.resize(index + 1, false);
+        }
+        if let Some(forgotten) = self.forgotten.get_mut(index) {
             *forgotten = true;
         }
     }
 
-    /// The same bags, where `place` gives each id's new place, out of `slots`.
-    pub fn translated(&self, place: impl Fn(AttributeId) -> AttributeId, slots: usize) -> Self {
-        let mut rows = vec![Vec::new(); slots];
-        for id in (0..self.forgotten.len() as AttributeId).filter(|&id| self.is_known(id)) {
-            let members = self.of(id).iter().filter(|&&(other, _)| self.is_known(other));
-            let row = members.map(|&(other, information)| (place(other), information));
-            if let Some(slot) = rows.get_mut(place(id) as usize) {
-                *slot = row.collect();
-            }
-        }
-        let mut bags = Bags { starts: vec![0], threshold: self.threshold, ..Bags::default() };
-        for mut row in rows {
-            row.sort_unstable_by_key(|&(id, _)| id);
-            bags.members.append(&mut row);
-            bags.starts.push(bags.members.len());
-        }
-        bags.forgotten = vec![false; slots];
-        bags
-    }
-
-    /// Starts of the rows, and the members: what [`new`](Self::new) takes.
-    pub fn rows(&self) -> impl Iterator<Item = &[(AttributeId, f64)]> {
-        self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
+    /// The pairs, where `place` gives each id's new place, in the order of these.
+    pub fn members(&self, place: impl Fn(AttributeId) -> AttributeId) -> Vec<Member> {
+        let known = |member: &&Member| {
+            member.low != member.high && self.is_known(member.low) && self.is_known(member.high)
+        };
+        let translate = |&Member { low, high, information }: &Member| {
+            let (a, b) = (place(low), place(high));
+            Member { low: a.min(b), high: a.max(b), information }
+        };
+        let mut members: Vec<Member> = self.slots.iter().filter(known).map(translate).collect();
+        members.sort_unstable_by_key(|member| (member.low, member.high));
+        members
     }
 
     pub fn size(&self) -> usize {
-        self.starts.capacity() * size_of::<usize>()
-            + self.members.capacity() * size_of::<(AttributeId, f64)>()
-            + self.forgotten.capacity()
+        self.slots.capacity() * size_of::<Member>() + self.forgotten.capacity()
     }
+}
+
+#[inline]
+fn hash(low: AttributeId, high: AttributeId) -> u64 {
+    let key = (u64::from(low) << 32) | u64::from(high);
+    let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f_u128;
+    (product as u64) ^ ((product >> 64) as u64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn looks_up_both_directions() {
-        let mut bags =
-            Bags::new(&[0, 2, 3, 4], &[1, 2, 0, 0], &[0.5, 0.25, 0.5, 0.25], 0.1).unwrap();
-        assert_eq!((bags.information(0, 2), bags.information(2, 0)), (0.25, 0.25));
-        assert_eq!((bags.information(1, 2), bags.information(9, 0)), (0.0, 0.0));
-        let turned = bags.translated(|id| 2 - id, 3);
-        assert_eq!((turned.information(2, 1), turned.information(0, 1)), (0.5, 0.0));
-        bags.forget(0);
-        assert!(bags.of(0).is_empty());
-        assert_eq!(bags.information(2, 0), 0.0);
+    fn member(low: AttributeId, high: AttributeId, information: f64) -> Member {
+        Member { low, high, information }
     }
 
     #[test]
-    fn refuses_what_is_no_matrix() {
-        for (starts, ids, values) in [
-            (&[0, 2][..], &[1][..], &[0.5][..]),
-            (&[0, 1, 0], &[1], &[0.5]),
-            (&[0, 1], &[-1], &[0.5]),
-            (&[-1, 1], &[1], &[0.5]),
-            (&[0, 1], &[1], &[]),
-        ] {
-            assert!(Bags::new(starts, ids, values, 0.0).is_err());
+    fn looks_up_both_directions() {
+        let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
+        let mut bags = Bags::new(pairs.into_iter(), 0.1).unwrap();
+        assert_eq!((bags.information(0, 2), bags.information(2, 0)), (0.25, 0.25));
+        assert_eq!((bags.information(1, 2), bags.information(9, 0)), (0.0, 0.0));
+        let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
+        assert_eq!(bags.members(|id| if id < 3 { 2 - id } else { id }), turned);
+        bags.forget(0);
+        assert_eq!((bags.information(2, 0), bags.information(900, 3)), (0.0, 2.0));
+        assert_eq!(bags.members(|id| id), [member(3, 900, 2.0)]);
+        assert_eq!(Bags::default().information(0, 1), 0.0);
+    }
+
+    #[test]
+    fn refuses_what_is_no_pair() {
+        for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)]
+        {
+            assert!(Bags::new([bad].into_iter(), 0.0).is_err());
         }
     }
 }

@@ -4,8 +4,9 @@
 //! reads the counts. A lock is never held while waiting for the GIL, and the GIL is never held
 //! while waiting for a lock.
 
+use crate::attributes::{self, AttributeId};
 use crate::bag::Bag;
-use crate::bags::Bags;
+use crate::bags::{Bags, Member};
 use crate::counts::ClassId;
 use crate::decision;
 use crate::error::Error;
@@ -979,20 +980,27 @@ impl CountStore {
         Ok(documents.into_pyobject(py)?.into_any())
     }
 
-    /// Sets the bag of each attribute, a sparse matrix of information whose columns ascend in
-    /// each row. False, with nothing changed, if ids changed their meaning since `layout`.
+    /// Sets the bags: pairs of attributes, the first below the second, with their information.
+    /// False, with nothing changed, if ids changed their meaning since `layout`.
     fn set_bags(
         &self,
         py: Python<'_>,
         layout: u64,
-        indptr: PyBuffer<i64>,
-        indices: PyBuffer<i64>,
+        first: PyBuffer<i64>,
+        second: PyBuffer<i64>,
         information: PyBuffer<f64>,
         threshold: f64,
     ) -> PyResult<bool> {
-        let (indptr, indices) = (indptr.to_vec(py)?, indices.to_vec(py)?);
-        let bags = Bags::new(&indptr, &indices, &information.to_vec(py)?, threshold)
-            .map_err(|error| raise(py, error))?;
+        let (first, second) = (first.to_vec(py)?, second.to_vec(py)?);
+        let information = information.to_vec(py)?;
+        let bags = py.detach(|| {
+            let id = |id: i64| AttributeId::try_from(id).unwrap_or(attributes::NONE);
+            let pairs = first.into_iter().zip(second).zip(information);
+            let member =
+                |((one, other), information)| Member { low: id(one), high: id(other), information };
+            Bags::new(pairs.map(member), threshold)
+        });
+        let bags = bags.map_err(|error| raise(py, error))?;
         Ok(self.write(py, |store| store.set_bags(bags, layout)))
     }
 
@@ -1003,11 +1011,8 @@ impl CountStore {
 
     /// What the bags in use hold: (attribute, attribute, information), once for each pair.
     fn bags(&self, py: Python<'_>) -> Vec<(u32, u32, f64)> {
-        self.read(py, |store| {
-            let rows = store.bags.rows().enumerate();
-            let all = rows.flat_map(|(id, row)| row.iter().map(move |&(o, i)| (id as u32, o, i)));
-            all.filter(|&(one, other, _)| one < other).collect()
-        })
+        let members = self.read(py, |store| store.bags.members(|id| id));
+        members.into_iter().map(|member| (member.low, member.high, member.information)).collect()
     }
 
     /// −ln P(class | message) at each of these ascending thresholds of the bags.

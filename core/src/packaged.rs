@@ -27,11 +27,12 @@ struct Child {
     count: f64,
 }
 
-/// A word that another one mixes.
+/// Two of them that are in each other's bag.
 #[derive(Clone, Copy)]
 struct Link {
-    child: usize,
-    parent: usize,
+    first: usize,
+    /// Always a word.
+    second: usize,
     information: f64,
     /// The highest of the thresholds that it reaches.
     level: usize,
@@ -44,6 +45,9 @@ pub struct PackagedScratch {
     links: Vec<Link>,
     /// 1 / (L_jc + σ), `words × classes`.
     rates: Vec<f64>,
+    /// ln P(w_i | c) and b_ic, `children × classes`.
+    own: Vec<f64>,
+    backs: Vec<f64>,
     /// Σ_j W_ij P(w_i | w_j, c) by the level of the link, `children × levels × classes`.
     sums: Vec<f64>,
     /// Σ_j W_ij by the level of the link, `children × levels`.
@@ -121,24 +125,35 @@ impl Scoring {
         }
     }
 
-    /// ln P(w_i | c), or ln P(w_i | c̄), of a child without a parent, for each class.
-    fn log_child(
+    /// ln P(w_i | c), or ln P(w_i | c̄), of each child, and b_ic.
+    fn fill_own(
         &self,
         store: &Store,
         terms: &[ClassTerms],
-        child: &Child,
+        scratch: &mut PackagedScratch,
         side: Side,
-    ) -> Vec<f64> {
-        if self.event != Event::Attributes {
-            return self.log_word(store, terms, child.word, side == Side::Complement);
+        sigma: f64,
+    ) {
+        let classes = terms.len();
+        let PackagedScratch { children, own, backs, .. } = scratch;
+        own.clear();
+        backs.clear();
+        for child in children.iter() {
+            if self.event == Event::Attributes {
+                let share = self.alpha / store.attributes.values(child.attribute);
+                let start = own.len();
+                backs.resize(start + classes, share);
+                own.extend(terms.iter().map(|class| share.ln() - class.documents));
+                for cell in child.word.iter().flat_map(|&word| store.rows.cells(word)) {
+                    let class = cell.class as usize;
+                    own[start + class] = (cell.documents + share).ln() - terms[class].documents;
+                }
+            } else {
+                let logs = self.log_word(store, terms, child.word, side == Side::Complement);
+                backs.extend(logs.iter().map(|log| sigma * log.exp()));
+                own.extend(logs);
+            }
         }
-        let share = self.alpha / store.attributes.values(child.attribute);
-        let mut logs: Vec<f64> = terms.iter().map(|class| share.ln() - class.documents).collect();
-        for cell in child.word.iter().flat_map(|&word| store.rows.cells(word)) {
-            let class = cell.class as usize;
-            logs[class] = (cell.documents + share).ln() - terms[class].documents;
-        }
-        logs
     }
 
     /// Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child, apart by level.
@@ -154,7 +169,8 @@ impl Scoring {
         let classes = terms.len();
         let columns = self.event == Event::Attributes;
         let sigma = if columns { self.alpha } else { self.alpha * self.words(store) };
-        let PackagedScratch { children, links, rates, sums, weights, link_to } = scratch;
+        self.fill_own(store, terms, scratch, side, sigma);
+        let PackagedScratch { children, links, rates, sums, weights, link_to, backs, .. } = scratch;
         rates.clear();
         for &(word, _) in &bag.words {
             let start = rates.len();
@@ -173,28 +189,24 @@ impl Scoring {
         weights.clear();
         weights.resize(children.len() * levels, 0.0);
         // What the smoothing alone gives.
-        for group in links.chunk_by(|one, other| one.child == other.child) {
-            let child = &children[group[0].child];
-            let backs = if columns {
-                vec![self.alpha / store.attributes.values(child.attribute); classes]
-            } else {
-                let logs = self.log_child(store, terms, child, side);
-                logs.into_iter().map(|log| sigma * log.exp()).collect()
-            };
-            for link in group {
-                let row = link.child * levels + link.level;
+        let words = bag.words.len();
+        for link in links.iter() {
+            let directions = [(link.first, link.second), (link.second, link.first)];
+            for (child, parent) in directions.into_iter().filter(|&(_, parent)| parent < words) {
+                let row = child * levels + link.level;
                 weights[row] += link.information;
-                let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
+                let rates = &rates[parent * classes..(parent + 1) * classes];
+                let backs = &backs[child * classes..(child + 1) * classes];
                 let sums = &mut sums[row * classes..(row + 1) * classes];
-                for ((sum, rate), back) in sums.iter_mut().zip(rates).zip(&backs) {
+                for ((sum, rate), back) in sums.iter_mut().zip(rates).zip(backs) {
                     *sum += link.information * back * rate;
                 }
             }
         }
         // What was counted. What one class has, the complements of all others have.
-        let mut add = |link: &Link, class: ClassId, count: f64| {
-            let row = (link.child * levels + link.level) * classes;
-            let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
+        let mut add = |child: usize, parent: usize, link: &Link, class: ClassId, count: f64| {
+            let row = (child * levels + link.level) * classes;
+            let rates = &rates[parent * classes..(parent + 1) * classes];
             let mut add = |c: usize| sums[row + c] += link.information * count * rates[c];
             match side {
                 Side::Class => add(class as usize),
@@ -202,29 +214,42 @@ impl Scoring {
             }
         };
         if store.pairs.is_complete() {
-            for link in links.iter() {
-                let Some(word) = children[link.child].word else { continue };
-                for pair in store.pairs.pairs(word, bag.words[link.parent].0) {
-                    add(link, pair.class, pair.first);
+            let known = links.iter().filter(|link| link.first < words);
+            let known = known.map(|link| (link, bag.words[link.first].0, bag.words[link.second].0));
+            known.clone().for_each(|(_, first, second)| store.pairs.touch(first, second));
+            for (link, first, second) in known {
+                for pair in store.pairs.pairs(first, second) {
+                    add(link.first, link.second, link, pair.class, pair.first);
+                    add(link.second, link.first, link, pair.class, pair.second);
                 }
             }
             return;
         }
         link_to.clear();
-        link_to.resize(bag.words.len(), usize::MAX);
-        for group in links.chunk_by(|one, other| one.child == other.child) {
-            let Some(word) = children[group[0].child].word else { continue };
-            group.iter().enumerate().for_each(|(place, link)| link_to[link.parent] = place);
+        link_to.resize(words, usize::MAX);
+        for (child, &(word, _)) in bag.words.iter().enumerate() {
+            let mut some = false;
+            for (place, link) in links.iter().enumerate() {
+                let other = if link.first == child { link.second } else { link.first };
+                if (link.first == child || link.second == child) && other < words {
+                    link_to[other] = place;
+                    some = true;
+                }
+            }
+            if !some {
+                continue;
+            }
             for posting in store.index.postings(word) {
                 let Some(document) = store.index.document(posting.slot) else { continue };
                 for &(other, _) in &document.words {
-                    let place = bag.position(other).map_or(usize::MAX, |parent| link_to[parent]);
-                    if let Some(link) = group.get(place) {
-                        add(link, document.class, document.weight * posting.count);
+                    let Some(parent) = bag.position(other) else { continue };
+                    if let Some(link) = links.get(link_to[parent]) {
+                        let count = document.weight * posting.count;
+                        add(child, parent, link, document.class, count);
                     }
                 }
             }
-            group.iter().for_each(|link| link_to[link.parent] = usize::MAX);
+            link_to.fill(usize::MAX);
         }
     }
 
@@ -241,13 +266,12 @@ impl Scoring {
         mut add: impl FnMut(usize, usize, usize, f64),
     ) {
         let classes = terms.len();
-        let PackagedScratch { children, sums, weights, .. } = scratch;
-        let mut mixed = Vec::new();
+        let PackagedScratch { children, own, sums, weights, .. } = scratch;
+        let mut mixed = vec![0.0; classes];
         for (place, child) in children.iter().enumerate() {
-            let mut own = None;
+            let own = &own[place * classes..(place + 1) * classes];
             let mut weight = 0.0;
-            mixed.clear();
-            mixed.resize(classes, 0.0);
+            mixed.fill(0.0);
             // From the highest threshold down, each takes over what the one above it has.
             for level in (0..levels).rev() {
                 let row = place * levels + level;
@@ -255,13 +279,9 @@ impl Scoring {
                 for (sum, more) in mixed.iter_mut().zip(&sums[row * classes..(row + 1) * classes]) {
                     *sum += more;
                 }
-                if weight > 0.0 {
-                    let logs = mixed.iter().map(|sum| (sum / weight).ln());
-                    logs.enumerate().for_each(|(c, log)| add(level, place, c, child.count * log));
-                } else {
-                    let logs = own.get_or_insert_with(|| self.log_child(store, terms, child, side));
-                    let logs = logs.iter().enumerate();
-                    logs.for_each(|(c, log)| add(level, place, c, child.count * log));
+                for class in 0..classes {
+                    let log = if weight > 0.0 { (mixed[class] / weight).ln() } else { own[class] };
+                    add(level, place, class, child.count * log);
                 }
             }
         }
@@ -277,32 +297,27 @@ impl Scoring {
     }
 }
 
-/// Finds the words of each child's bag in the message; ordered by child.
+/// Finds the pairs of children that are in each other's bag.
 fn collect_links(store: &Store, bag: &Bag, thresholds: &[f64], scratch: &mut PackagedScratch) {
     let PackagedScratch { children, links, .. } = scratch;
     links.clear();
-    let mut push = |child: usize, parent: usize, information: f64| {
-        let reached = thresholds.iter().take_while(|&&threshold| information >= threshold).count();
-        if information > 0.0 && child != parent && reached > 0 {
-            links.push(Link { child, parent, information, level: reached - 1 });
+    if store.bags.is_empty() {
+        return;
+    }
+    for (second, parent) in children[..bag.words.len()].iter().enumerate() {
+        // Words before it, and the values that are no words, which are nobody's parents.
+        let others = (0..second).chain(bag.words.len()..children.len());
+        for first in others.clone() {
+            store.bags.touch(children[first].attribute, parent.attribute);
         }
-    };
-    let columns = store.settings.columns;
-    for (place, child) in children.iter().enumerate() {
-        let members = store.bags.of(child.attribute);
-        if !columns && members.len() < 8 * bag.words.len() {
-            for &(other, information) in members.iter().filter(|m| store.bags.is_known(m.0)) {
-                if let Some(parent) = bag.position(other) {
-                    push(place, parent, information);
+        for first in others {
+            let information = store.bags.information(children[first].attribute, parent.attribute);
+            if information > 0.0 {
+                let reached = thresholds.iter().take_while(|&&least| information >= least).count();
+                if reached > 0 {
+                    links.push(Link { first, second, information, level: reached - 1 });
                 }
             }
-            continue;
-        }
-        if members.is_empty() {
-            continue;
-        }
-        for (parent, other) in children[..bag.words.len()].iter().enumerate() {
-            push(place, parent, store.bags.information(child.attribute, other.attribute));
         }
     }
 }

@@ -6,7 +6,7 @@
 //! it is an integer, else 1 and its eight bytes. The caller adds a checksum over the whole file.
 
 use crate::attributes::AttributeId;
-use crate::bags::Bags;
+use crate::bags::{Bags, Member};
 use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
 use crate::index::Document;
@@ -201,47 +201,35 @@ impl Store {
         }
         let ranks = if self.settings.columns { &rank_of_attribute[..] } else { rank_of_word };
         let rank = |id: AttributeId| ranks.get(id as usize).copied().unwrap_or(0);
-        let slots =
-            if self.settings.columns { self.attributes.len() } else { self.vocabulary.len() };
-        let bags = self.bags.translated(rank, slots);
-        bytes.extend_from_slice(&bags.threshold.to_le_bytes());
-        put(bytes, slots as u64);
-        for row in bags.rows() {
-            put(bytes, row.len() as u64);
-            for &(id, information) in row {
-                put(bytes, u64::from(id));
-                put_count(bytes, information);
-            }
+        let members = self.bags.members(rank);
+        bytes.extend_from_slice(&self.bags.threshold.to_le_bytes());
+        put(bytes, members.len() as u64);
+        for member in members {
+            put(bytes, u64::from(member.low));
+            put(bytes, u64::from(member.high));
+            put_count(bytes, member.information);
         }
     }
 
     fn restore_bags(&mut self, reader: &mut Reader) -> Result<()> {
         let mut threshold = [0; 8];
         threshold.copy_from_slice(reader.take(8)?);
-        let slots =
-            if self.settings.columns { self.attributes.len() } else { self.vocabulary.len() };
-        if reader.size()? != slots {
-            return Err(corrupt("the bags are of other attributes"));
-        }
-        let (mut starts, mut ids, mut information) = (vec![0], Vec::new(), Vec::new());
-        for _ in 0..slots {
-            for _ in 0..reader.size()? {
-                let id = reader.number()?;
-                if id >= slots as u64 {
-                    return Err(corrupt("a bag has an unknown attribute"));
-                }
-                ids.push(id as i64);
-                information.push(reader.positive()?);
-            }
-            starts.push(ids.len() as i64);
-        }
-        let bags = Bags::new(&starts, &ids, &information, f64::from_le_bytes(threshold))?;
-        self.bags = if self.settings.columns {
-            let order = self.attributes.sorted_ids();
-            bags.translated(|rank| order[rank as usize], self.attributes.slots())
-        } else {
-            bags
+        // Words are numbered in the order of their bytes; attributes need not be.
+        let order = self.attributes.sorted_ids();
+        let id = |rank: u64| -> Result<AttributeId> {
+            let slots = if self.settings.columns { order.len() } else { self.vocabulary.len() };
+            let rank = usize::try_from(rank).ok().filter(|&rank| rank < slots);
+            let rank = rank.ok_or_else(|| corrupt("a bag has an unknown attribute"))?;
+            Ok(if self.settings.columns { order[rank] } else { rank as AttributeId })
         };
+        let mut members = Vec::new();
+        for _ in 0..reader.number()? {
+            let (a, b) = (id(reader.number()?)?, id(reader.number()?)?);
+            let information = reader.positive()?;
+            members.push(Member { low: a.min(b), high: a.max(b), information });
+        }
+        self.bags = Bags::new(members.into_iter(), f64::from_le_bytes(threshold))
+            .map_err(|_| corrupt("a bag is none"))?;
         Ok(())
     }
 }

@@ -20,11 +20,11 @@ class ComposedNB(NaiveBayes):
         `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`, or `"attributes"`, where
         a message maps attributes to values: see `streamnb.PHNB` with `columns=True`.
     dependence
-        `"independent"`, `"hidden"`, `"hidden-ratios"` or `"packaged"`, the bags of `streamnb.PHNB`:
-        neither of the hidden ones goes with `"attributes"`, nor bags with `"bernoulli"`. Hidden parents need word counts, so not
-        with `"bernoulli"`; those of ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`:
-        with `prior="uniform"` that is what the published figures of HOVA were computed with (see
-        `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+        `"independent"`, `"hidden"`, `"hidden-ratios"` or `"packaged"`, the bags of `streamnb.PHNB`.
+        All but the first need word counts, so not with `"bernoulli"`, and of them only bags go with
+        `"attributes"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so only with
+        `"one-versus-all"`: with `prior="uniform"` that is what the published figures of HOVA were
+        computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
     bag_threshold, max_links
         As in `streamnb.PHNB`; without bags they have no effect.
     bins, values

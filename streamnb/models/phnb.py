@@ -51,7 +51,7 @@ class PHNB(NaiveBayes):
     ----------
     bag_threshold
         `"average"`: the mean information of all pairs of attributes, Equation 11. A number: so
-        many bits. `"auto"`: that multiple of the average, of 0, 1/2, 1, 2, 4 and infinity, that
+        many bits. `"auto"`: that multiple of the average (0, 1/2, 1, 2, 4, 16, 64 or infinity) that
         would have had the least log loss so far, each message scored before it was learned; so
         learning costs a prediction more.
     columns

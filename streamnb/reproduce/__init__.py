@@ -19,6 +19,7 @@ from streamnb.reproduce.experiment import (
 )
 from streamnb.reproduce.folds import weka_folds
 from streamnb.reproduce.hmnb import HMNB_PAPER
+from streamnb.reproduce.phnb import PHNB_PAPER
 from streamnb.reproduce.render import FORMATS, published_text
 from streamnb.reproduce.results import ResultsFile, default_results_path
 from streamnb.reproduce.runner import Plan, Scores, run_plan
@@ -28,6 +29,7 @@ from streamnb.reproduce.tables import PublishedTable, read_table
 __all__ = [
     "FORMATS",
     "HMNB_PAPER",
+    "PHNB_PAPER",
     "Collection",
     "CollectionRecipe",
     "Experiment",

@@ -95,6 +95,11 @@ class CollectionRecipe:
     min_documents: int = 0
     note: str = ""
 
+    @property
+    def path(self) -> str:
+        """Where it is in the data folder."""
+        return f"counts/{self.source}"
+
     def load(self) -> Collection:
         """Read the collection.
 
