@@ -22,6 +22,8 @@ Range = tuple[float, float]
 
 # Of numbers that are all the same, or nearly, bins are no finer than this share of them.
 _FINEST = 30
+# No float is finer.
+_LEAST = -1074
 
 
 class Columns:
@@ -184,9 +186,13 @@ def _finite(attribute: Any, value: Any) -> float:
 
 def _power(low: float, high: float, bins: int) -> int:
     """Return the power of two that is the width of the bins of a range."""
-    # Halved, as the difference of two numbers may be too large for one.
-    spread = math.frexp(high / 2 - low / 2)[1] - bins.bit_length()
-    power = max(spread, math.frexp(max(-low, high))[1] - _FINEST)
+    # Half the spread, as the difference of two numbers may be too large for one.
+    half, largest = high / 2 - low / 2, max(-low, high)
+    power = max(
+        math.frexp(half)[1] - bins.bit_length() if half else _LEAST,
+        math.frexp(largest)[1] - _FINEST if largest else _LEAST,
+        _LEAST,
+    )
     while _place(high, power) - _place(low, power) >= bins:
         power += 1
     return power

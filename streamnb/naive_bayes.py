@@ -487,7 +487,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         return True
 
     def _more_tags(self) -> set[str]:
-        return {base.tags.POSITIVE_INPUT}
+        return set() if self._columns is not None else {base.tags.POSITIVE_INPUT}
 
     # --- saving -------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from reference import MODELS
+from model_support import NAMED_MODELS
 from scipy import sparse
 from test_reference import synthetic_stream
 
@@ -23,7 +23,7 @@ from streamnb.errors import InputError, NotLearnedError, StreamNBError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-each_model = pytest.mark.parametrize("name", MODELS)
+each_model = pytest.mark.parametrize("name", NAMED_MODELS)
 
 TEXTS = [
     "win cash now cash",
@@ -523,7 +523,7 @@ BAD_PARAMETERS = [
     [(parameter, value) for parameter, values in BAD_PARAMETERS for value in values],
 )
 def test_bad_parameters_are_named(parameter: str, value: Any) -> None:
-    for name in (*MODELS, "ComposedNB"):
+    for name in (*NAMED_MODELS, "ComposedNB"):
         with pytest.raises(InputError, match=parameter):
             getattr(streamnb, name)(**{parameter: value})
 
@@ -784,7 +784,7 @@ def test_auto_threshold_is_cheaper_than_the_even_one(name: str, cost_ratio: floa
     assert auto <= 1.05 * even + 2 * max(cost_ratio, 1)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", NAMED_MODELS)
 def test_cost_ratio_moves_errors_from_one_side_to_the_other(name: str) -> None:
     lost, passed = zip(
         *(

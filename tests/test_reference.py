@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from data_support import require_data
-from model_support import ALL_MODELS, make_model
+from model_support import ALL_MODELS, REFERENCE_MODELS, make_model
 from reference import RATIOS, Document, Documents, Reference
 from river import feature_extraction, naive_bayes
 
@@ -35,7 +35,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 CASES = [
     pytest.param(name, parameters, id=f"{name}: {title}")
-    for name in ALL_MODELS
+    for name in REFERENCE_MODELS
     for title, parameters in SETTINGS.items()
 ]
 
@@ -115,7 +115,7 @@ def test_equals_reference_at_every_prefix_of_three_classes(
     follow(name, parameters, synthetic_stream(weighted=weighted), past)
 
 
-@pytest.mark.parametrize("name", ALL_MODELS)
+@pytest.mark.parametrize("name", REFERENCE_MODELS)
 def test_text_gives_the_scores_of_its_words(name: str) -> None:
     """The model's own tokeniser on the raw text, the reference on river's words."""
     path = require_data("text/sms_spam.jsonl.xz")
@@ -309,7 +309,7 @@ BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("name", ALL_MODELS)
+@pytest.mark.parametrize("name", REFERENCE_MODELS)
 def test_reference_by_hand(name: str) -> None:
     documents = Documents.from_list(TINY)
     ham, spam = BY_HAND[name]
@@ -318,7 +318,7 @@ def test_reference_by_hand(name: str) -> None:
     assert got == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ALL_MODELS)
+@pytest.mark.parametrize("name", REFERENCE_MODELS)
 def test_model_by_hand(name: str) -> None:
     model = make_model(name, prior="uniform", refresh_every=1)
     for counts, label, weight in TINY:
@@ -382,7 +382,7 @@ def test_reference_weight_equals_repetition() -> None:
     counts, label, _ = TINY[1]
     weighted = Documents.from_list([TINY[0], (counts, label, 3.0)])
     repeated = Documents.from_list([TINY[0], *[TINY[1]] * 3])
-    for name in ALL_MODELS:
+    for name in REFERENCE_MODELS:
         for prior in ("empirical", "laplace", "uniform"):
             reference = Reference(name, prior=prior)
             assert reference.joint_log_likelihood(weighted, QUERY) == pytest.approx(

@@ -142,7 +142,7 @@ PHNB_PAPER = register(
         tables=("phnb-table2",),
         collections=(
             TableRecipe("nursery", "nursery"),
-            TableRecipe("sick", "sick", dropped=("TBG", "TBG_measured")),
+            TableRecipe("sick", "sick", dropped=("TBG", "TBG measured")),
             *(
                 TableRecipe(name, name)
                 for name in ("kr_vs_kp", "mfeat_zernike", "optdigits", "mfeat_fourier")
