@@ -1,0 +1,91 @@
+//! Columns: values come and go, are renamed, and bags survive a snapshot.
+
+mod common;
+
+use _core::bags::{Bags, Member};
+use _core::store::{Settings, Store};
+use common::{Example, Learner, UNBOUNDED};
+use std::collections::HashMap;
+
+const COLUMNS: Settings = Settings { columns: true, ..UNBOUNDED };
+
+fn rows() -> Vec<Example> {
+    let row = |a: &str, b: &str, class| {
+        let (a, b) = (format!("a={a}"), format!("b={b}"));
+        Example::new(&[(&a, 1.0), (&b, 1.0)], class)
+    };
+    vec![row("1", "x", 0), row("2", "x", 1), row("3", "y", 0), row("4", "x", 0), row("2", "y", 1)]
+}
+
+/// `a=1` and `a=2` become `a=12`, `a=3` and `a=4` become `a=34`.
+fn names() -> HashMap<Vec<u8>, Vec<u8>> {
+    [("a=1", "a=12"), ("a=2", "a=12"), ("a=3", "a=34"), ("a=4", "a=34")]
+        .map(|(old, new)| (old.into(), new.into()))
+        .into()
+}
+
+#[test]
+fn renaming_is_having_learned_the_new_names() {
+    let mut renamed = Learner::of(COLUMNS, &rows());
+    renamed.store.rename(&names());
+    let learned: Vec<Example> = rows()
+        .into_iter()
+        .map(|mut example| {
+            let new = |word: String| match names().get(word.as_bytes()) {
+                Some(new) => String::from_utf8_lossy(new).into_owned(),
+                None => word,
+            };
+            example.words = example.words.into_iter().map(|(w, f)| (new(w), f)).collect();
+            example
+        })
+        .collect();
+    let expected = Learner::of(COLUMNS, &learned);
+    let order = renamed.store.class_order();
+    assert_eq!(
+        renamed.store.snapshot(&order, false).unwrap(),
+        expected.store.snapshot(&order, false).unwrap()
+    );
+    assert_eq!(renamed.store.pairs().len(), expected.store.pairs().len());
+    // Whoever looks at pairs and lengths finds the same.
+    let word = |store: &Store, word: &str| {
+        let vocabulary = store.vocabulary();
+        vocabulary.find(&vocabulary.token(word.as_bytes())).expect("learned")
+    };
+    for (one, other) in [("a=12", "b=x"), ("a=34", "b=x"), ("a=34", "b=y")] {
+        let found = [&renamed.store, &expected.store].map(|store| {
+            let pairs = store.pairs().pairs(word(store, one), word(store, other));
+            let mut pairs: Vec<_> = pairs.map(|p| (p.class, p.first, p.second)).collect();
+            pairs.sort_by_key(|&(class, _, _)| class);
+            let cells = store.rows().cells(word(store, one));
+            let mut lengths: Vec<_> = cells.map(|cell| (cell.class, cell.length)).collect();
+            lengths.sort_by_key(|&(class, _)| class);
+            (pairs, lengths)
+        });
+        assert_eq!(found[0], found[1]);
+    }
+}
+
+#[test]
+fn bags_survive_a_snapshot() {
+    for settings in [COLUMNS, UNBOUNDED] {
+        let mut learner = Learner::of(settings, &rows());
+        let information = if settings.columns { 0.25 } else { 0.5 };
+        let member = Member { low: 0, high: 1, information };
+        let bags = Bags::new([member].into_iter(), f64::INFINITY).expect("a pair");
+        let layout = learner.store.layout();
+        assert!(!learner.store.set_bags(bags.clone(), layout + 1));
+        assert!(learner.store.set_bags(bags, layout));
+        let order = learner.store.class_order();
+        let bytes = learner.store.snapshot(&order, true).unwrap();
+        let restored = Store::restore(&bytes).expect("whole");
+        assert_eq!(restored.snapshot(&order, true).unwrap(), bytes);
+        assert_ne!(learner.store.snapshot(&order, false).unwrap(), bytes);
+        for length in 0..bytes.len() {
+            // Without any of the bags it is whole.
+            if let Ok(store) = Store::restore(&bytes[..length]) {
+                let without = learner.store.snapshot(&order, false).unwrap();
+                assert_eq!(store.snapshot(&order, true).unwrap(), without);
+            }
+        }
+    }
+}
