@@ -25,7 +25,7 @@ from streamnb.errors import (
     StreamNBError,
 )
 from streamnb.explanation import Explanation
-from streamnb.models import BNB, CNB, HCNB, HMNB, HOVA, MNB, OVA, ComposedNB
+from streamnb.models import BNB, CNB, HCNB, HMNB, HONB, HOVA, MNB, OVA, ComposedNB
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
 
@@ -36,6 +36,7 @@ __all__ = [
     "CNB",
     "HCNB",
     "HMNB",
+    "HONB",
     "HOVA",
     "MNB",
     "OVA",

@@ -42,7 +42,11 @@ def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
 
 def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
     """Return the other model's labels, if the two count alike."""
-    if not isinstance(other, type(model)) or other._parts() != model._parts():
+    parts, theirs = (
+        (*each._parts(), each._estimate_part()) if isinstance(each, type(model)) else ()
+        for each in (model, other)
+    )
+    if parts != theirs:
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"

@@ -16,7 +16,8 @@ from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
 from streamnb.parameters import check_bound, check_choice, check_number, check_tokenizer
-from streamnb.parts import INDEPENDENT, Dependence, Event
+from streamnb.parts import INDEPENDENT, PLAIN, Dependence, Estimate, Event
+from streamnb.paths import as_arrays
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
@@ -26,7 +27,7 @@ Tokenize = Callable[[str], Iterable[Any]]
 
 
 class NaiveBayes(base.MiniBatchClassifier):
-    """Base of all models: one count store, read through an event model and a dependence.
+    """Base of all models: one count store, read through an event, an estimate and a dependence.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         document frequencies is pruned, as if never learned.
     max_documents
         Documents kept in the index, for models that look at past documents; past it, the oldest
-        are evicted. 0 or more; None is the dependence's own.
+        are evicted. 0 or more; None is the own of the dependence or the estimate.
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
         predictions walk the documents instead.
@@ -74,6 +75,7 @@ class NaiveBayes(base.MiniBatchClassifier):
     # The parts a model is made of.
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
+    estimate: ClassVar[Estimate] = PLAIN
 
     def __init__(
         self,
@@ -108,12 +110,20 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the event model and the dependence."""
         return self.event, self.dependence
 
+    def _estimate_part(self) -> Estimate:
+        """Return the estimate."""
+        return self.estimate
+
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
+        estimate = self._estimate_part()
         m = self.vocabulary_size
-        documents = dependence.max_documents if self.max_documents is None else self.max_documents
-        self._dependence = dependence
+        own_documents = max(dependence.max_documents, estimate.max_documents)
+        documents = own_documents if self.max_documents is None else self.max_documents
+        self._dependence, self._estimate = dependence, estimate
+        # Whether there is anything to refresh.
+        self._has_statistics = dependence.hidden is not None or estimate != PLAIN
         self._scoring = _core.Scoring(
             event=event.name,
             alpha=check_number("alpha", self.alpha),
@@ -121,6 +131,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
+            effective=estimate != PLAIN,
         )
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
@@ -130,6 +141,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
+        if estimate != PLAIN:
+            settings["max_pairs"] = 0  # paths need the documents only
         if snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer, **settings, frequencies=event.frequencies
@@ -168,7 +181,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
-        if self._dependence.hidden and w and self._schedule.tick():
+        if self._has_statistics and w and self._schedule.tick():
             self.refresh()
 
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
@@ -218,7 +231,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
         recording = isinstance(self._threshold, LearnedThreshold)
-        if recording or self._dependence.hidden or not w:
+        if recording or self._has_statistics or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
@@ -228,7 +241,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
             return
-        due = self._schedule.last_due(len(labels)) if self._dependence.hidden else None
+        due = self._schedule.last_due(len(labels)) if self._has_statistics else None
         if due is not None:
             self._store.learn_many(batch, class_ids, w, 0, due)
             self._refresh_statistics()
@@ -261,7 +274,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         if not self._store.unlearn(x, class_id, w):
             self._labels.remove(y)
             self._store.set_ranks(self._labels.ranks())
-        if self._dependence.hidden and w and self._schedule.tick():
+        if self._has_statistics and w and self._schedule.tick():
             self.refresh()
 
     def merge(self, other: NaiveBayes) -> None:
@@ -306,9 +319,14 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._schedule.reset(self._schedule.messages)
 
     def _refresh_statistics(self) -> None:
-        if not self._dependence.hidden or not self._store.n_documents:
+        if not self._has_statistics or not self._store.n_documents:
             return
-        while True:
+        while (found := self._estimate.effective(self._store)) is not None:
+            layout, effective = found
+            # Where ids were given to other words or classes meanwhile, it is done again.
+            if self._store.set_effective(layout, self.alpha, *as_arrays(effective)):
+                break
+        while self._dependence.hidden:
             counts = self.counts()
             words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
             weights = self._dependence.parents(counts, words)

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.labels import Labels, from_json, to_json
 from streamnb.threshold import LearnedThreshold
@@ -119,6 +121,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "parameters": {name: getattr(model, name) for name in model._get_params()},
         "labels": model.classes_,
         "counts": model._store.snapshot(parents=True),
+        "effective": model._store.effective(),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
     }
@@ -128,6 +131,15 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
     """Make a model what another was when `state` looked at it."""
     model.__dict__.update(kept["parameters"])
     model._begin(kept["counts"], Labels(kept["labels"]))
+    totals, indptr, class_ids, counts = kept["effective"]
+    model._store.set_effective(
+        model._store.layout,
+        model.alpha,
+        np.frombuffer(totals),
+        np.frombuffer(indptr, np.int64),
+        np.frombuffer(class_ids, np.int64),
+        np.frombuffer(counts),
+    )
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if isinstance(model._threshold, LearnedThreshold):
         model._threshold.restore(kept["threshold"])

@@ -7,6 +7,7 @@
 use crate::bag::Bag;
 use crate::counts::ClassId;
 use crate::decision;
+use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
@@ -493,7 +494,7 @@ struct Scoring {
 #[pymethods]
 impl Scoring {
     #[new]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden))]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -502,6 +503,7 @@ impl Scoring {
         unseen: &str,
         vocabulary_size: Option<f64>,
         hidden: Option<&str>,
+        effective: bool,
     ) -> PyResult<Self> {
         let name = event;
         let event = match event {
@@ -557,6 +559,7 @@ impl Scoring {
             }
         };
         let inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
+            .and_then(|inner| if effective { inner.on_effective() } else { Ok(inner) })
             .map_err(|error| raise(py, error))?;
         Ok(Scoring { inner, hidden })
     }
@@ -941,9 +944,76 @@ impl CountStore {
         Ok(self.write(py, |store| store.set_parents(weights, layout)))
     }
 
+    /// The indexed documents, oldest first, as arrays, in bytes: (layout, word slots, word ids in
+    /// the order of the words' bytes, class ids and weights; then the sparse documents × words
+    /// matrix of presence: indptr, word ids). Without `ordered` that order is empty.
+    fn documents<'py>(&self, py: Python<'py>, ordered: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (layout, slots, order, presence) = py.detach(|| {
+            self.read_detached(|store| {
+                let vocabulary = store.vocabulary();
+                let order = if ordered { vocabulary.sorted_ids() } else { Vec::new() };
+                (store.layout(), vocabulary.slots(), order, store.export_documents())
+            })
+        });
+        let order: Vec<i64> = order.into_iter().map(i64::from).collect();
+        let documents = (
+            layout,
+            slots,
+            bytes_of(py, &order),
+            bytes_of(py, &presence.classes),
+            bytes_of(py, &presence.weights),
+            bytes_of(py, &presence.indptr),
+            bytes_of(py, &presence.words),
+        );
+        Ok(documents.into_pyobject(py)?.into_any())
+    }
+
+    /// Sets the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
+    /// classes matrix. False, with nothing changed, if ids changed their meaning since `layout`.
+    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+    fn set_effective(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        alpha: f64,
+        totals: PyBuffer<f64>,
+        indptr: PyBuffer<i64>,
+        class_ids: PyBuffer<i64>,
+        counts: PyBuffer<f64>,
+    ) -> PyResult<bool> {
+        let arrays = EffectiveArrays {
+            totals: totals.to_vec(py)?,
+            indptr: indptr.to_vec(py)?,
+            classes: class_ids.to_vec(py)?,
+            counts: counts.to_vec(py)?,
+        };
+        let table =
+            py.detach(|| Effective::new(&arrays, alpha)).map_err(|error| raise(py, error))?;
+        Ok(self.write(py, |store| store.set_effective(table, layout)))
+    }
+
+    /// The effective counts in use as arrays, in bytes: totals, indptr, class ids, counts. Words
+    /// and classes are numbered as in a store restored from the snapshot.
+    fn effective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let arrays = py.detach(|| self.read_detached(Store::export_effective));
+        let arrays = (
+            bytes_of(py, &arrays.totals),
+            bytes_of(py, &arrays.indptr),
+            bytes_of(py, &arrays.classes),
+            bytes_of(py, &arrays.counts),
+        );
+        Ok(arrays.into_pyobject(py)?.into_any())
+    }
+
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         let store = py.detach(|| self.read_detached(Store::clone));
         CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
+    }
+
+    /// Changes whenever an id may come to mean another word or class.
+    #[getter]
+    fn layout(&self, py: Python<'_>) -> u64 {
+        self.read(py, Store::layout)
     }
 
     /// Grows with every change of the counts.

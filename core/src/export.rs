@@ -1,6 +1,7 @@
 //! The counts as arrays, for everything periodic that numpy and scipy compute.
 
 use crate::counts::Cell;
+use crate::index::Document;
 use crate::store::Store;
 use crate::vocabulary::WordId;
 
@@ -16,7 +17,36 @@ pub struct Counts {
     pub lengths: Vec<f64>,
 }
 
+/// The indexed documents, oldest first, as a sparse documents × words matrix of presence.
+#[derive(Default)]
+pub struct Presence {
+    pub classes: Vec<i64>,
+    pub weights: Vec<f64>,
+    pub indptr: Vec<i64>,
+    pub words: Vec<i64>,
+}
+
 impl Store {
+    /// A copy of the indexed documents.
+    pub fn export_documents(&self) -> Presence {
+        let documents = self.index.len();
+        let words = self.index.documents().map(|document| document.words.len()).sum();
+        let mut presence = Presence {
+            classes: Vec::with_capacity(documents),
+            weights: Vec::with_capacity(documents),
+            indptr: Vec::with_capacity(documents + 1),
+            words: Vec::with_capacity(words),
+        };
+        presence.indptr.push(0);
+        for Document { class, weight, words } in self.index.documents() {
+            presence.classes.push(i64::from(*class));
+            presence.weights.push(*weight);
+            presence.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
+            presence.indptr.push(presence.words.len() as i64);
+        }
+        presence
+    }
+
     /// A copy of all counts.
     pub fn export(&self) -> Counts {
         let cells = self.cells();

@@ -7,6 +7,7 @@
 pub mod bag;
 pub mod counts;
 pub mod decision;
+pub mod effective;
 pub mod error;
 pub mod events;
 pub mod explain;

@@ -2,6 +2,7 @@
 
 use crate::bag::Bag;
 use crate::counts::{Class, ClassId, Rows, take};
+use crate::effective::Effective;
 use crate::error::{Error, Result};
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
@@ -42,6 +43,8 @@ pub struct Store {
     pub(crate) pairs: PairTable,
     /// W_t by word id, 0 for words that are no parents: the statistics in use.
     pub(crate) parents: Vec<f64>,
+    /// The effective counts in use, where an estimate makes any.
+    pub(crate) effective: Effective,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -60,6 +63,7 @@ impl Store {
             index: Index::default(),
             pairs: PairTable::new(settings.max_pairs),
             parents: Vec::new(),
+            effective: Effective::default(),
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -96,7 +100,7 @@ impl Store {
         self.version
     }
 
-    /// Changes whenever an id comes to mean another word.
+    /// Changes whenever an id may come to mean another word or class.
     pub fn layout(&self) -> u64 {
         self.layout
     }
@@ -195,7 +199,16 @@ impl Store {
         if let Some(weight) = self.parents.get_mut(word as usize) {
             *weight = 0.0;
         }
+        self.effective.forget_word(word);
         self.layout += 1;
+    }
+
+    /// Clears what is known of a class that has no documents left: its id may be used again.
+    pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
+        if !self.classes[class as usize].exists() {
+            self.effective.forget_class(class);
+            self.layout += 1;
+        }
     }
 
     pub(crate) fn index_document(&mut self, document: Document) {
@@ -278,6 +291,7 @@ impl Store {
             + self.index.size()
             + self.pairs.size()
             + self.parents.capacity() * size_of::<f64>()
+            + self.effective.size()
     }
 }
 

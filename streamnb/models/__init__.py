@@ -7,8 +7,9 @@ from streamnb.models.cnb import CNB
 from streamnb.models.composed import ComposedNB
 from streamnb.models.hcnb import HCNB
 from streamnb.models.hmnb import HMNB
+from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
 from streamnb.models.mnb import MNB
 from streamnb.models.ova import OVA
 
-__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HOVA", "MNB", "OVA", "ComposedNB"]
+__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HONB", "HOVA", "MNB", "OVA", "ComposedNB"]

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import Dependence, Event, dependence_named, event_named
+from streamnb.parts import (
+    Dependence,
+    Estimate,
+    Event,
+    dependence_named,
+    estimate_named,
+    event_named,
+)
 
 
 class ComposedNB(NaiveBayes):
@@ -21,6 +28,9 @@ class ComposedNB(NaiveBayes):
         with `"bernoulli"`; those of ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`:
         with `prior="uniform"` that is what the published figures of HOVA were computed with (see
         `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+    estimate
+        `"plain"`, or higher-order paths in the place of documents: `"paths"`, `"pure-paths"`,
+        `"paths-3"` or `"paths-4"`, with `"bernoulli"` only (see `HONB`).
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -51,9 +61,11 @@ class ComposedNB(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        estimate: str = "plain",
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
+        self.estimate = estimate  # type: ignore[misc, assignment]
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -71,3 +83,6 @@ class ComposedNB(NaiveBayes):
 
     def _parts(self) -> tuple[Event, Dependence]:
         return event_named(self.event), dependence_named(self.dependence)
+
+    def _estimate_part(self) -> Estimate:
+        return estimate_named(self.estimate)
