@@ -14,6 +14,10 @@ MODELS = (*reference.MODELS, *reference_paths.MODELS)
 ALL_MODELS = (*MODELS, RATIOS)
 # Those that look at past messages, so that they keep an index.
 INDEXED = ("HMNB", "HCNB", "HOVA", *reference_paths.MODELS)
+# Those of them that pair words, and may keep a table of the pairs.
+PAIRED = tuple(name for name in INDEXED if name not in reference_paths.MODELS)
+# Those that know nothing of a class from its messages one by one.
+BETWEEN_MESSAGES = reference_paths.MODELS
 
 REFERENCES: dict[str, Any] = dict.fromkeys((*reference.MODELS, RATIOS), reference.Reference) | (
     dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)

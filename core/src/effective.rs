@@ -60,9 +60,10 @@ impl Effective {
         let mut table = Effective {
             alpha,
             classes: arrays.totals.iter().map(of_total).collect(),
-            rows: Vec::with_capacity(arrays.indptr.len()),
+            rows: Vec::with_capacity(arrays.indptr.len().saturating_sub(1)),
             cells: Vec::with_capacity(arrays.counts.len()),
         };
+        let mut absent = vec![Vec::new(); arrays.totals.len()];
         for bounds in arrays.indptr.windows(2) {
             let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
                 (Ok(start), Ok(end)) if start <= end && end <= arrays.counts.len() => start..end,
@@ -78,10 +79,15 @@ impl Effective {
                     return invalid("a count must lie between 0 and its class's total");
                 }
                 totals.words += 1.0;
-                totals.absences += (totals.total - count + alpha).ln();
+                absent[class as usize].push(totals.total - count);
                 table.cells.push(EffectiveCell { class: class as ClassId, count });
             }
             table.rows.push((start, table.cells.len()));
+        }
+        for (totals, mut counts) in table.classes.iter_mut().zip(absent) {
+            // By size, so that equal tables have equal sums, whatever the ids of their words.
+            counts.sort_unstable_by(f64::total_cmp);
+            totals.absences = counts.iter().map(|count| (count + alpha).ln()).sum();
         }
         Ok(table)
     }

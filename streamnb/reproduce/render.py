@@ -38,8 +38,8 @@ def to_text(report: Report) -> str:
     last = f" to {plan.seed + plan.runs - 1}" if plan.runs > 1 else ""
     title = (
         f"{experiment.name}: {experiment.paper}\n"
-        f"{runs} of {plan.folds}-fold cross-validation (the paper: {experiment.runs} of "
-        f"{experiment.folds}), WEKA's folds, seed {plan.seed}{last}"
+        f"{runs} of {experiment.protocol.title(plan.folds)} (the paper: {experiment.runs} of "
+        f"{experiment.folds}), {experiment.protocol.note}, seed {plan.seed}{last}"
     )
     parts = [title, *map(_table_text, report.tables)]
     if report.comparisons:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from streamnb.errors import InputError
-from streamnb.reproduce.folds import weka_folds
+from streamnb.reproduce.folds import CrossValidation, RandomSamples
 from streamnb.reproduce.results import ResultsFile, RunResult, code_fingerprint, settings_key
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def cross_validate(
     n_folds: int,
     seed: int,
     metric: Callable[[Sequence[Any], Sequence[Any]], float],
+    protocol: CrossValidation | RandomSamples = CrossValidation(),
 ) -> tuple[float, ...]:
     """Return the figure of each fold of one run.
 
@@ -111,13 +112,15 @@ def cross_validate(
     model
         A new model is made for every fold.
     n_folds, seed
-        As in `weka_folds`.
+        As the protocol takes them.
     metric
         Labels and predictions of a fold → a figure.
+    protocol
+        How the documents are split.
     """
     matrix, words = collection.matrix, collection.vocabulary
     scores = []
-    for learned, tested in weka_folds(collection.labels, n_folds, seed):
+    for learned, tested in protocol.split(collection.labels, n_folds, seed):
         classifier = model.build(len(words))
         classifier.learn_many(
             matrix[learned], [collection.labels[place] for place in learned], vocabulary=words
@@ -136,7 +139,10 @@ def _load(recipe: CollectionRecipe) -> Collection:
 def _run(task: _Task) -> RunResult:
     collection = _load(task.collection)
     start = time.perf_counter()
-    scores = cross_validate(collection, task.model, task.folds, task.seed, task.experiment.metric)
+    experiment = task.experiment
+    scores = cross_validate(
+        collection, task.model, task.folds, task.seed, experiment.metric, experiment.protocol
+    )
     return RunResult(task.key, task.settings, scores, time.perf_counter() - start)
 
 
@@ -155,6 +161,7 @@ def _tasks(plan: Plan) -> Iterator[tuple[tuple[str, str], _Task]]:
                     "factory": model.factory,
                     "parameters": dict(model.parameters),
                     "metric": f"{metric.__module__}.{metric.__qualname__}",
+                    "protocol": repr(plan.experiment.protocol),
                     "folds": plan.folds,
                     "seed": seed,
                     "code": code,
