@@ -1,7 +1,7 @@
 """The parts that models are composed of: event models, estimates, dependences between words.
 
-Their arithmetic for each message is native; here they have their names, their defaults and what they
-keep.
+Their arithmetic for each message is native; here they have their names, their defaults and what
+they keep.
 """
 
 from __future__ import annotations

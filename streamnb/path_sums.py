@@ -9,7 +9,7 @@ the same but for names are summed once.
 
 References
 ----------
-[^1]: Higher-order paper (HONB), Theorems 1, 2 and 3: the signs 1, −1, 2, 1, −6 are those of `_sign`.
+[^1]: Higher-order paper (HONB), Theorems 1 to 3: their signs 1, −1, 2, 1, −6 are `_sign`'s.
 """
 
 from __future__ import annotations
@@ -166,7 +166,9 @@ class _Sums:
     def _value(self, key: _Key) -> Floats:
         """Return the vector or matrix that a key stands for."""
         if key not in self._known:
-            self._known[key] = self._computed(*key)
+            # A product that is known the other way round is only turned.
+            turned = self._known.get(_reversed(key)) if key[0] == "chain" else None
+            self._known[key] = self._computed(*key) if turned is None else turned.T
         return self._known[key]
 
     def _computed(self, kind: object, *parts: object) -> Floats:
@@ -176,12 +178,17 @@ class _Sums:
             return self._weights
         if kind == "presence":
             return self._presence.T if parts[0] else self._presence
+        first, *rest = (self._value(part) for part in parts)  # type: ignore[arg-type]
+        result: Floats
         if kind == "chain":
             # Matrices are named from the neighbour's side, rows first.
-            first, vector, last = (self._value(part) for part in parts)  # type: ignore[arg-type]
-            return (first * vector) @ last.T
-        first, second = (self._value(part) for part in parts)  # type: ignore[arg-type]
-        return first @ second if kind == "sum" else first * second
+            vector, last = rest
+            result = (first * vector) @ last.T
+        elif kind == "sum":
+            result = first @ rest[0]
+        else:
+            result = first * rest[0]
+        return result
 
 
 def _reversed(key: _Key) -> _Key:

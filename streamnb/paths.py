@@ -137,9 +137,7 @@ def _second_order(presence: sparse.csr_array, weights: Floats) -> tuple[float, F
     return float(middle.sum()), middle + beyond - squares - same
 
 
-def _squares(
-    transposed: sparse.csr_array, weighted: sparse.csr_array, lengths: Floats
-) -> Floats:
+def _squares(transposed: sparse.csr_array, weighted: sparse.csr_array, lengths: Floats) -> Floats:
     """Return Σ_j (Xᵀ W X)_ij² for each word i, a block of rows at a time."""
     work = np.cumsum(transposed @ lengths)
     squares = np.zeros(transposed.shape[0])

@@ -16,7 +16,7 @@ import numpy as np
 
 from streamnb import datasets
 from streamnb.errors import InputError
-from streamnb.reproduce.folds import CrossValidation, RandomSamples
+from streamnb.reproduce.folds import WEKA_FOLDS, CrossValidation, RandomSamples
 from streamnb.reproduce.tables import PublishedTable, read_table
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class Experiment:
     models: tuple[ModelRecipe, ...]
     runs: int = 10
     folds: int = 10
-    protocol: CrossValidation | RandomSamples = CrossValidation()
+    protocol: CrossValidation | RandomSamples = WEKA_FOLDS
     metric: Callable[[Sequence[Any], Sequence[Any]], float] = accuracy
     notes: tuple[str, ...] = ()
 

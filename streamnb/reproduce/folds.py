@@ -20,7 +20,14 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["CrossValidation", "JavaRandom", "RandomSamples", "random_samples", "weka_folds"]
+__all__ = [
+    "WEKA_FOLDS",
+    "CrossValidation",
+    "JavaRandom",
+    "RandomSamples",
+    "random_samples",
+    "weka_folds",
+]
 
 Indices = npt.NDArray[np.intp]
 
@@ -155,14 +162,12 @@ class CrossValidation:
 
     note: str = "WEKA's folds"
 
-    def split(
-        self, labels: Sequence[Hashable], n: int, seed: int
-    ) -> list[tuple[Indices, Indices]]:
+    def split(self, labels: Sequence[Hashable], n: int, seed: int) -> list[tuple[Indices, Indices]]:
         """Return the folds as pairs (indices to learn, indices to test)."""
         return weka_folds(labels, n, seed)
 
-    def test_ratio(self, n: int) -> float:
-        """Return how many documents are tested for each one learned."""
+    def correction(self, n: int) -> float:
+        """Return what the corrected t-test adds for documents that models have in common."""
         return 1 / (n - 1)
 
     def title(self, n: int) -> str:
@@ -183,19 +188,20 @@ class RandomSamples:
     share: float
     note: str = "stratified samples"
 
-    def split(
-        self, labels: Sequence[Hashable], n: int, seed: int
-    ) -> list[tuple[Indices, Indices]]:
+    def split(self, labels: Sequence[Hashable], n: int, seed: int) -> list[tuple[Indices, Indices]]:
         """Return the samples as pairs (indices to learn, indices to test)."""
         return random_samples(labels, n, seed, self.share)
 
-    def test_ratio(self, n: int) -> float:
-        """Return how many documents are tested for each one learned."""
-        return (1 - self.share) / self.share
+    def correction(self, n: int) -> float:
+        """Return nothing: small samples have few documents in common."""
+        return 0.0
 
     def title(self, n: int) -> str:
         """Return what one run is."""
         return f"{n} random trials, {100 * self.share:g} % of the documents learned"
+
+
+WEKA_FOLDS = CrossValidation()
 
 
 def _shuffled(n: int, seed: int) -> list[int]:

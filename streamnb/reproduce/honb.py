@@ -69,10 +69,12 @@ HONB_PAPER = register(
             ),
             (
                 "newsgroups: 500 articles of each group of the bydate version (the paper: of the "
-                "18828 version), From, Subject and body; the paper's own stemmer and stop words "
-                "are not published"
+                "18828 version), Subject and body; with From, as the paper has it, NB and HONB "
+                "come out 1 to 3 points higher on SCIENCE, POLITICS and RELIGION. The paper's "
+                "stemmer and stop words are not published, and NB on SCIENCE moves from 62 to 68 "
+                "with the choice of tokens"
             ),
-            "probabilities are (n + 1) / (h + 2) for both, priors of NB are from documents",
+            "NB has (n + 1) / (n_c + 2) and priors from documents, HONB both from paths",
             "SVM and LSI kNN are published only; HONB 3 is not published",
         ),
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["information_gain", "read_groups"]
 
 _WORD = re.compile(r"[a-z]{2,}")
-_KEPT_HEADERS = ("from:", "subject:")
+_KEPT_HEADER = "subject:"
 _PER_GROUP = 500
 _WORDS = 2_000
 _SEED = 1
@@ -34,10 +34,11 @@ def read_groups(
 ) -> tuple[sparse.csr_array, list[str], list[str]]:
     """Return presence of words, labels and words of some newsgroups.
 
-    500 random articles of each group, with no headers but From and Subject; stems of words that are
-    no stop words and in three articles at least; of these the 2,000 with the highest information
-    gain over *all* articles, those to be tested included, as in the paper. Its stemmer and stop
-    words are not published: here they are Porter's and a list of function words.
+    500 random articles of each group, with no header but Subject; stems of words that are no stop
+    words and in three articles at least; of these the 2,000 with the highest information gain over
+    *all* articles, those to be tested included, as in the paper. Its stemmer and stop words are not
+    published: here they are Porter's and a list of function words. It kept From lines too; with the
+    names and addresses in them, which tell groups apart, all figures come out higher than its own.
     """
     texts: dict[str, list[str]] = {group: [] for group in groups}
     for message in datasets.read_text(recipe.source):
@@ -50,7 +51,9 @@ def read_groups(
             labels.append(group)
             bags.append(_words(text))
     frequency = Counter(word for bag in bags for word in bag)
-    words = sorted(word for word, documents in frequency.items() if documents >= recipe.min_documents)
+    words = sorted(
+        word for word, documents in frequency.items() if documents >= recipe.min_documents
+    )
     column = {word: place for place, word in enumerate(words)}
     kept = [[column[word] for word in sorted(bag) if word in column] for bag in bags]
     indptr = np.cumsum([0, *map(len, kept)])
@@ -95,7 +98,7 @@ def _words(text: str) -> set[str]:
     head, blank, body = text.partition("\n\n")
     if not blank:
         head, body = "", text
-    kept = [line for line in head.splitlines() if line.lower().startswith(_KEPT_HEADERS)]
+    kept = [line for line in head.splitlines() if line.lower().startswith(_KEPT_HEADER)]
     lines = " ".join(line.partition(":")[2] for line in kept)
     found = set(_WORD.findall(f"{lines} {body}".lower()))
     return {stem(word) for word in found - STOP_WORDS}

@@ -24,6 +24,9 @@ _CORRECTED = (
     "cross-validation\nshare documents, so the plain test takes chance for significance "
     "(--t-test plain)."
 )
+_TRIALS = (
+    "t-test: plain paired, over all trials, whose learned samples have few documents in common."
+)
 _PLAIN = (
     "t-test: plain paired, over all folds. It takes them for independent, which they are not; "
     "WEKA's Experimenter\ncorrects for that (--t-test corrected)."
@@ -132,7 +135,8 @@ def _comparisons_text(report: Report) -> str:
     )
     if differing:
         text += "\nThe t-test differs from the published one on\n  " + "\n  ".join(differing)
-    return f"{text}\n{_CORRECTED if report.corrected else _PLAIN}"
+    trials = not report.plan.experiment.protocol.correction(report.plan.folds)
+    return f"{text}\n{_TRIALS if trials else _CORRECTED if report.corrected else _PLAIN}"
 
 
 def to_csv(report: Report) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from streamnb.errors import InputError
-from streamnb.reproduce.folds import CrossValidation, RandomSamples
+from streamnb.reproduce.folds import WEKA_FOLDS, CrossValidation, RandomSamples
 from streamnb.reproduce.results import ResultsFile, RunResult, code_fingerprint, settings_key
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def cross_validate(
     n_folds: int,
     seed: int,
     metric: Callable[[Sequence[Any], Sequence[Any]], float],
-    protocol: CrossValidation | RandomSamples = CrossValidation(),
+    protocol: CrossValidation | RandomSamples = WEKA_FOLDS,
 ) -> tuple[float, ...]:
     """Return the figure of each fold of one run.
 

@@ -1,4 +1,4 @@
-"""Stop words, and Porter's stemmer: what papers on text classification prepare English texts with."""
+"""Stop words and Porter's stemmer, with which papers prepare English texts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ __all__ = ["STOP_WORDS", "stem"]
 
 # Function words: articles, pronouns, prepositions, conjunctions, auxiliaries, and what apostrophes
 # leave of them.
-STOP_WORDS = frozenset(
-    """
+_STOP_WORDS = """
     a about above across after again against all almost alone along already also although always am
     among an and another any anybody anyone anything anywhere are aren around as at away back be
     became because become been before behind being below beside between both but by can cannot could
@@ -25,8 +24,8 @@ STOP_WORDS = frozenset(
     wasn we well were weren what whatever when whenever where whether which while who whoever whole
     whom whose why will with within without won would wouldn yes yet you your yours yourself
     yourselves
-    """.split()
-)
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # A consonant and a vowel, by the letters before: y is a vowel after a consonant.
 _CONSONANT = r"(?:[^aeiouy]|(?<![^aeiou])y)"
@@ -45,10 +44,11 @@ _STEP_2 = {
 _STEP_3 = {
     "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
 }  # fmt: skip
-_STEP_4 = dict.fromkeys(
-    """al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize""".split(),
-    "",
-) | {"sion": "s", "tion": "t"}
+_STEP_4 = {
+    "al": "", "ance": "", "ence": "", "er": "", "ic": "", "able": "", "ible": "", "ant": "",
+    "ement": "", "ment": "", "ent": "", "ou": "", "ism": "", "ate": "", "iti": "", "ous": "",
+    "ive": "", "ize": "",
+}  # fmt: skip
 
 
 def stem(word: str) -> str:
@@ -68,8 +68,11 @@ def stem(word: str) -> str:
     word = _plural_and_past(word)
     if word.endswith("y") and _HAS_VOWEL.search(word[:-1]):
         word = word[:-1] + "i"
-    for endings, least in ((_STEP_2, 1), (_STEP_3, 1), (_STEP_4, 2)):
-        word = _replaced(word, endings, least)
+    word = _replaced(_replaced(word, _STEP_2, 1), _STEP_3, 1)
+    if word.endswith(("sion", "tion")):
+        word = word[:-3] if _measure(word[:-3]) > 1 else word
+    else:
+        word = _replaced(word, _STEP_4, 2)
     if word.endswith("e"):
         measure = _measure(word[:-1])
         if measure > 1 or (measure == 1 and not _SHORT.search(word[:-1])):
@@ -105,8 +108,7 @@ def _plural_and_past(word: str) -> str:
 def _replaced(word: str, endings: dict[str, str], least: int) -> str:
     """Replace the longest ending that fits where the part before it measures enough."""
     for length in range(7, 1, -1):
-        ending = word[-length:]
-        if ending in endings and len(ending) == length:
-            new = word[:-length] + endings[ending]
-            return new if _measure(word[:-length] + endings[ending][:1] * (ending in ("sion", "tion"))) >= least else word
+        part, ending = word[:-length], word[-length:]
+        if part and ending in endings:
+            return part + endings[ending] if _measure(part) >= least else word
     return word
