@@ -6,7 +6,14 @@ from typing import Any, Self, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Batch", "CountStore", "NativeTokenizer", "Scoring", "tokenize_and_hash"]
+__all__ = [
+    "Batch",
+    "CountStore",
+    "NativeTokenizer",
+    "Scoring",
+    "cooccurrence_squares",
+    "tokenize_and_hash",
+]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -117,4 +124,7 @@ class CountStore:
     def __deepcopy__(self, _memo: object, /) -> CountStore: ...
     def __sizeof__(self) -> int: ...
 
+def cooccurrence_squares(
+    indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int
+) -> bytes: ...
 def tokenize_and_hash(tokenizer: NativeTokenizer, batch: Batch) -> int: ...

@@ -145,7 +145,9 @@ class NaiveBayes(base.MiniBatchClassifier):
             settings["max_pairs"] = 0  # paths need the documents only
         if snapshot is None:
             self._store = _core.CountStore(
-                self._native_tokenizer, **settings, frequencies=event.frequencies
+                self._native_tokenizer,
+                **settings,
+                frequencies=event.frequencies and estimate == PLAIN,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)

@@ -177,13 +177,13 @@ class _Sums:
         if kind == "weights":
             return self._weights
         if kind == "presence":
-            return self._presence.T if parts[0] else self._presence
+            presence: Floats = self._presence.T if parts[0] else self._presence
+            return presence
         first, *rest = (self._value(part) for part in parts)  # type: ignore[arg-type]
-        result: Floats
         if kind == "chain":
             # Matrices are named from the neighbour's side, rows first.
             vector, last = rest
-            result = (first * vector) @ last.T
+            result: Floats = (first * vector) @ last.T
         elif kind == "sum":
             result = first @ rest[0]
         else:

@@ -16,12 +16,9 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamnb import path_sums
+from streamnb import _core, path_sums
 from streamnb.documents import Documents
 from streamnb.statistics import Floats, Integers
-
-# Multiplications in one block of rows of a sparse product: bounds its memory to some 50 MB.
-_BLOCK = 1 << 22
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,34 +119,26 @@ def _second_order(presence: sparse.csr_array, weights: Floats) -> tuple[float, F
 
     With A the co-occurrences of words (zero diagonal), s = A 1 and q = (A ∘ A) 1, word j is in the
     middle of (s_j² − q_j) / 2 − Σ_{d ∋ j} C(|d| − 1, 2) paths, and word i at the end of
-    (A s)_i − q_i − Σ_{d ∋ i} (|d| − 1)(|d| − 2). Only q needs A, and that by blocks of rows:
-    memory does not depend on the nonzeros of A.
+    (A s)_i − q_i − Σ_{d ∋ i} (|d| − 1)(|d| − 2). Only q needs A, a row at a time: memory does not
+    depend on the nonzeros of A.
     """
     lengths = np.diff(presence.indptr).astype(np.float64)
     transposed = presence.T.tocsr()
-    weighted = sparse.csr_array(presence.multiply(weights[:, np.newaxis]))
     frequency = transposed @ weights
     neighbours = transposed @ (weights * (lengths - 1))
-    squares = _squares(transposed, weighted, lengths) - frequency**2
+    presence.sort_indices()
+    squares = np.frombuffer(
+        _core.cooccurrence_squares(
+            presence.indptr.astype(np.int64),
+            presence.indices.astype(np.int64),
+            np.ascontiguousarray(weights),
+            presence.shape[1],
+        )
+    )
     beyond = transposed @ (weights * (presence @ neighbours)) - frequency * neighbours
     same = transposed @ (weights * (lengths - 1) * (lengths - 2))
     middle = (neighbours**2 - squares - same) / 2
     return float(middle.sum()), middle + beyond - squares - same
-
-
-def _squares(transposed: sparse.csr_array, weighted: sparse.csr_array, lengths: Floats) -> Floats:
-    """Return Σ_j (Xᵀ W X)_ij² for each word i, a block of rows at a time."""
-    work = np.cumsum(transposed @ lengths)
-    squares = np.zeros(transposed.shape[0])
-    start = 0
-    while start < len(squares):
-        done = work[start - 1] if start else 0.0
-        stop = max(int(np.searchsorted(work, done + _BLOCK, side="right")), start + 1)
-        block = transposed[start:stop] @ weighted
-        block.data **= 2
-        squares[start:stop] = block.sum(axis=1)
-        start = stop
-    return squares
 
 
 def _pure_second_order(presence: sparse.csr_array, weights: Floats) -> tuple[float, Floats]:
@@ -167,11 +156,6 @@ def _pure_second_order(presence: sparse.csr_array, weights: Floats) -> tuple[flo
     middle = (neighbours**2 - squares - (together * (together @ adjacent)).sum(axis=1)) / 2
     end = together @ neighbours - squares - ((together @ together) * adjacent).sum(axis=1)
     return float(middle.sum()), middle + end
-
-
-def path_groups(order: int) -> int:
-    """Return how many sums over words and documents a path of this order takes."""
-    return sum(len(terms) for terms in path_sums.terms(order))
 
 
 def as_arrays(effective: Effective) -> tuple[Floats, Integers, Integers, Floats]:

@@ -129,17 +129,6 @@ def test_general_sums_equal_the_closed_form_of_second_order() -> None:
     np.testing.assert_array_equal(counts, closed)
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(4)
-    presence = sparse.csr_array((draw.random((50, 80)) < 0.1).astype(float))
-    whole = paths._second_order(presence, np.ones(50))
-    for block in (1, 37, 200):
-        monkeypatch.setattr(paths, "_BLOCK", block)
-        total, counts = paths._second_order(presence, np.ones(50))
-        assert total == whole[0]
-        np.testing.assert_array_equal(counts, whole[1])
-
-
 def test_bounded_words_are_those_in_most_documents_then_by_bytes() -> None:
     model = HONB(max_path_words=3, refresh_every=1)
     bags = [dict.fromkeys(words, 1) for words in ("bza", "bya", "zyc", "bq")]

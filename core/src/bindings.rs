@@ -5,6 +5,7 @@
 //! while waiting for a lock.
 
 use crate::bag::Bag;
+use crate::cooccurrence;
 use crate::counts::ClassId;
 use crate::decision;
 use crate::effective::{Effective, EffectiveArrays};
@@ -494,6 +495,7 @@ struct Scoring {
 #[pymethods]
 impl Scoring {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective))]
     fn new(
         py: Python<'_>,
@@ -1118,11 +1120,29 @@ fn tokenize_and_hash(py: Python<'_>, tokenizer: &NativeTokenizer, batch: &Batch)
     sum.map_err(|error: NotReady| input_error(py, error.to_string()))
 }
 
+/// For each word, the sum of the squared weights of documents it shares with each other word, as
+/// bytes; the documents are a sparse documents × words matrix of ascending word ids.
+#[pyfunction]
+fn cooccurrence_squares<'py>(
+    py: Python<'py>,
+    indptr: PyBuffer<i64>,
+    word_ids: PyBuffer<i64>,
+    weights: PyBuffer<f64>,
+    n_words: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (indptr, ids, weights) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, weights.to_vec(py)?);
+    let sums = py
+        .detach(|| cooccurrence::squares(&indptr, &ids, &weights, n_words))
+        .map_err(|error| raise(py, error))?;
+    Ok(bytes_of(py, &sums))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeTokenizer>()?;
     module.add_class::<Batch>()?;
     module.add_class::<Scoring>()?;
     module.add_class::<CountStore>()?;
+    module.add_function(wrap_pyfunction!(cooccurrence_squares, module)?)?;
     module.add_function(wrap_pyfunction!(tokenize_and_hash, module)?)
 }

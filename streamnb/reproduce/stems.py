@@ -9,21 +9,22 @@ __all__ = ["STOP_WORDS", "stem"]
 # Function words: articles, pronouns, prepositions, conjunctions, auxiliaries, and what apostrophes
 # leave of them.
 _STOP_WORDS = """
-    a about above across after again against all almost alone along already also although always am
-    among an and another any anybody anyone anything anywhere are aren around as at away back be
-    became because become been before behind being below beside between both but by can cannot could
-    couldn did didn do does doesn doing don done down during each either else enough even ever every
-    everybody everyone everything everywhere few for from further had hadn has hasn have haven having
-    he hence her here hers herself him himself his how however if in indeed instead into is isn it its
-    itself just least less like ll many may me might mine more most much must my myself near neither
-    never next no nobody none nor not nothing now nowhere of off often on once one only onto or other
-    others otherwise our ours ourselves out over own per perhaps quite rather re really same shall
-    shan she should shouldn since so some somebody someone something sometimes somewhere still such
-    than that the their theirs them themselves then there therefore these they this those though
-    through throughout thus till to together too toward towards under until up upon us ve very was
-    wasn we well were weren what whatever when whenever where whether which while who whoever whole
-    whom whose why will with within without won would wouldn yes yet you your yours yourself
-    yourselves
+    a about above across after again against all almost alone along already also although
+    always am among an and another any anybody anyone anything anywhere are aren around as
+    at away back be became because become been before behind being below beside between both
+    but by can cannot could couldn did didn do does doesn doing don done down during each
+    either else enough even ever every everybody everyone everything everywhere few for from
+    further had hadn has hasn have haven having he hence her here hers herself him himself
+    his how however if in indeed instead into is isn it its itself just least less like ll
+    many may me might mine more most much must my myself near neither never next no nobody
+    none nor not nothing now nowhere of off often on once one only onto or other others
+    otherwise our ours ourselves out over own per perhaps quite rather re really same shall
+    shan she should shouldn since so some somebody someone something sometimes somewhere
+    still such than that the their theirs them themselves then there therefore these they
+    this those though through throughout thus till to together too toward towards under
+    until up upon us ve very was wasn we well were weren what whatever when whenever where
+    whether which while who whoever whole whom whose why will with within without won would
+    wouldn yes yet you your yours yourself yourselves
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
