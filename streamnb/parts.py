@@ -165,8 +165,8 @@ HIDDEN = HiddenParents("hidden", max_documents=65_536)
 HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 
 PLAIN = Estimate("plain")
-# Dense matrices of words × words and documents × documents: both bounded, as measured in
-# docs/benchmarks.md.
+# Pure paths and higher orders have dense matrices, words × words and documents × documents of a
+# class: both are bounded.
 PATHS = HigherOrderPaths("paths", max_documents=16_384)
 PURE_PATHS = HigherOrderPaths("pure-paths", max_documents=16_384, pure=True, max_words=2_000)
 PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_000)
