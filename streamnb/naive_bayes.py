@@ -12,11 +12,12 @@ import numpy as np
 from river import base
 
 from streamnb import _core, inputs, merging, outputs, saving
+from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
 from streamnb.parameters import check_bound, check_choice, check_number, check_tokenizer
-from streamnb.parts import INDEPENDENT, Dependence, Event
+from streamnb.parts import CORRELATION, INDEPENDENT, SMOOTHING, Dependence, Estimate, Event
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
@@ -74,6 +75,9 @@ class NaiveBayes(base.MiniBatchClassifier):
     # The parts a model is made of.
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
+    estimate: ClassVar[Estimate] = SMOOTHING
+    # The correlation factor, for models whose estimate has one.
+    factor: float | str = 0.1
 
     def __init__(
         self,
@@ -108,13 +112,19 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the event model and the dependence."""
         return self.event, self.dependence
 
+    def _estimate_part(self) -> Estimate:
+        """Return the estimate."""
+        return self.estimate
+
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
+        estimate = self._estimate_part()
         m = self.vocabulary_size
         documents = dependence.max_documents if self.max_documents is None else self.max_documents
         self._dependence = dependence
-        self._scoring = _core.Scoring(
+        make_scoring = functools.partial(
+            _core.Scoring,
             event=event.name,
             alpha=check_number("alpha", self.alpha),
             prior=event.prior if self.prior is None else check_choice("prior", self.prior),
@@ -122,9 +132,17 @@ class NaiveBayes(base.MiniBatchClassifier):
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
         )
+        correlated = estimate is CORRELATION
+        self._factor = parse_factor(self.factor, make_scoring) if correlated else None
+        self._scoring = make_scoring() if self._factor is None else self._factor.scoring
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
         self._schedule = Schedule(self.refresh_every)
+        # What each message is scored for before it is learned, and what is computed periodically.
+        self._records = isinstance(self._threshold, LearnedThreshold) or isinstance(
+            self._factor, LearnedFactor
+        )
+        self._has_statistics = bool(dependence.hidden) or isinstance(self._factor, OptimalFactor)
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
             "max_documents": check_bound("max_documents", documents, least=0),
@@ -164,26 +182,31 @@ class NaiveBayes(base.MiniBatchClassifier):
             class_id = self._labels.ids.get(y)
         except TypeError:
             class_id = None
-        if class_id is not None and self._threshold is None:
+        if class_id is not None and not self._records:
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
-        if self._dependence.hidden and w and self._schedule.tick():
+        if self._has_statistics and w and self._schedule.tick():
             self.refresh()
 
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
         """Learn a message whose label may be new, or whose score is to be recorded."""
         new = y not in self._labels.ids
         threshold, labels = self._threshold, self.classes_
-        record = None
+        record = decisions = None
         if isinstance(threshold, LearnedThreshold) and len(labels) == 2 and not new:
             # Whatever can fail comes before learning.
             positive = labels[threshold.positive_place(labels)]
             log_odds = threshold.log_odds(labels, self._ordered_scores(x))
             record = functools.partial(threshold.record, log_odds, y == positive)
+        if isinstance(self._factor, LearnedFactor) and len(labels) > 1 and not new:
+            decisions = self._store.decisions(x, self._factor.candidates)
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
         if record is not None:
             record(w)
+        if isinstance(self._factor, LearnedFactor) and decisions is not None:
+            self._factor.record(decisions, self._labels.ids[y], w)
+            self._scoring = self._factor.scoring
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -217,18 +240,17 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        recording = isinstance(self._threshold, LearnedThreshold)
-        if recording or self._dependence.hidden or not w:
+        if self._records or self._has_statistics or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
             return
-        if recording:
+        if self._records:
             # Each message's score before it is learned belongs to the record.
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
             return
-        due = self._schedule.last_due(len(labels)) if self._dependence.hidden else None
+        due = self._schedule.last_due(len(labels)) if self._has_statistics else None
         if due is not None:
             self._store.learn_many(batch, class_ids, w, 0, due)
             self._refresh_statistics()
@@ -261,7 +283,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         if not self._store.unlearn(x, class_id, w):
             self._labels.remove(y)
             self._store.set_ranks(self._labels.ranks())
-        if self._dependence.hidden and w and self._schedule.tick():
+        if self._has_statistics and w and self._schedule.tick():
             self.refresh()
 
     def merge(self, other: NaiveBayes) -> None:
@@ -275,6 +297,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             If the other is of another kind, or tokenises differently.
         """
         merging.merge(self, other)
+        if self._factor is not None:
+            self._scoring = self._factor.scoring
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -306,6 +330,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._schedule.reset(self._schedule.messages)
 
     def _refresh_statistics(self) -> None:
+        if isinstance(self._factor, OptimalFactor):
+            self._factor.refresh(self.counts())
+            self._scoring = self._factor.scoring
         if not self._dependence.hidden or not self._store.n_documents:
             return
         while True:

@@ -1,6 +1,6 @@
-"""The parts that models are composed of: event models, and dependences between words.
+"""The parts that models are composed of: event models, estimates, dependences between words.
 
-The arithmetic of both is native; here they have their names, their defaults and what they keep.
+The arithmetic of all is native; here they have their names, their defaults and what they keep.
 """
 
 from __future__ import annotations
@@ -107,11 +107,28 @@ class HiddenRatios(HiddenParents):
         return "ratios"
 
 
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """How counts become the estimates that an event model reads.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows it.
+    """
+
+    name: str
+
+
+SMOOTHING = Estimate("additive")
+CORRELATION = Estimate("correlation")
+
 INDEPENDENT = Dependence("independent")
 HIDDEN = HiddenParents("hidden", max_documents=65_536)
 HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 
 EVENTS = {event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL)}
+ESTIMATES = {estimate.name: estimate for estimate in (SMOOTHING, CORRELATION)}
 DEPENDENCES = {dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS)}
 
 
@@ -126,6 +143,19 @@ def event_named(name: object) -> Event:
     if isinstance(name, str) and name in EVENTS:
         return EVENTS[name]
     raise InputError(f"event must be one of {', '.join(map(repr, EVENTS))}, not {name!r}")
+
+
+def estimate_named(name: object) -> Estimate:
+    """Return an estimate by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if isinstance(name, str) and name in ESTIMATES:
+        return ESTIMATES[name]
+    raise InputError(f"estimate must be one of {', '.join(map(repr, ESTIMATES))}, not {name!r}")
 
 
 def dependence_named(name: object) -> Dependence:

@@ -8,11 +8,12 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from model_support import INDEXED
 
 import streamnb
-from streamnb import CNB, HCNB, HMNB, HOVA, MNB, NotLearnedError, Tokenizer
+from streamnb import CNB, HMNB, MNB, NotLearnedError, Tokenizer
 
-HIDDEN = [HMNB, HCNB, HOVA]
+HIDDEN = [getattr(streamnb, name) for name in INDEXED]
 Document = tuple[str, str]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from reference import MODELS
+from model_support import MODELS
 from scipy import sparse
 from test_reference import synthetic_stream
 

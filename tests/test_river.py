@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from reference import MODELS
+from model_support import MODELS
 from river import (
     base,
     checks,

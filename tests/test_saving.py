@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from reference import MODELS
+from model_support import MODELS
 from test_reference import synthetic_stream
 
 import streamnb

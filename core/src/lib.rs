@@ -5,6 +5,7 @@
 //! but for the bindings.
 
 pub mod bag;
+pub mod correlation;
 pub mod counts;
 pub mod decision;
 pub mod error;

@@ -1,5 +1,6 @@
 //! How to score, and the terms of a score that depend on the class only.
 
+use crate::correlation::{Correlation, Factors};
 use crate::counts::Class;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -58,6 +59,8 @@ pub struct Scoring {
     pub vocabulary_size: Option<f64>,
     pub alpha: f64,
     pub log_alpha: f64,
+    /// Factors that take the place of the smoothing.
+    pub(crate) correlation: Option<Correlation>,
     table: Arc<[f64]>,
 }
 
@@ -83,7 +86,8 @@ impl Scoring {
         }
         let table = log_table(alpha);
         let log_alpha = alpha.ln();
-        Ok(Scoring { event, prior, unseen, vocabulary_size, alpha, log_alpha, table })
+        let correlation = None;
+        Ok(Scoring { event, prior, unseen, vocabulary_size, alpha, log_alpha, correlation, table })
     }
 
     /// ln(count + α), from a table where the count is a small integer.
@@ -151,6 +155,9 @@ impl Scoring {
         };
         terms.clear();
         terms.extend(store.classes().iter().map(of_class));
+        if let Some(correlation) = &self.correlation {
+            self.prepare_correlated(correlation, store, terms);
+        }
     }
 }
 
@@ -173,4 +180,9 @@ pub struct ClassTerms {
     pub words: f64,
     /// Σ ln(n_c − df_wc + α) over the words the class has seen.
     pub absences: f64,
+    /// The correlation factors, where they take the place of the smoothing.
+    pub factors: Factors,
+    /// ln t and, of the complement, ln(1 + t): what the share of a word is multiplied by where the
+    /// class does not have it.
+    pub log_factors: Factors,
 }

@@ -9,6 +9,7 @@ from streamnb.models.hcnb import HCNB
 from streamnb.models.hmnb import HMNB
 from streamnb.models.hova import HOVA
 from streamnb.models.mnb import MNB
+from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 
-__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HOVA", "MNB", "OVA", "ComposedNB"]
+__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HOVA", "MNB", "NBCF", "OVA", "ComposedNB"]

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import Dependence, Event, dependence_named, event_named
+from streamnb.parts import (
+    Dependence,
+    Estimate,
+    Event,
+    dependence_named,
+    estimate_named,
+    event_named,
+)
 
 
 class ComposedNB(NaiveBayes):
@@ -21,6 +28,11 @@ class ComposedNB(NaiveBayes):
         with `"bernoulli"`; those of ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`:
         with `prior="uniform"` that is what the published figures of HOVA were computed with (see
         `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+    estimate
+        `"additive"`, smoothing by `alpha`; or `"correlation"`, the correlation factor of `NBCF`:
+        with any event model but `"bernoulli"`, and words independent.
+    factor
+        As in `NBCF`, for the estimate `"correlation"`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -39,6 +51,8 @@ class ComposedNB(NaiveBayes):
         self,
         event: str = "multinomial",
         dependence: str = "independent",
+        estimate: str = "additive",
+        factor: float | str = 0.1,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -54,6 +68,8 @@ class ComposedNB(NaiveBayes):
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
+        self.estimate = estimate  # type: ignore[misc, assignment]
+        self.factor = factor
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -71,3 +87,6 @@ class ComposedNB(NaiveBayes):
 
     def _parts(self) -> tuple[Event, Dependence]:
         return event_named(self.event), dependence_named(self.dependence)
+
+    def _estimate_part(self) -> Estimate:
+        return estimate_named(self.estimate)
