@@ -17,8 +17,9 @@ from streamnb.reproduce.experiment import (
     find_experiment,
     register,
 )
-from streamnb.reproduce.folds import weka_folds
+from streamnb.reproduce.folds import CrossValidation, RandomSamples, weka_folds
 from streamnb.reproduce.hmnb import HMNB_PAPER
+from streamnb.reproduce.nbcf import NBCF_PAPER, NBCF_PAPER_90
 from streamnb.reproduce.render import FORMATS, published_text
 from streamnb.reproduce.results import ResultsFile, default_results_path
 from streamnb.reproduce.runner import Plan, Scores, run_plan
@@ -28,12 +29,16 @@ from streamnb.reproduce.tables import PublishedTable, read_table
 __all__ = [
     "FORMATS",
     "HMNB_PAPER",
+    "NBCF_PAPER",
+    "NBCF_PAPER_90",
     "Collection",
     "CollectionRecipe",
+    "CrossValidation",
     "Experiment",
     "ModelRecipe",
     "Plan",
     "PublishedTable",
+    "RandomSamples",
     "Report",
     "ResultsFile",
     "Scores",
