@@ -298,7 +298,7 @@ def _notes(
     if any(run.limit is not None for run in runs):
         yield (
             "- *first N*: a slow model saw the first N messages of each stream only; its figures "
-            "are not those\n  of whole streams, where accuracy is higher."
+            "are not those\n  of whole streams."
         )
     yield f"- Times: {platform.machine()}, Python {platform.python_version()}."
 
