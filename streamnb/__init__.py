@@ -25,7 +25,7 @@ from streamnb.errors import (
     StreamNBError,
 )
 from streamnb.explanation import Explanation
-from streamnb.models import BNB, CNB, HCNB, HMNB, HONB, HOVA, MNB, OVA, ComposedNB
+from streamnb.models import BNB, CNB, HCNB, HMNB, HONB, HOVA, MNB, NBCF, OVA, ComposedNB
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
 
@@ -39,6 +39,7 @@ __all__ = [
     "HONB",
     "HOVA",
     "MNB",
+    "NBCF",
     "OVA",
     "ComposedNB",
     "DataError",

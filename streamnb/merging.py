@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from streamnb.correlation import LearnedFactor
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.labels import Label
 from streamnb.statistics import Counts
@@ -24,6 +25,9 @@ def merge(model: NaiveBayes, other: NaiveBayes) -> None:
     mine, theirs = model._threshold, other._threshold
     if isinstance(mine, LearnedThreshold) and isinstance(theirs, LearnedThreshold):
         mine.merge(theirs)
+    factor, other_factor = model._factor, other._factor
+    if isinstance(factor, LearnedFactor) and isinstance(other_factor, LearnedFactor):
+        factor.merge(other_factor)
 
 
 def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
@@ -42,11 +46,10 @@ def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
 
 def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
     """Return the other model's labels, if the two count alike."""
-    parts, theirs = (
-        (*each._parts(), each._estimate_part()) if isinstance(each, type(model)) else ()
-        for each in (model, other)
-    )
-    if parts != theirs:
+    if not isinstance(other, type(model)) or (
+        other._parts(),
+        other._estimate_part(),
+    ) != (model._parts(), model._estimate_part()):
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"

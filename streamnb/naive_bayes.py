@@ -12,11 +12,12 @@ import numpy as np
 from river import base
 
 from streamnb import _core, inputs, merging, outputs, saving
+from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
 from streamnb.parameters import check_bound, check_choice, check_number, check_tokenizer
-from streamnb.parts import INDEPENDENT, PLAIN, Dependence, Estimate, Event
+from streamnb.parts import CORRELATION, INDEPENDENT, SMOOTHING, Dependence, Estimate, Event
 from streamnb.paths import as_arrays
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
@@ -75,7 +76,9 @@ class NaiveBayes(base.MiniBatchClassifier):
     # The parts a model is made of.
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
-    estimate: ClassVar[Estimate] = PLAIN
+    estimate: ClassVar[Estimate] = SMOOTHING
+    # The correlation factor, for models whose estimate has one.
+    factor: float | str = 0.1
 
     def __init__(
         self,
@@ -122,32 +125,43 @@ class NaiveBayes(base.MiniBatchClassifier):
         own_documents = max(dependence.max_documents, estimate.max_documents)
         documents = own_documents if self.max_documents is None else self.max_documents
         self._dependence, self._estimate = dependence, estimate
-        # Whether there is anything to refresh.
-        self._has_statistics = dependence.hidden is not None or estimate != PLAIN
-        self._scoring = _core.Scoring(
+        make_scoring = functools.partial(
+            _core.Scoring,
             event=event.name,
             alpha=check_number("alpha", self.alpha),
             prior=event.prior if self.prior is None else check_choice("prior", self.prior),
             unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
-            effective=estimate != PLAIN,
+            effective=estimate.substitutes,
         )
+        correlated = estimate is CORRELATION
+        self._factor = parse_factor(self.factor, make_scoring) if correlated else None
+        self._scoring = make_scoring() if self._factor is None else self._factor.scoring
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
         self._schedule = Schedule(self.refresh_every)
+        # What each message is scored for before it is learned, and what is computed periodically.
+        self._records = isinstance(self._threshold, LearnedThreshold) or isinstance(
+            self._factor, LearnedFactor
+        )
+        self._has_statistics = (
+            bool(dependence.hidden)
+            or estimate.substitutes
+            or isinstance(self._factor, OptimalFactor)
+        )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
-        if estimate != PLAIN:
+        if estimate.substitutes:
             settings["max_pairs"] = 0  # paths need the documents only
         if snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
                 **settings,
-                frequencies=event.frequencies and estimate == PLAIN,
+                frequencies=event.frequencies and not estimate.substitutes,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
@@ -179,7 +193,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             class_id = self._labels.ids.get(y)
         except TypeError:
             class_id = None
-        if class_id is not None and self._threshold is None:
+        if class_id is not None and not self._records:
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
@@ -190,15 +204,20 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Learn a message whose label may be new, or whose score is to be recorded."""
         new = y not in self._labels.ids
         threshold, labels = self._threshold, self.classes_
-        record = None
+        record = decisions = None
         if isinstance(threshold, LearnedThreshold) and len(labels) == 2 and not new:
             # Whatever can fail comes before learning.
             positive = labels[threshold.positive_place(labels)]
             log_odds = threshold.log_odds(labels, self._ordered_scores(x))
             record = functools.partial(threshold.record, log_odds, y == positive)
+        if isinstance(self._factor, LearnedFactor) and len(labels) > 1 and not new:
+            decisions = self._store.decisions(x, self._factor.candidates)
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
         if record is not None:
             record(w)
+        if isinstance(self._factor, LearnedFactor) and decisions is not None:
+            self._factor.record(decisions, self._labels.ids[y], w)
+            self._scoring = self._factor.scoring
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -232,13 +251,12 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, _ = inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        recording = isinstance(self._threshold, LearnedThreshold)
-        if recording or self._has_statistics or not w:
+        if self._records or self._has_statistics or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
             return
-        if recording:
+        if self._records:
             # Each message's score before it is learned belongs to the record.
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
@@ -290,6 +308,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             If the other is of another kind, or tokenises differently.
         """
         merging.merge(self, other)
+        if self._factor is not None:
+            self._scoring = self._factor.scoring
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -321,6 +341,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._schedule.reset(self._schedule.messages)
 
     def _refresh_statistics(self) -> None:
+        if isinstance(self._factor, OptimalFactor):
+            self._factor.refresh(self.counts())
+            self._scoring = self._factor.scoring
         if not self._has_statistics or not self._store.n_documents:
             return
         while (found := self._estimate.effective(self._store)) is not None:

@@ -58,6 +58,11 @@ class Estimate:
     name: str
     max_documents: int = 0
 
+    @property
+    def substitutes(self) -> bool:
+        """Whether other counts stand in the place of those that were counted."""
+        return False
+
     def effective(self, store: _core.CountStore) -> tuple[int, Effective] | None:
         """Return the counts to take instead, if any, and the layout that their ids are of."""
         return None
@@ -85,6 +90,11 @@ class HigherOrderPaths(Estimate):
     order: int = 2
     pure: bool = False
     max_words: int | None = None
+
+    @property
+    def substitutes(self) -> bool:
+        """Paths stand in the place of documents."""
+        return True
 
     def effective(self, store: _core.CountStore) -> tuple[int, Effective]:
         """Return the paths that contain each word, by class, and all paths of each class."""
@@ -164,7 +174,8 @@ INDEPENDENT = Dependence("independent")
 HIDDEN = HiddenParents("hidden", max_documents=65_536)
 HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 
-PLAIN = Estimate("plain")
+SMOOTHING = Estimate("additive")
+CORRELATION = Estimate("correlation")
 # Pure paths and higher orders have dense matrices, words × words and documents × documents of a
 # class: both are bounded.
 PATHS = HigherOrderPaths("paths", max_documents=16_384)
@@ -173,9 +184,11 @@ PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_
 PATHS_4 = HigherOrderPaths("paths-4", max_documents=1_000, order=4, max_words=1_000)
 
 EVENTS = {event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL)}
+ESTIMATES = {
+    estimate.name: estimate
+    for estimate in (SMOOTHING, CORRELATION, PATHS, PURE_PATHS, PATHS_3, PATHS_4)
+}
 DEPENDENCES = {dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS)}
-
-ESTIMATES = {part.name: part for part in (PLAIN, PATHS, PURE_PATHS, PATHS_3, PATHS_4)}
 
 
 def event_named(name: object) -> Event:
@@ -191,19 +204,6 @@ def event_named(name: object) -> Event:
     raise InputError(f"event must be one of {', '.join(map(repr, EVENTS))}, not {name!r}")
 
 
-def dependence_named(name: object) -> Dependence:
-    """Return a dependence by its name.
-
-    Raises
-    ------
-    InputError
-        If there is none of this name.
-    """
-    if isinstance(name, str) and name in DEPENDENCES:
-        return DEPENDENCES[name]
-    raise InputError(f"dependence must be one of {', '.join(map(repr, DEPENDENCES))}, not {name!r}")
-
-
 def estimate_named(name: object) -> Estimate:
     """Return an estimate by its name.
 
@@ -215,6 +215,19 @@ def estimate_named(name: object) -> Estimate:
     if isinstance(name, str) and name in ESTIMATES:
         return ESTIMATES[name]
     raise InputError(f"estimate must be one of {', '.join(map(repr, ESTIMATES))}, not {name!r}")
+
+
+def dependence_named(name: object) -> Dependence:
+    """Return a dependence by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if isinstance(name, str) and name in DEPENDENCES:
+        return DEPENDENCES[name]
+    raise InputError(f"dependence must be one of {', '.join(map(repr, DEPENDENCES))}, not {name!r}")
 
 
 def paths_of(order: object, pure: object) -> HigherOrderPaths:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from streamnb.correlation import LearnedFactor
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.labels import Labels, from_json, to_json
 from streamnb.threshold import LearnedThreshold
@@ -53,6 +54,8 @@ def dump(model: NaiveBayes) -> bytes:
         "labels": [to_json(label) for label in model.classes_],
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
     }
+    if isinstance(model._factor, LearnedFactor):
+        header["factor"] = model._factor.state([])
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(parents=False)
     checksum = hashlib.sha256(body).digest()
@@ -103,6 +106,9 @@ def load(
         model._begin(counts, labels)
         if isinstance(model._threshold, LearnedThreshold):
             model._threshold.restore(header["threshold"])
+        if isinstance(model._factor, LearnedFactor):
+            model._factor.restore(header["factor"])
+            model._scoring = model._factor.scoring
         if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
     except ModelFileError:
@@ -122,6 +128,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "labels": model.classes_,
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
+        "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
     }
@@ -141,6 +148,9 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
         np.frombuffer(counts),
     )
     model._schedule.messages, model._schedule.due = kept["schedule"]
+    if model._factor is not None and kept["factor"] is not None:
+        model._factor.restore(kept["factor"])
+        model._scoring = model._factor.scoring
     if isinstance(model._threshold, LearnedThreshold):
         model._threshold.restore(kept["threshold"])
 

@@ -205,7 +205,8 @@ class Broker:
         text = PROPERTIES.format(port=self.port, controller=controller, log=self.folder / "log")
         text += "".join(f"{name}={value}\n" for name, value in self._properties.items())
         (self.folder / "server.properties").write_text(text)
-        identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # It must not begin with "-": the tool would take it for an option.
+        identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
         try:
             done = subprocess.run(
                 [

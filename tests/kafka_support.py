@@ -15,7 +15,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from broker import Broker
 from data_support import require_data
@@ -33,6 +33,7 @@ START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has st
 GROUP = 50  # messages that are sent at once
 STATES = re.compile(r"^INFO: (not ready|ready)", re.MULTILINE)
 MAIN = "import sys; from consumers.sms import main; sys.exit(main(sys.argv[1:]))"
+SPAM_MAIN = MAIN.replace("sms", "spam")
 
 
 Message = tuple[str, str, str]  # id, text, label
@@ -63,12 +64,21 @@ def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
 
 
 class Scene:
-    """Topics of their own, a stream into them, workers over them."""
+    """Topics of their own, a stream into them, workers over them, which end with it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                worker.kill()
 
     def __init__(
         self, broker: Broker, folder: Path, partitions: int = 1, **settings: object
     ) -> None:
         self.broker, self.folder = broker, folder
+        self.workers: list[Worker] = []
         name = broker.unique("kill")
         parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
         self.topics = Topics(*(name + part for part in parts))
@@ -147,7 +157,8 @@ class Scene:
 
     def worker(self, name: str, **settings: object) -> Worker:
         """Start a worker; its snapshots are its own."""
-        return Worker(self, name, {**self.settings, **settings})
+        self.workers.append(Worker(self, name, {**self.settings, **settings}))
+        return self.workers[-1]
 
     # --- what comes out
 
@@ -195,6 +206,7 @@ class Worker:
 
     def __init__(self, scene: Scene, name: str, settings: dict[str, object]) -> None:
         self.name, self.scene = name, scene
+        main = settings.pop("main", MAIN)
         self.snapshots = scene.folder / f"snapshots-{name}"
         self.log = scene.folder / f"{name}.log"
         environment = {
@@ -204,7 +216,7 @@ class Worker:
         self._begin = len(self.text()) if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", MAIN],
+                [sys.executable, "-c", str(main)],
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import reference
+import reference_correlation
 import reference_paths
 from reference import RATIOS
 
 import streamnb
 
-MODELS = (*reference.MODELS, *reference_paths.MODELS)
+MODELS = (*reference.MODELS, *reference_paths.MODELS, *reference_correlation.MODELS)
 ALL_MODELS = (*MODELS, RATIOS)
 # Those that look at past messages, so that they keep an index.
 INDEXED = ("HMNB", "HCNB", "HOVA", *reference_paths.MODELS)
@@ -21,6 +22,7 @@ BETWEEN_MESSAGES = reference_paths.MODELS
 
 REFERENCES: dict[str, Any] = dict.fromkeys((*reference.MODELS, RATIOS), reference.Reference) | (
     dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)
+    | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
 )
 
 

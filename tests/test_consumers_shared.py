@@ -1,4 +1,4 @@
-"""Workers that share their state through logs: windows and models made again from what was written."""
+"""Workers that share their state through logs: windows and models made again from these."""
 
 from __future__ import annotations
 

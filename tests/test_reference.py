@@ -307,6 +307,10 @@ BY_HAND = {
     "HOVA": (HAM_HIDDEN / SPAM_HIDDEN, SPAM_HIDDEN / HAM_HIDDEN),
     # One document a class has no path: 1/2 for each word.
     "HONB": (F(1, 8), F(1, 8)),
+    "NBCF": (
+        F(13, 25) * F(11, 25) * F(1, 25),  # of 2 + 5/10 tokens
+        F(23, 35) * F(1, 35) * F(11, 35),  # of 3 + 5/10
+    ),
     RATIOS: (HAM_RATIOS, SPAM_RATIOS),
 }
 

@@ -6,6 +6,7 @@
 
 use crate::bag::Bag;
 use crate::cooccurrence;
+use crate::correlation::{Correlation, Factors};
 use crate::counts::ClassId;
 use crate::decision;
 use crate::effective::{Effective, EffectiveArrays};
@@ -495,8 +496,8 @@ struct Scoring {
 #[pymethods]
 impl Scoring {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -506,6 +507,8 @@ impl Scoring {
         vocabulary_size: Option<f64>,
         hidden: Option<&str>,
         effective: bool,
+        factor: Option<f64>,
+        factors: Option<Vec<(f64, f64)>>,
     ) -> PyResult<Self> {
         let name = event;
         let event = match event {
@@ -560,9 +563,20 @@ impl Scoring {
                 return Err(input_error(py, message));
             }
         };
-        let inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
+        let mut inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
             .and_then(|inner| if effective { inner.on_effective() } else { Ok(inner) })
             .map_err(|error| raise(py, error))?;
+        if let Some(factor) = factor {
+            if hidden.is_some() {
+                let message = "the correlation factor needs the dependence 'independent'";
+                return Err(input_error(py, message));
+            }
+            let of_class = |(own, complement)| Factors { own, complement };
+            let by_class = factors.unwrap_or_default().into_iter().map(of_class).collect();
+            inner = Correlation::new(factor, by_class)
+                .and_then(|correlation| inner.with_correlation(correlation))
+                .map_err(|error| raise(py, error))?;
+        }
         Ok(Scoring { inner, hidden })
     }
 
@@ -836,6 +850,30 @@ impl CountStore {
     /// The probability of each class, by class id.
     fn probabilities(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
         self.with_scores(x, scoring, decision::probabilities)
+    }
+
+    /// The class with the highest score in each of several ways to score.
+    fn decisions(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scorings: Vec<Py<Scoring>>,
+    ) -> PyResult<Vec<Option<ClassId>>> {
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.read(x.py(), |store| {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    let Scratch { tokens, bag, .. } = scratch;
+                    message.look_up(store, tokenizer, tokens, bag, true)?;
+                    let decide = |scoring: &Py<Scoring>| {
+                        let scoring = scoring.get();
+                        scoring.inner.prepare(store, &mut scratch.terms);
+                        scoring.score(store, scratch);
+                        decision::best(store, &scratch.scores)
+                    };
+                    Ok(scorings.iter().map(decide).collect())
+                })
+            })
+        })
     }
 
     /// The label of each message of a batch: its class id, looked up in `labels`.

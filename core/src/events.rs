@@ -14,6 +14,9 @@ impl Scoring {
     pub fn scores(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut Vec<f64>) {
         out.clear();
         out.resize(terms.len(), 0.0);
+        if self.correlation.is_some() {
+            return self.add_correlated(store, terms, bag, out);
+        }
         match self.event {
             Event::Bernoulli => self.add_bernoulli(store, terms, bag, out),
             Event::Multinomial => self.add_multinomial(store, terms, bag, out),

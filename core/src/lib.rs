@@ -6,6 +6,7 @@
 
 pub mod bag;
 pub mod cooccurrence;
+pub mod correlation;
 pub mod counts;
 pub mod decision;
 pub mod effective;

@@ -1,5 +1,6 @@
 //! How to score, and the terms of a score that depend on the class only.
 
+use crate::correlation::{Correlation, Factors};
 use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -60,6 +61,8 @@ pub struct Scoring {
     pub vocabulary_size: Option<f64>,
     pub alpha: f64,
     pub log_alpha: f64,
+    /// Factors that take the place of the smoothing.
+    pub(crate) correlation: Option<Correlation>,
     table: Arc<[f64]>,
 }
 
@@ -90,6 +93,7 @@ impl Scoring {
             prior,
             unseen,
             effective: false,
+            correlation: None,
             vocabulary_size,
             alpha,
             log_alpha,
@@ -178,6 +182,9 @@ impl Scoring {
         };
         terms.clear();
         terms.extend(store.classes().iter().map(of_class));
+        if let Some(correlation) = &self.correlation {
+            self.prepare_correlated(correlation, store, terms);
+        }
     }
 
     /// The same where effective counts stand in the place of documents.
@@ -227,4 +234,9 @@ pub struct ClassTerms {
     pub words: f64,
     /// Σ ln(n_c − df_wc + α) over the words the class has seen.
     pub absences: f64,
+    /// The correlation factors, where they take the place of the smoothing.
+    pub factors: Factors,
+    /// ln t and, of the complement, ln(1 + t): what the share of a word is multiplied by where the
+    /// class does not have it.
+    pub log_factors: Factors,
 }

@@ -10,6 +10,7 @@ from streamnb.models.hmnb import HMNB
 from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
 from streamnb.models.mnb import MNB
+from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 
-__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HONB", "HOVA", "MNB", "OVA", "ComposedNB"]
+__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HONB", "HOVA", "MNB", "NBCF", "OVA", "ComposedNB"]

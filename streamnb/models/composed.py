@@ -29,8 +29,12 @@ class ComposedNB(NaiveBayes):
         with `prior="uniform"` that is what the published figures of HOVA were computed with (see
         `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
     estimate
-        `"plain"`, or higher-order paths in the place of documents: `"paths"`, `"pure-paths"`,
-        `"paths-3"` or `"paths-4"`, with `"bernoulli"` only (see `HONB`).
+        `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`: with
+        any event model but `"bernoulli"`, and words independent; or higher-order paths in the
+        place of documents: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`, with
+        `"bernoulli"` only (see `HONB`).
+    factor
+        As in `NBCF`, for the estimate `"correlation"`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -49,6 +53,8 @@ class ComposedNB(NaiveBayes):
         self,
         event: str = "multinomial",
         dependence: str = "independent",
+        estimate: str = "additive",
+        factor: float | str = 0.1,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -61,11 +67,11 @@ class ComposedNB(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
-        estimate: str = "plain",
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
         self.estimate = estimate  # type: ignore[misc, assignment]
+        self.factor = factor
         super().__init__(
             alpha=alpha,
             prior=prior,

@@ -20,6 +20,7 @@ from streamnb.reproduce.experiment import (
 from streamnb.reproduce.folds import CrossValidation, RandomSamples, weka_folds
 from streamnb.reproduce.hmnb import HMNB_PAPER
 from streamnb.reproduce.honb import HONB_PAPER
+from streamnb.reproduce.nbcf import NBCF_PAPER, NBCF_PAPER_90
 from streamnb.reproduce.render import FORMATS, published_text
 from streamnb.reproduce.results import ResultsFile, default_results_path
 from streamnb.reproduce.runner import Plan, Scores, run_plan
@@ -30,6 +31,8 @@ __all__ = [
     "FORMATS",
     "HMNB_PAPER",
     "HONB_PAPER",
+    "NBCF_PAPER",
+    "NBCF_PAPER_90",
     "Collection",
     "CollectionRecipe",
     "CrossValidation",

@@ -16,7 +16,7 @@ import numpy as np
 
 from streamnb import datasets
 from streamnb.errors import InputError
-from streamnb.reproduce.folds import WEKA_FOLDS, CrossValidation, RandomSamples
+from streamnb.reproduce.folds import CrossValidation, RandomSamples
 from streamnb.reproduce.tables import PublishedTable, read_table
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ class Experiment:
     collections, models
         What can be run; the tables may have more of both, which are shown as published only.
     runs, folds
-        The paper's own; folds are trials where documents are not cross-validated.
+        The paper's own; folds are trials where documents are not cross-validated. With 0 runs, the
+        paper does not say how often it was repeated.
     protocol
         How a run splits the documents.
     metric
@@ -202,7 +203,7 @@ class Experiment:
     models: tuple[ModelRecipe, ...]
     runs: int = 10
     folds: int = 10
-    protocol: CrossValidation | RandomSamples = WEKA_FOLDS
+    protocol: CrossValidation | RandomSamples = field(default_factory=CrossValidation)
     metric: Callable[[Sequence[Any], Sequence[Any]], float] = accuracy
     notes: tuple[str, ...] = ()
 

@@ -20,14 +20,7 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "WEKA_FOLDS",
-    "CrossValidation",
-    "JavaRandom",
-    "RandomSamples",
-    "random_samples",
-    "weka_folds",
-]
+__all__ = ["WEKA", "CrossValidation", "JavaRandom", "RandomSamples", "random_samples", "weka_folds"]
 
 Indices = npt.NDArray[np.intp]
 
@@ -166,13 +159,16 @@ class CrossValidation:
         """Return the folds as pairs (indices to learn, indices to test)."""
         return weka_folds(labels, n, seed)
 
-    def correction(self, n: int) -> float:
-        """Return what the corrected t-test adds for documents that models have in common."""
+    def test_ratio(self, n: int) -> float:
+        """Return how many documents are tested for each one learned."""
         return 1 / (n - 1)
 
     def title(self, n: int) -> str:
         """Return what one run is."""
         return f"{n}-fold cross-validation"
+
+
+WEKA = CrossValidation()
 
 
 @dataclass(frozen=True)
@@ -192,16 +188,13 @@ class RandomSamples:
         """Return the samples as pairs (indices to learn, indices to test)."""
         return random_samples(labels, n, seed, self.share)
 
-    def correction(self, n: int) -> float:
-        """Return nothing: small samples have few documents in common."""
-        return 0.0
+    def test_ratio(self, n: int) -> float:
+        """Return how many documents are tested for each one learned."""
+        return (1 - self.share) / self.share
 
     def title(self, n: int) -> str:
         """Return what one run is."""
         return f"{n} random trials, {100 * self.share:g} % of the documents learned"
-
-
-WEKA_FOLDS = CrossValidation()
 
 
 def _shuffled(n: int, seed: int) -> list[int]:

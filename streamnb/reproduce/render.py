@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,6 @@ _CORRECTED = (
     "cross-validation\nshare documents, so the plain test takes chance for significance "
     "(--t-test plain)."
 )
-_TRIALS = (
-    "t-test: plain paired, over all trials, whose learned samples have few documents in common."
-)
 _PLAIN = (
     "t-test: plain paired, over all folds. It takes them for independent, which they are not; "
     "WEKA's Experimenter\ncorrects for that (--t-test corrected)."
@@ -39,10 +37,11 @@ def to_text(report: Report) -> str:
     experiment = plan.experiment
     runs = "1 run" if plan.runs == 1 else f"{plan.runs} runs"
     last = f" to {plan.seed + plan.runs - 1}" if plan.runs > 1 else ""
+    repeated = f"{experiment.runs} of {experiment.folds}" if experiment.runs else "not said"
     title = (
         f"{experiment.name}: {experiment.paper}\n"
-        f"{runs} of {experiment.protocol.title(plan.folds)} (the paper: {experiment.runs} of "
-        f"{experiment.folds}), {experiment.protocol.note}, seed {plan.seed}{last}"
+        f"{runs} of {experiment.protocol.title(plan.folds)} (the paper: {repeated}), "
+        f"{experiment.protocol.note}, seed {plan.seed}{last}"
     )
     parts = [title, *map(_table_text, report.tables)]
     if report.comparisons:
@@ -135,8 +134,7 @@ def _comparisons_text(report: Report) -> str:
     )
     if differing:
         text += "\nThe t-test differs from the published one on\n  " + "\n  ".join(differing)
-    trials = not report.plan.experiment.protocol.correction(report.plan.folds)
-    return f"{text}\n{_TRIALS if trials else _CORRECTED if report.corrected else _PLAIN}"
+    return f"{text}\n{_CORRECTED if report.corrected else _PLAIN}"
 
 
 def to_csv(report: Report) -> str:
@@ -240,7 +238,10 @@ def _published_table(table: PublishedTable) -> str:
     rows = [["", *table.columns]]
     for name, figures in table.rows.items():
         marks = ["", *table.significance.get(name, [""] * (len(figures) - 1))]
-        cells = [f"{figure:.2f} {mark or ' '}" for figure, mark in zip(figures, marks, strict=True)]
+        cells = [
+            f"{'-' if math.isnan(figure) else format(figure, '.2f')} {mark or ' '}"
+            for figure, mark in zip(figures, marks, strict=True)
+        ]
         rows.append([name, *cells])
     if table.average:
         rows.append(["average", *(f"{figure:.2f}  " for figure in table.average)])

@@ -8,12 +8,12 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm
 
 from streamnb.errors import InputError
-from streamnb.reproduce.folds import WEKA_FOLDS, CrossValidation, RandomSamples
+from streamnb.reproduce.folds import WEKA, CrossValidation, RandomSamples
 from streamnb.reproduce.results import ResultsFile, RunResult, code_fingerprint, settings_key
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from streamnb.reproduce.experiment import Collection, CollectionRecipe, Experiment, ModelRecipe
 
-__all__ = ["Plan", "Scores", "cross_validate", "run_plan"]
+__all__ = ["Plan", "Scores", "cross_validate", "run_all", "run_plan"]
+
+Task = TypeVar("Task")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def cross_validate(
     n_folds: int,
     seed: int,
     metric: Callable[[Sequence[Any], Sequence[Any]], float],
-    protocol: CrossValidation | RandomSamples = WEKA_FOLDS,
+    protocol: CrossValidation | RandomSamples = WEKA,
 ) -> tuple[float, ...]:
     """Return the figure of each fold of one run.
 
@@ -201,7 +203,7 @@ def run_plan(
     todo = [task for _, task in tasks if task.key not in finished]
     hide = not sys.stderr.isatty() if progress is None else not progress
     with tqdm(total=len(tasks), initial=len(finished), unit="run", disable=hide) as bar:
-        for result in _run_all(todo, plan.jobs):
+        for result in run_all(_run, todo, plan.jobs):
             results.add(result)
             finished[result.key] = result
             bar.set_postfix_str(f"{result.settings['model']} on {result.settings['collection']}")
@@ -218,15 +220,28 @@ def run_plan(
     }
 
 
-def _run_all(tasks: list[_Task], jobs: int) -> Iterator[RunResult]:
+def run_all(
+    work: Callable[[Task], RunResult], tasks: Sequence[Task], jobs: int
+) -> Iterator[RunResult]:
+    """Yield the result of each task as it is finished, from so many processes.
+
+    Parameters
+    ----------
+    work
+        A function of a module, which other processes can import.
+    tasks
+        What it is called with.
+    jobs
+        Processes, at least 1; with 1, it all happens in this one.
+    """
     if jobs == 1 or len(tasks) < 2:
-        yield from map(_run, tasks)
+        yield from map(work, tasks)
         return
     # Not fork: the native core and scipy may have threads.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context)
     try:
-        for future in as_completed([pool.submit(_run, task) for task in tasks]):
+        for future in as_completed([pool.submit(work, task) for task in tasks]):
             yield future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
