@@ -25,7 +25,20 @@ from streamnb.errors import (
     StreamNBError,
 )
 from streamnb.explanation import Explanation
-from streamnb.models import BNB, CNB, HCNB, HMNB, HNB, HOVA, MNB, OVA, PHNB, ComposedNB
+from streamnb.models import (
+    BNB,
+    CNB,
+    HCNB,
+    HMNB,
+    HNB,
+    HONB,
+    HOVA,
+    MNB,
+    NBCF,
+    OVA,
+    PHNB,
+    ComposedNB,
+)
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
 
@@ -37,8 +50,10 @@ __all__ = [
     "HCNB",
     "HMNB",
     "HNB",
+    "HONB",
     "HOVA",
     "MNB",
+    "NBCF",
     "OVA",
     "PHNB",
     "ComposedNB",

@@ -6,7 +6,14 @@ from typing import Any, Self, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Batch", "CountStore", "NativeTokenizer", "Scoring", "tokenize_and_hash"]
+__all__ = [
+    "Batch",
+    "CountStore",
+    "NativeTokenizer",
+    "Scoring",
+    "cooccurrence_squares",
+    "tokenize_and_hash",
+]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -47,6 +54,9 @@ class Scoring:
         unseen: str,
         vocabulary_size: float | None,
         hidden: str | None,
+        effective: bool,
+        factor: float | None = None,
+        factors: list[tuple[float, float]] | None = None,
     ) -> Self: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...
 
@@ -75,6 +85,9 @@ class CountStore:
     def predict(self, x: str | Mapping[Any, float], scoring: Scoring) -> int | None: ...
     def scores(self, x: str | Mapping[Any, float], scoring: Scoring) -> list[float]: ...
     def probabilities(self, x: str | Mapping[Any, float], scoring: Scoring) -> list[float]: ...
+    def decisions(
+        self, x: str | Mapping[Any, float], scorings: list[Scoring]
+    ) -> list[int | None]: ...
     def predict_many(
         self, batch: Batch, scoring: Scoring, labels: list[_Label]
     ) -> list[_Label | None]: ...
@@ -88,7 +101,6 @@ class CountStore:
         self,
     ) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...
     def words(self) -> list[str]: ...
-    def documents(self) -> tuple[int, bytes, bytes, bytes, bytes, bytes]: ...
     def set_bags(
         self,
         layout: int,
@@ -109,6 +121,21 @@ class CountStore:
     def declare(self, values: Mapping[str, int]) -> None: ...
     def rename(self, names: Mapping[str, str]) -> None: ...
     def set_parents(self, layout: int, weights: _Floats) -> bool: ...
+    def documents(
+        self, ordered: bool
+    ) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes]: ...
+    def set_effective(
+        self,
+        layout: int,
+        alpha: float,
+        totals: _Floats,
+        indptr: _Integers,
+        class_ids: _Integers,
+        counts: _Floats,
+    ) -> bool: ...
+    def effective(self) -> tuple[bytes, bytes, bytes, bytes]: ...
+    @property
+    def layout(self) -> int: ...
     @property
     def version(self) -> int: ...
     @property
@@ -124,4 +151,7 @@ class CountStore:
     def __deepcopy__(self, _memo: object, /) -> CountStore: ...
     def __sizeof__(self) -> int: ...
 
+def cooccurrence_squares(
+    indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int
+) -> bytes: ...
 def tokenize_and_hash(tokenizer: NativeTokenizer, batch: Batch) -> int: ...

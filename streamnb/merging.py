@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamnb import _core
 from streamnb.columns import Columns
+from streamnb.correlation import LearnedFactor
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.labels import Label
 from streamnb.statistics import Counts
@@ -33,6 +34,9 @@ def merge(model: NaiveBayes, other: NaiveBayes) -> None:
         mine.merge(theirs)
     if model._packaging is not None and other._packaging is not None:
         model._packaging.merge(other._packaging)
+    factor, other_factor = model._factor, other._factor
+    if isinstance(factor, LearnedFactor) and isinstance(other_factor, LearnedFactor):
+        factor.merge(other_factor)
 
 
 def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
@@ -56,7 +60,10 @@ def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
 
 def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
     """Return the other model's labels, if the two count alike."""
-    if not isinstance(other, type(model)) or other._parts() != model._parts():
+    if not isinstance(other, type(model)) or (
+        other._parts(),
+        other._estimate_part(),
+    ) != (model._parts(), model._estimate_part()):
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"

@@ -13,6 +13,7 @@ from river import base
 
 from streamnb import _core, columns, inputs, merging, outputs, saving
 from streamnb.columns import Columns
+from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
@@ -24,7 +25,8 @@ from streamnb.parameters import (
     check_tokenizer,
     is_weight,
 )
-from streamnb.parts import INDEPENDENT, Dependence, Event
+from streamnb.parts import CORRELATION, INDEPENDENT, SMOOTHING, Dependence, Estimate, Event
+from streamnb.paths import as_arrays
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
@@ -34,7 +36,7 @@ Tokenize = Callable[[str], Iterable[Any]]
 
 
 class NaiveBayes(base.MiniBatchClassifier):
-    """Base of all models: one count store, read through an event model and a dependence.
+    """Base of all models: one count store, read through an event, an estimate and a dependence.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         document frequencies is pruned, as if never learned.
     max_documents
         Documents kept in the index, for models that look at past documents; past it, the oldest
-        are evicted. 0 or more; None is the dependence's own.
+        are evicted. 0 or more; None is the own of the dependence or the estimate.
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
         predictions walk the documents instead.
@@ -82,6 +84,9 @@ class NaiveBayes(base.MiniBatchClassifier):
     # The parts a model is made of.
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
+    estimate: ClassVar[Estimate] = SMOOTHING
+    # The correlation factor, for models whose estimate has one.
+    factor: float | str = 0.1
 
     def __init__(
         self,
@@ -116,6 +121,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the event model and the dependence."""
         return self.event, self.dependence
 
+    def _estimate_part(self) -> Estimate:
+        """Return the estimate."""
+        return self.estimate
+
     def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
         """Return how columns are read and bags are filled, in models that do."""
         return None, None
@@ -123,17 +132,24 @@ class NaiveBayes(base.MiniBatchClassifier):
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
+        estimate = self._estimate_part()
         m = self.vocabulary_size
-        documents = dependence.max_documents if self.max_documents is None else self.max_documents
-        self._dependence = dependence
-        self._scoring = _core.Scoring(
+        own_documents = max(dependence.max_documents, estimate.max_documents)
+        documents = own_documents if self.max_documents is None else self.max_documents
+        self._dependence, self._estimate = dependence, estimate
+        make_scoring = functools.partial(
+            _core.Scoring,
             event=event.name,
             alpha=check_number("alpha", self.alpha),
             prior=event.prior if self.prior is None else check_choice("prior", self.prior),
             unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
+            effective=estimate.substitutes,
         )
+        correlated = estimate is CORRELATION
+        self._factor = parse_factor(self.factor, make_scoring) if correlated else None
+        self._scoring = make_scoring() if self._factor is None else self._factor.scoring
         self._columns, self._packaging = self._columns_and_packaging()
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._reader: Callable[[Any], Any] | None = None
@@ -142,21 +158,30 @@ class NaiveBayes(base.MiniBatchClassifier):
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
-        # Whether each message is scored before it is learned.
-        self._records = isinstance(self._threshold, LearnedThreshold) or (
-            self._packaging is not None and self._packaging.learns
-        )
         self._schedule = Schedule(self.refresh_every)
+        # What each message is scored for before it is learned, and what is computed periodically.
+        self._records = (
+            isinstance(self._threshold, LearnedThreshold)
+            or isinstance(self._factor, LearnedFactor)
+            or (self._packaging is not None and self._packaging.learns)
+        )
+        self._has_statistics = (
+            bool(dependence.hidden)
+            or estimate.substitutes
+            or isinstance(self._factor, OptimalFactor)
+        )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
+        if estimate.substitutes:
+            settings["max_pairs"] = 0  # paths need the documents only
         if snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
                 **settings,
-                frequencies=event.frequencies,
+                frequencies=event.frequencies and not estimate.substitutes,
                 columns=event.columns,
             )
         else:
@@ -199,14 +224,14 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
-        if self._dependence.hidden and w and self._schedule.tick():
+        if self._has_statistics and w and self._schedule.tick():
             self.refresh()
 
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
         """Learn a message whose label may be new, or whose score is to be recorded."""
         new = y not in self._labels.ids
         threshold, labels = self._threshold, self.classes_
-        record = None
+        record = decisions = None
         if isinstance(threshold, LearnedThreshold) and len(labels) == 2 and not new:
             # Whatever can fail comes before learning.
             positive = labels[threshold.positive_place(labels)]
@@ -217,12 +242,17 @@ class NaiveBayes(base.MiniBatchClassifier):
             losses = self._store.packaged_losses(
                 x, self._scoring, self._labels.ids[y], packaging.grid()
             )
+        if isinstance(self._factor, LearnedFactor) and len(labels) > 1 and not new:
+            decisions = self._store.decisions(x, self._factor.candidates)
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
         if record is not None:
             record(w)
         if packaging is not None and losses is not None:
             packaging.record(losses, w)
             self._store.set_bag_threshold(packaging.bits)
+        if isinstance(self._factor, LearnedFactor) and decisions is not None:
+            self._factor.record(decisions, self._labels.ids[y], w)
+            self._scoring = self._factor.scoring
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -258,7 +288,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, _ = self._read_batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        if self._records or self._dependence.hidden or self._columns is not None or not w:
+        if self._records or self._has_statistics or self._columns is not None or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
@@ -270,7 +300,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             return
         if self._columns is not None:
             batch = _core.Batch(self._native_tokenizer, self._columns.learn(self._store, X))
-        due = self._schedule.last_due(len(labels)) if self._dependence.hidden else None
+        due = self._schedule.last_due(len(labels)) if self._has_statistics else None
         if due is not None:
             self._store.learn_many(batch, class_ids, w, 0, due)
             self._refresh_statistics()
@@ -303,7 +333,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         if not self._store.unlearn(x, class_id, w):
             self._labels.remove(y)
             self._store.set_ranks(self._labels.ranks())
-        if self._dependence.hidden and w and self._schedule.tick():
+        if self._has_statistics and w and self._schedule.tick():
             self.refresh()
 
     def merge(self, other: NaiveBayes) -> None:
@@ -317,6 +347,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             If the other is of another kind, or tokenises differently.
         """
         merging.merge(self, other)
+        if self._factor is not None:
+            self._scoring = self._factor.scoring
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -348,9 +380,17 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._schedule.reset(self._schedule.messages)
 
     def _refresh_statistics(self) -> None:
-        if not self._dependence.hidden or not self._store.n_documents:
+        if isinstance(self._factor, OptimalFactor):
+            self._factor.refresh(self.counts())
+            self._scoring = self._factor.scoring
+        if not self._has_statistics or not self._store.n_documents:
             return
-        while True:
+        while (found := self._estimate.effective(self._store)) is not None:
+            layout, effective = found
+            # Where ids were given to other words or classes meanwhile, it is done again.
+            if self._store.set_effective(layout, self.alpha, *as_arrays(effective)):
+                break
+        while self._dependence.hidden:
             words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
             # Where pruning gave ids to other words meanwhile, it is done again.
             if self._dependence.refresh(self._store, words, self._packaging):

@@ -8,18 +8,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from streamnb import _core
+from streamnb.documents import Documents
 from streamnb.errors import InputError
 from streamnb.parameters import check_bound, check_number
-from streamnb.statistics import Floats
-
-Integers = NDArray[np.int64]
+from streamnb.statistics import Floats, Integers
 
 # Rounding leaves this much where there is nothing.
 _NOTHING = 1e-14
@@ -29,43 +27,6 @@ _TIE = 1 - 1e-9
 _DROPPED = 1e-6
 # Pairs counted at once.
 _BLOCK = 2_000_000
-
-
-@dataclasses.dataclass(frozen=True)
-class Documents:
-    """A copy of a store's document index.
-
-    Attributes
-    ----------
-    layout
-        What ids mean; a store whose layout is another has given ids to other words.
-    classes, weights
-        Class id and weight of each document.
-    presence
-        Which words each has: sparse, ones, shape `(documents, words)`.
-    attributes
-        The id of each word as an attribute, -1 for a word not in use. In texts, its own.
-    """
-
-    layout: int
-    classes: Integers
-    weights: Floats
-    presence: sparse.csr_array
-    attributes: Integers
-
-    @classmethod
-    def of(cls, store: _core.CountStore) -> Self:
-        """Copy the index of a store."""
-        layout, classes, weights, indptr, words, attributes = store.documents()
-        columns = np.frombuffer(words, dtype=np.int64)
-        known = np.frombuffer(attributes, dtype=np.int64)
-        rows = np.frombuffer(classes, dtype=np.int64)
-        presence = sparse.csr_array(
-            (np.ones(len(columns)), columns, np.frombuffer(indptr, dtype=np.int64)),
-            shape=(len(rows), len(known)),
-            copy=True,
-        )
-        return cls(layout, rows, np.frombuffer(weights), presence, known)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""The parts that models are composed of: event models, and dependences between words.
+"""The parts that models are composed of: event models, estimates, dependences between words.
 
-The arithmetic of both is native; here they have their names, their defaults and what they keep.
+Their arithmetic for each message is native; here they have their names, their defaults and what
+they keep.
 """
 
 from __future__ import annotations
@@ -8,14 +9,15 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
+from streamnb.documents import Documents
 from streamnb.errors import InputError
 from streamnb.packaging import (
-    Documents,
     Packaging,
     attribute_information,
     give_bags,
     word_information,
 )
+from streamnb.paths import Effective, count_paths
 from streamnb.statistics import Counts, Floats, qualified_parents
 
 
@@ -49,6 +51,65 @@ MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
 COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
 ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
 ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """What an event model takes its probabilities from: the counts as they are.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows it.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    """
+
+    name: str
+    max_documents: int = 0
+
+    @property
+    def substitutes(self) -> bool:
+        """Whether other counts stand in the place of those that were counted."""
+        return False
+
+    def effective(self, store: _core.CountStore) -> tuple[int, Effective] | None:
+        """Return the counts to take instead, if any, and the layout that their ids are of."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class HigherOrderPaths(Estimate):
+    """Paths through the indexed documents in the place of documents (`streamnb.paths`).
+
+    Attributes
+    ----------
+    order
+        Documents of a path: 2, 3 or 4.
+    pure
+        Whether only paths between words that never stand in one document count; order 2.
+    max_words
+        Words that paths go through, those in most indexed documents; None is all, with memory
+        that does not depend on their number for plain second-order paths only.
+
+    References
+    ----------
+    [^1]: Higher-order paper (HONB), Theorems 1 to 3, Equations 8 to 10.
+    """
+
+    order: int = 2
+    pure: bool = False
+    max_words: int | None = None
+
+    @property
+    def substitutes(self) -> bool:
+        """Paths stand in the place of documents."""
+        return True
+
+    def effective(self, store: _core.CountStore) -> tuple[int, Effective]:
+        """Return the paths that contain each word, by class, and all paths of each class."""
+        documents = Documents.of(store, ordered=self.max_words is not None)
+        return documents.layout, count_paths(documents, self.order, self.pure, self.max_words)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,8 +236,21 @@ HIDDEN = HiddenParents("hidden", max_documents=65_536)
 HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 PACKAGED = PackagedParents("packaged", max_documents=65_536)
 
+SMOOTHING = Estimate("additive")
+CORRELATION = Estimate("correlation")
+# Pure paths and higher orders have dense matrices, words × words and documents × documents of a
+# class: both are bounded.
+PATHS = HigherOrderPaths("paths", max_documents=16_384)
+PURE_PATHS = HigherOrderPaths("pure-paths", max_documents=16_384, pure=True, max_words=2_000)
+PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_000)
+PATHS_4 = HigherOrderPaths("paths-4", max_documents=1_000, order=4, max_words=1_000)
+
 EVENTS = {
     event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES)
+}
+ESTIMATES = {
+    estimate.name: estimate
+    for estimate in (SMOOTHING, CORRELATION, PATHS, PURE_PATHS, PATHS_3, PATHS_4)
 }
 DEPENDENCES = {
     dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, PACKAGED)
@@ -201,6 +275,19 @@ def event_named(name: object) -> Event:
     raise InputError(f"event must be one of {', '.join(map(repr, EVENTS))}, not {name!r}")
 
 
+def estimate_named(name: object) -> Estimate:
+    """Return an estimate by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if isinstance(name, str) and name in ESTIMATES:
+        return ESTIMATES[name]
+    raise InputError(f"estimate must be one of {', '.join(map(repr, ESTIMATES))}, not {name!r}")
+
+
 def dependence_named(name: object) -> Dependence:
     """Return a dependence by its name.
 
@@ -212,3 +299,20 @@ def dependence_named(name: object) -> Dependence:
     if isinstance(name, str) and name in DEPENDENCES:
         return DEPENDENCES[name]
     raise InputError(f"dependence must be one of {', '.join(map(repr, DEPENDENCES))}, not {name!r}")
+
+
+def paths_of(order: object, pure: object) -> HigherOrderPaths:
+    """Return the higher-order paths of an order.
+
+    Raises
+    ------
+    InputError
+        If there are none of this order, or none that are pure.
+    """
+    if not isinstance(pure, bool):
+        raise InputError(f"pure must be True or False, not {pure!r}")
+    for part in (PURE_PATHS,) if pure else (PATHS, PATHS_3, PATHS_4):
+        if order == part.order and not isinstance(order, bool):
+            return part
+    allowed = "2 for pure paths" if pure else "2, 3 or 4"
+    raise InputError(f"order must be {allowed}, not {order!r}")

@@ -17,6 +17,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from streamnb.correlation import LearnedFactor
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.inputs import token_name
 from streamnb.labels import Labels, from_json, to_json
@@ -59,6 +62,8 @@ def dump(model: NaiveBayes) -> bytes:
         }
     if model._packaging is not None and model._packaging.learns:
         header["bags"] = model._packaging.state()
+    if isinstance(model._factor, LearnedFactor):
+        header["factor"] = model._factor.state([])
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(parents=False)
     checksum = hashlib.sha256(body).digest()
@@ -113,6 +118,9 @@ def load(
             model._columns.ranges = _ranges(header["columns"])
         if model._packaging is not None and model._packaging.learns:
             model._packaging.restore(header["bags"])
+        if isinstance(model._factor, LearnedFactor):
+            model._factor.restore(header["factor"])
+            model._scoring = model._factor.scoring
         if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
     except ModelFileError:
@@ -131,6 +139,8 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "parameters": {name: getattr(model, name) for name in model._get_params()},
         "labels": model.classes_,
         "counts": model._store.snapshot(parents=True),
+        "effective": model._store.effective(),
+        "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
         "columns": dict(model._columns.ranges) if model._columns is not None else None,
@@ -142,7 +152,19 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
     """Make a model what another was when `state` looked at it."""
     model.__dict__.update(kept["parameters"])
     model._begin(kept["counts"], Labels(kept["labels"]))
+    totals, indptr, class_ids, counts = kept["effective"]
+    model._store.set_effective(
+        model._store.layout,
+        model.alpha,
+        np.frombuffer(totals),
+        np.frombuffer(indptr, np.int64),
+        np.frombuffer(class_ids, np.int64),
+        np.frombuffer(counts),
+    )
     model._schedule.messages, model._schedule.due = kept["schedule"]
+    if model._factor is not None and kept["factor"] is not None:
+        model._factor.restore(kept["factor"])
+        model._scoring = model._factor.scoring
     if isinstance(model._threshold, LearnedThreshold):
         model._threshold.restore(kept["threshold"])
     if model._columns is not None:

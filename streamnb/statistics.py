@@ -15,6 +15,7 @@ from scipy import sparse
 from streamnb import _core
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True)

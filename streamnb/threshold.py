@@ -85,12 +85,14 @@ class DecisionThreshold:
     def log_odds(self, labels: Sequence[Label], scores: Sequence[float]) -> float:
         """Return the log odds of the positive class, from the score of each label."""
         positive = self.positive_place(labels)
-        return scores[positive] - scores[1 - positive]
+        mine, other = scores[positive], scores[1 - positive]
+        # Two infinite scores that are equal speak for neither.
+        return 0.0 if mine == other else mine - other
 
     def decide(self, labels: Sequence[Label], scores: Sequence[float]) -> Label:
         """Return the label that the cut decides for."""
         positive = self.positive_place(labels)
-        above = scores[positive] - scores[1 - positive] > self.cut
+        above = self.log_odds(labels, scores) > self.cut
         return labels[positive if above else 1 - positive]
 
 

@@ -15,7 +15,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from broker import Broker
 from data_support import require_data
@@ -64,12 +64,21 @@ def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
 
 
 class Scene:
-    """Topics of their own, a stream into them, workers over them."""
+    """Topics of their own, a stream into them, workers over them, which end with it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                worker.kill()
 
     def __init__(
         self, broker: Broker, folder: Path, partitions: int = 1, **settings: object
     ) -> None:
         self.broker, self.folder = broker, folder
+        self.workers: list[Worker] = []
         name = broker.unique("kill")
         parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
         self.topics = Topics(*(name + part for part in parts))
@@ -148,7 +157,8 @@ class Scene:
 
     def worker(self, name: str, **settings: object) -> Worker:
         """Start a worker; its snapshots are its own."""
-        return Worker(self, name, {**self.settings, **settings})
+        self.workers.append(Worker(self, name, {**self.settings, **settings}))
+        return self.workers[-1]
 
     # --- what comes out
 

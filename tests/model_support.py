@@ -1,21 +1,46 @@
-"""Models by name, among them one that is no class of its own, and their references."""
+"""Models by name, among them one that is no class of its own, and the reference of each."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from reference import MODELS, RATIOS, Reference
+import reference
+import reference_correlation
+import reference_paths
+from reference import RATIOS
 from reference_packaged import PackagedReference
 
 import streamnb
 
-# Those of `reference.Reference`.
-REFERENCE_MODELS = (*MODELS, RATIOS)
 # Those of `reference_packaged.PackagedReference`, with the thresholds of their bags.
 PACKAGED_MODELS = {"HNB": 0.0, "PHNB": "average"}
-# Every class with a formula of its own, and every formula.
-NAMED_MODELS = (*MODELS, *PACKAGED_MODELS)
-ALL_MODELS = (*REFERENCE_MODELS, *PACKAGED_MODELS)
+MODELS = (
+    *reference.MODELS,
+    *PACKAGED_MODELS,
+    *reference_paths.MODELS,
+    *reference_correlation.MODELS,
+)
+ALL_MODELS = (*MODELS, RATIOS)
+# Those of `reference.Reference`.
+REFERENCE_MODELS = (*reference.MODELS, RATIOS)
+# Those that look at past messages, so that they keep an index.
+INDEXED = ("HMNB", "HCNB", "HOVA", *PACKAGED_MODELS, *reference_paths.MODELS)
+# Those of them that pair words, and may keep a table of the pairs.
+PAIRED = tuple(name for name in INDEXED if name not in reference_paths.MODELS)
+# Those that know nothing of a class from its messages one by one.
+BETWEEN_MESSAGES = reference_paths.MODELS
+
+
+def _packaged(name: str, **parameters: Any) -> PackagedReference:
+    return PackagedReference(PACKAGED_MODELS[name], **parameters)
+
+
+REFERENCES: dict[str, Any] = (
+    dict.fromkeys(REFERENCE_MODELS, reference.Reference)
+    | dict.fromkeys(PACKAGED_MODELS, _packaged)
+    | dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)
+    | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
+)
 
 
 def make_model(name: str, **parameters: Any) -> Any:
@@ -34,7 +59,5 @@ def make_model(name: str, **parameters: Any) -> Any:
 
 
 def make_reference(name: str, **parameters: Any) -> Any:
-    """Return the slow literal version of a model, with the same parameters."""
-    if name in PACKAGED_MODELS:
-        return PackagedReference(PACKAGED_MODELS[name], **parameters)
-    return Reference(name, **parameters)
+    """Return the slow literal version of a model, with the parameters that `Reference` knows."""
+    return REFERENCES[name](name, **parameters)

@@ -8,11 +8,12 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from model_support import INDEXED, PAIRED
 
 import streamnb
-from streamnb import CNB, HCNB, HMNB, HOVA, MNB, NotLearnedError, Tokenizer
+from streamnb import CNB, HMNB, MNB, NotLearnedError, Tokenizer
 
-HIDDEN = [HMNB, HCNB, HOVA]
+HIDDEN = [getattr(streamnb, name) for name in INDEXED]
 Document = tuple[str, str]
 
 
@@ -80,7 +81,7 @@ def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> N
     assert bounded._store.n_pairs == latest._store.n_pairs
 
 
-@pytest.mark.parametrize("model", HIDDEN)
+@pytest.mark.parametrize("model", [getattr(streamnb, name) for name in PAIRED])
 def test_pair_table_changes_nothing_but_speed(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(400, new_words=1))
     with_pairs, without = model(max_documents=150), model(max_documents=150, max_pairs=0)

@@ -100,39 +100,41 @@ def resident(worker: Worker) -> int:
 @pytest.mark.parametrize(("kind", "bad"), [("sms", 7_000), ("spam", 3_000)])
 def test_malformed_records(broker: Broker, tmp_path: Path, kind: str, bad: int) -> None:
     settings = {"window_bytes": MEBIBYTE, "feedback_topic": "", "batch": 500}
-    scene = Scene(broker, tmp_path, **settings)
-    main = SPAM_MAIN if kind == "spam" else None
-    worker = scene.worker("a", **({"main": main} if main else {}))
-    worker.wait_until_ready()
-    producer = kafka.KafkaProducer(
-        bootstrap_servers=broker.bootstrap, linger_ms=5, max_request_size=2 * MEBIBYTE
-    )
-    sizes, sent, third = [], [], 2 * bad // 3
-    for at, (key, value) in enumerate(records(kind, bad)):
-        sent.append((key, value))
-        producer.send(scene.topics.messages, value, key)
-        if at % third == third - 1:
-            producer.flush()
-            wait_until_handled(scene, len(sent))
-            sizes.append(resident(worker))
-    producer.flush()
-    wait_until_handled(scene, len(sent))
-    sizes.append(resident(worker))
-    assert worker.stop() == 0, worker.text()[-3000:]
-    decided = Counter(each.key for each in broker.read_all(scene.topics.decisions))
-    dead = broker.read_all(scene.topics.dead_letters)
-    places = Counter(dict(each.headers)["offset"] for each in dead)
-    assert set(places.values()) <= {1}
-    assert sum(decided.values()) + len(dead) == len(sent) == 2 * bad
-    assert all(decided[b"good%d" % number] == 1 for number in range(bad))
-    assert len(dead) > bad // 10
-    for each in dead:
-        headers = dict(each.headers)
-        assert headers["topic"].decode() == scene.topics.messages
-        assert headers["error"]
-        assert (each.key, each.value) == sent[int(headers["offset"])]  # the raw bytes, all of them
-    # The first third fills buffers and the allocator; after that memory is flat.
-    assert sizes[-1] - sizes[0] < 32, sizes
+    with Scene(broker, tmp_path, **settings) as scene:
+        main = SPAM_MAIN if kind == "spam" else None
+        worker = scene.worker("a", **({"main": main} if main else {}))
+        worker.wait_until_ready()
+        producer = kafka.KafkaProducer(
+            bootstrap_servers=broker.bootstrap, linger_ms=5, max_request_size=2 * MEBIBYTE
+        )
+        sizes, sent, third = [], [], 2 * bad // 3
+        for at, (key, value) in enumerate(records(kind, bad)):
+            sent.append((key, value))
+            producer.send(scene.topics.messages, value, key)
+            if at % third == third - 1:
+                producer.flush()
+                wait_until_handled(scene, len(sent))
+                sizes.append(resident(worker))
+        producer.flush()
+        wait_until_handled(scene, len(sent))
+        sizes.append(resident(worker))
+        assert worker.stop() == 0, worker.text()[-3000:]
+        decided = Counter(each.key for each in broker.read_all(scene.topics.decisions))
+        dead = broker.read_all(scene.topics.dead_letters)
+        places = Counter(dict(each.headers)["offset"] for each in dead)
+        assert set(places.values()) <= {1}
+        assert sum(decided.values()) + len(dead) == len(sent) == 2 * bad
+        assert all(decided[b"good%d" % number] == 1 for number in range(bad))
+        assert len(dead) > bad // 10
+        for each in dead:
+            headers = dict(each.headers)
+            assert headers["topic"].decode() == scene.topics.messages
+            assert headers["error"]
+            assert (each.key, each.value) == sent[
+                int(headers["offset"])
+            ]  # the raw bytes, all of them
+        # The first third fills buffers and the allocator; after that memory is flat.
+        assert sizes[-1] - sizes[0] < 32, sizes
 
 
 def wait_until_handled(scene: Scene, records: int) -> None:

@@ -22,10 +22,12 @@ from streamnb.errors import DataError, InputError
 from streamnb.reproduce import (
     FORMATS,
     HMNB_PAPER,
+    HONB_PAPER,
     CollectionRecipe,
     Experiment,
     ModelRecipe,
     Plan,
+    RandomSamples,
     ResultsFile,
     Scores,
     default_results_path,
@@ -558,3 +560,41 @@ def test_results_are_kept_in_the_cache_folder(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_results_path("toy") == tmp_path / "streamnb" / "reproduce" / "toy.jsonl"
+
+
+# The higher-order paper
+
+
+def test_small_samples_are_stratified_and_drawn_afresh() -> None:
+    labels = ["a"] * 100 + ["b"] * 40 + ["c"] * 3
+    trials = RandomSamples(0.05).split(labels, 8, seed=1)
+    assert len({tuple(learned) for learned, _ in trials}) == 8
+    for learned, tested in trials:
+        assert sorted([*learned, *tested]) == list(range(len(labels)))
+        assert Counter(labels[place] for place in learned) == {"a": 5, "b": 2, "c": 1}
+    again = RandomSamples(0.05).split(labels, 8, seed=1)
+    assert all((one[0] == other[0]).all() for one, other in zip(trials, again, strict=True))
+
+
+def test_higher_order_paths_gain_as_published() -> None:
+    require_data("counts/cora.svm.xz")
+    collection = HONB_PAPER.collection("Cora").load()
+    means = {}
+    for name in ("NB", "HONB"):
+        model = HONB_PAPER.model(name)
+        scores = runner_module.cross_validate(
+            collection, model, 3, 1, HONB_PAPER.metric, HONB_PAPER.protocol
+        )
+        means[name] = sum(scores) / len(scores)
+        published = HONB_PAPER.published()[0].figure("Cora", name)
+        assert abs(means[name] - published) < 3
+    assert means["HONB"] > means["NB"] + 15
+
+
+def test_newsgroups_as_the_paper_prepares_them() -> None:
+    require_data("text/20news_bydate.jsonl.xz")
+    collection = HONB_PAPER.collection("RELIGION").load()
+    assert collection.matrix.shape == (1500, 2000)
+    assert set(Counter(collection.labels).values()) == {500}
+    assert set(collection.matrix.data) == {1.0}
+    assert collection.matrix.sum(axis=0).min() >= 3

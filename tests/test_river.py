@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from model_support import NAMED_MODELS
+from model_support import MODELS
 from river import (
     base,
     checks,
@@ -29,7 +29,7 @@ import streamnb
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ESTIMATORS = {name: getattr(streamnb, name)() for name in NAMED_MODELS} | {
+ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
     "ComposedNB": streamnb.ComposedNB(),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),

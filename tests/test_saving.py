@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from model_support import NAMED_MODELS
+from model_support import MODELS
 from test_reference import synthetic_stream
 
 import streamnb
@@ -21,7 +21,7 @@ from streamnb.errors import InputError, ModelFileError, StreamNBError
 if TYPE_CHECKING:
     from pathlib import Path
 
-each_model = pytest.mark.parametrize("name", [*NAMED_MODELS, "ComposedNB"])
+each_model = pytest.mark.parametrize("name", [*MODELS, "ComposedNB"])
 
 
 def small(name: str) -> Any:
@@ -90,7 +90,7 @@ def test_parameters_survive(path: Path) -> None:
         "max_documents": 40,
         "max_pairs": 123,
     }
-    for name in NAMED_MODELS:
+    for name in MODELS:
         model = getattr(streamnb, name)(**parameters)
         model.learn_one({"a": 1}, "ham")
         model.save(path)

@@ -7,8 +7,11 @@
 use crate::attributes::{self, AttributeId};
 use crate::bag::Bag;
 use crate::bags::{Bags, Member};
+use crate::cooccurrence;
+use crate::correlation::{Correlation, Factors};
 use crate::counts::ClassId;
 use crate::decision;
+use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
@@ -499,7 +502,8 @@ struct Scoring {
 #[pymethods]
 impl Scoring {
     #[new]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -508,6 +512,9 @@ impl Scoring {
         unseen: &str,
         vocabulary_size: Option<f64>,
         hidden: Option<&str>,
+        effective: bool,
+        factor: Option<f64>,
+        factors: Option<Vec<(f64, f64)>>,
     ) -> PyResult<Self> {
         let name = event;
         let event = match event {
@@ -572,8 +579,20 @@ impl Scoring {
                 return Err(input_error(py, message));
             }
         };
-        let inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
+        let mut inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
+            .and_then(|inner| if effective { inner.on_effective() } else { Ok(inner) })
             .map_err(|error| raise(py, error))?;
+        if let Some(factor) = factor {
+            if hidden.is_some() {
+                let message = "the correlation factor needs the dependence 'independent'";
+                return Err(input_error(py, message));
+            }
+            let of_class = |(own, complement)| Factors { own, complement };
+            let by_class = factors.unwrap_or_default().into_iter().map(of_class).collect();
+            inner = Correlation::new(factor, by_class)
+                .and_then(|correlation| inner.with_correlation(correlation))
+                .map_err(|error| raise(py, error))?;
+        }
         Ok(Scoring { inner, hidden })
     }
 
@@ -854,6 +873,30 @@ impl CountStore {
         self.with_scores(x, scoring, decision::probabilities)
     }
 
+    /// The class with the highest score in each of several ways to score.
+    fn decisions(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scorings: Vec<Py<Scoring>>,
+    ) -> PyResult<Vec<Option<ClassId>>> {
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.read(x.py(), |store| {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    let Scratch { tokens, bag, .. } = scratch;
+                    message.look_up(store, tokenizer, tokens, bag, true)?;
+                    let decide = |scoring: &Py<Scoring>| {
+                        let scoring = scoring.get();
+                        scoring.inner.prepare(store, &mut scratch.terms);
+                        scoring.score(store, scratch);
+                        decision::best(store, &scratch.scores)
+                    };
+                    Ok(scorings.iter().map(decide).collect())
+                })
+            })
+        })
+    }
+
     /// The label of each message of a batch: its class id, looked up in `labels`.
     fn predict_many<'py>(
         &self,
@@ -963,19 +1006,28 @@ impl CountStore {
         Ok(self.write(py, |store| store.set_parents(weights, layout)))
     }
 
-    /// The indexed documents as arrays, in bytes: (layout; class ids and weights; the sparse
-    /// documents × words matrix of presences: indptr, word ids; the id of each word as an
-    /// attribute, -1 for words not in use).
-    fn documents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (layout, export) =
-            py.detach(|| self.read_detached(|store| (store.layout(), store.export_documents())));
+    /// The indexed documents, oldest first, as arrays, in bytes: (layout, word slots, word ids in
+    /// the order of the words' bytes, class ids and weights; then the sparse documents × words
+    /// matrix of presence: indptr, word ids; and the id of each word as an attribute, -1 for words
+    /// not in use). Without `ordered` that order is empty.
+    fn documents<'py>(&self, py: Python<'py>, ordered: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (layout, slots, order, presence) = py.detach(|| {
+            self.read_detached(|store| {
+                let vocabulary = store.vocabulary();
+                let order = if ordered { vocabulary.sorted_ids() } else { Vec::new() };
+                (store.layout(), vocabulary.slots(), order, store.export_documents())
+            })
+        });
+        let order: Vec<i64> = order.into_iter().map(i64::from).collect();
         let documents = (
             layout,
-            bytes_of(py, &export.classes),
-            bytes_of(py, &export.weights),
-            bytes_of(py, &export.indptr),
-            bytes_of(py, &export.words),
-            bytes_of(py, &export.attributes),
+            slots,
+            bytes_of(py, &order),
+            bytes_of(py, &presence.classes),
+            bytes_of(py, &presence.weights),
+            bytes_of(py, &presence.indptr),
+            bytes_of(py, &presence.words),
+            bytes_of(py, &presence.attributes),
         );
         Ok(documents.into_pyobject(py)?.into_any())
     }
@@ -1053,9 +1105,52 @@ impl CountStore {
         py.detach(|| self.write_detached(|store| store.rename(&names)));
     }
 
+    /// Sets the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
+    /// classes matrix. False, with nothing changed, if ids changed their meaning since `layout`.
+    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+    fn set_effective(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        alpha: f64,
+        totals: PyBuffer<f64>,
+        indptr: PyBuffer<i64>,
+        class_ids: PyBuffer<i64>,
+        counts: PyBuffer<f64>,
+    ) -> PyResult<bool> {
+        let arrays = EffectiveArrays {
+            totals: totals.to_vec(py)?,
+            indptr: indptr.to_vec(py)?,
+            classes: class_ids.to_vec(py)?,
+            counts: counts.to_vec(py)?,
+        };
+        let table =
+            py.detach(|| Effective::new(&arrays, alpha)).map_err(|error| raise(py, error))?;
+        Ok(self.write(py, |store| store.set_effective(table, layout)))
+    }
+
+    /// The effective counts in use as arrays, in bytes: totals, indptr, class ids, counts. Words
+    /// and classes are numbered as in a store restored from the snapshot.
+    fn effective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let arrays = py.detach(|| self.read_detached(Store::export_effective));
+        let arrays = (
+            bytes_of(py, &arrays.totals),
+            bytes_of(py, &arrays.indptr),
+            bytes_of(py, &arrays.classes),
+            bytes_of(py, &arrays.counts),
+        );
+        Ok(arrays.into_pyobject(py)?.into_any())
+    }
+
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         let store = py.detach(|| self.read_detached(Store::clone));
         CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
+    }
+
+    /// Changes whenever an id may come to mean another word or class.
+    #[getter]
+    fn layout(&self, py: Python<'_>) -> u64 {
+        self.read(py, Store::layout)
     }
 
     /// Grows with every change of the counts.
@@ -1160,11 +1255,29 @@ fn tokenize_and_hash(py: Python<'_>, tokenizer: &NativeTokenizer, batch: &Batch)
     sum.map_err(|error: NotReady| input_error(py, error.to_string()))
 }
 
+/// For each word, the sum of the squared weights of documents it shares with each other word, as
+/// bytes; the documents are a sparse documents × words matrix of ascending word ids.
+#[pyfunction]
+fn cooccurrence_squares<'py>(
+    py: Python<'py>,
+    indptr: PyBuffer<i64>,
+    word_ids: PyBuffer<i64>,
+    weights: PyBuffer<f64>,
+    n_words: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (indptr, ids, weights) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, weights.to_vec(py)?);
+    let sums = py
+        .detach(|| cooccurrence::squares(&indptr, &ids, &weights, n_words))
+        .map_err(|error| raise(py, error))?;
+    Ok(bytes_of(py, &sums))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeTokenizer>()?;
     module.add_class::<Batch>()?;
     module.add_class::<Scoring>()?;
     module.add_class::<CountStore>()?;
+    module.add_function(wrap_pyfunction!(cooccurrence_squares, module)?)?;
     module.add_function(wrap_pyfunction!(tokenize_and_hash, module)?)
 }

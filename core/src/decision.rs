@@ -27,7 +27,12 @@ pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
     let mut shares: Vec<f64> = scores
         .iter()
         .zip(store.classes())
-        .map(|(score, class)| if class.exists() { (score - highest).exp() } else { 0.0 })
+        .map(|(&score, class)| match class.exists() {
+            // Infinite scores that are equal share as finite ones do.
+            true if score == highest => 1.0,
+            true => (score - highest).exp(),
+            false => 0.0,
+        })
         .collect();
     let sum: f64 = shares.iter().sum();
     shares.iter_mut().for_each(|share| *share /= sum);

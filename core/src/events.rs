@@ -15,6 +15,9 @@ impl Scoring {
     pub fn scores(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut Vec<f64>) {
         out.clear();
         out.resize(terms.len(), 0.0);
+        if self.correlation.is_some() {
+            return self.add_correlated(store, terms, bag, out);
+        }
         match self.event {
             Event::Bernoulli => self.add_bernoulli(store, terms, bag, out),
             Event::Attributes => self.add_attributes(store, terms, bag, out),
@@ -81,13 +84,17 @@ impl Scoring {
                 // As if the words of the message had never been seen in this class …
                 + present * (self.log_alpha - class.absent);
         }
+        // … and what changes where they were.
+        let mut add = |class: ClassId, count: f64| {
+            let terms = &terms[class as usize];
+            out[class as usize] += self.log_plus(count) - self.log_alpha + terms.absent
+                - self.log_plus(terms.total - count);
+        };
         for &(word, _) in &bag.words {
-            for cell in store.rows().cells(word) {
-                // … and what changes where they were.
-                let documents = store.classes()[cell.class as usize].documents;
-                out[cell.class as usize] += self.log_plus(cell.documents) - self.log_alpha
-                    + terms[cell.class as usize].absent
-                    - self.log_plus(documents - cell.documents);
+            if self.effective {
+                store.effective().cells(word).iter().for_each(|cell| add(cell.class, cell.count));
+            } else {
+                store.rows().cells(word).for_each(|cell| add(cell.class, cell.documents));
             }
         }
     }

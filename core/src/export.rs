@@ -2,6 +2,7 @@
 
 use crate::attributes::NONE;
 use crate::counts::Cell;
+use crate::index::Document;
 use crate::store::Store;
 use crate::vocabulary::WordId;
 
@@ -17,9 +18,9 @@ pub struct Counts {
     pub lengths: Vec<f64>,
 }
 
-/// The indexed documents, oldest first, as a sparse documents × words matrix of presences.
+/// The indexed documents, oldest first, as a sparse documents × words matrix of presence.
 #[derive(Default)]
-pub struct Documents {
+pub struct Presence {
     pub classes: Vec<i64>,
     pub weights: Vec<f64>,
     pub indptr: Vec<i64>,
@@ -29,24 +30,30 @@ pub struct Documents {
 }
 
 impl Store {
-    /// A copy of the index.
-    pub fn export_documents(&self) -> Documents {
-        let words = 0..self.rows.slots() as WordId;
+    /// A copy of the indexed documents.
+    pub fn export_documents(&self) -> Presence {
+        let documents = self.index.len();
+        let words = self.index.documents().map(|document| document.words.len()).sum();
         let attribute = |word| match self.attribute_of(word) {
             NONE => -1,
             _ if self.rows.is_empty(word) => -1,
             attribute => i64::from(attribute),
         };
-        let mut documents =
-            Documents { attributes: words.map(attribute).collect(), ..Documents::default() };
-        documents.indptr.push(0);
-        for document in self.index.documents() {
-            documents.classes.push(i64::from(document.class));
-            documents.weights.push(document.weight);
-            documents.words.extend(document.words.iter().map(|&(word, _)| i64::from(word)));
-            documents.indptr.push(documents.words.len() as i64);
+        let mut presence = Presence {
+            classes: Vec::with_capacity(documents),
+            weights: Vec::with_capacity(documents),
+            indptr: Vec::with_capacity(documents + 1),
+            words: Vec::with_capacity(words),
+            attributes: (0..self.rows.slots() as WordId).map(attribute).collect(),
+        };
+        presence.indptr.push(0);
+        for Document { class, weight, words } in self.index.documents() {
+            presence.classes.push(i64::from(*class));
+            presence.weights.push(*weight);
+            presence.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
+            presence.indptr.push(presence.words.len() as i64);
         }
-        documents
+        presence
     }
 
     /// A copy of all counts.

@@ -7,8 +7,11 @@
 pub mod attributes;
 pub mod bag;
 pub mod bags;
+pub mod cooccurrence;
+pub mod correlation;
 pub mod counts;
 pub mod decision;
+pub mod effective;
 pub mod error;
 pub mod events;
 pub mod explain;

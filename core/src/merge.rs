@@ -115,6 +115,7 @@ impl Store {
                 if !ours.exists() {
                     ours.tokens = 0.0;
                 }
+                self.forget_empty_class(class_of[theirs]);
             }
         }
         self.version += 1;

@@ -1,6 +1,7 @@
 //! How to score, and the terms of a score that depend on the class only.
 
-use crate::counts::Class;
+use crate::correlation::{Correlation, Factors};
+use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
 use crate::store::Store;
 use std::sync::{Arc, OnceLock};
@@ -58,10 +59,14 @@ pub struct Scoring {
     pub event: Event,
     pub prior: Prior,
     pub unseen: Unseen,
+    /// Whether effective counts stand in the place of documents, for Bernoulli only.
+    pub effective: bool,
     /// m where it is known beforehand; else m is the number of words learned.
     pub vocabulary_size: Option<f64>,
     pub alpha: f64,
     pub log_alpha: f64,
+    /// Factors that take the place of the smoothing.
+    pub(crate) correlation: Option<Correlation>,
     table: Arc<[f64]>,
 }
 
@@ -87,7 +92,29 @@ impl Scoring {
         }
         let table = log_table(alpha);
         let log_alpha = alpha.ln();
-        Ok(Scoring { event, prior, unseen, vocabulary_size, alpha, log_alpha, table })
+        Ok(Scoring {
+            event,
+            prior,
+            unseen,
+            effective: false,
+            correlation: None,
+            vocabulary_size,
+            alpha,
+            log_alpha,
+            table,
+        })
+    }
+
+    /// The same, but on the store's effective counts.
+    pub fn on_effective(self) -> Result<Self> {
+        if self.event != Event::Bernoulli {
+            return Err(Error::Invalid(
+                "higher-order paths count words that are present: combine them with the event \
+                 'bernoulli'"
+                    .into(),
+            ));
+        }
+        Ok(Scoring { effective: true, ..self })
     }
 
     /// ln(count + α), from a table where the count is a small integer.
@@ -127,6 +154,9 @@ impl Scoring {
 
     /// Computes what all messages share, class by class: once for a batch.
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
+        if self.effective {
+            return self.prepare_effective(store, terms);
+        }
         let (all, classes) = (store.documents(), store.existing_classes() as f64);
         let all_tokens: f64 = store.classes().iter().map(|class| class.tokens).sum();
         let smoothing = self.alpha * self.words(store);
@@ -148,6 +178,7 @@ impl Scoring {
                 terms.documents = (class.documents + self.alpha).ln();
             }
             if self.event == Event::Bernoulli {
+                terms.total = class.documents;
                 terms.documents = (class.documents + 2.0 * self.alpha).ln();
                 terms.absent = self.log_plus(class.documents);
                 for (frequency, words) in class.frequencies() {
@@ -159,6 +190,34 @@ impl Scoring {
         };
         terms.clear();
         terms.extend(store.classes().iter().map(of_class));
+        if let Some(correlation) = &self.correlation {
+            self.prepare_correlated(correlation, store, terms);
+        }
+    }
+
+    /// The same where effective counts stand in the place of documents.
+    fn prepare_effective(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
+        let totals = |class: ClassId| store.effective().class(class);
+        let ids = || 0..store.classes().len() as ClassId;
+        let exists = |&class: &ClassId| store.classes()[class as usize].exists();
+        // A class that nothing counts for yet would have P(c) = 0, whatever the message: for the
+        // empirical prior a class counts for one at least.
+        let floor = if self.prior == Prior::Empirical { 1.0 } else { 0.0 };
+        let all: f64 = ids().filter(exists).map(|class| totals(class).total.max(floor)).sum();
+        let classes = store.existing_classes() as f64;
+        terms.clear();
+        terms.extend(ids().map(|class| {
+            let totals = totals(class);
+            ClassTerms {
+                prior: self.log_prior(totals.total.max(floor), all, classes),
+                total: totals.total,
+                documents: (totals.total + 2.0 * self.alpha).ln(),
+                absent: self.log_plus(totals.total),
+                words: totals.words,
+                absences: totals.absences,
+                ..ClassTerms::default()
+            }
+        }));
     }
 }
 
@@ -173,6 +232,8 @@ pub struct ClassTerms {
     pub tokens: f64,
     /// ln of the denominator of P(w|c̄): Equation 7.
     pub tokens_complement: f64,
+    /// n_c, or the effective h_c, which counts of present words are shares of.
+    pub total: f64,
     /// ln(n_c + 2α), the denominator of p_wc; with attributes, ln(n_c + α).
     pub documents: f64,
     /// ln(n_c + α), for a word that no document of the class contains.
@@ -181,4 +242,9 @@ pub struct ClassTerms {
     pub words: f64,
     /// Σ ln(n_c − df_wc + α) over the words the class has seen.
     pub absences: f64,
+    /// The correlation factors, where they take the place of the smoothing.
+    pub factors: Factors,
+    /// ln t and, of the complement, ln(1 + t): what the share of a word is multiplied by where the
+    /// class does not have it.
+    pub log_factors: Factors,
 }

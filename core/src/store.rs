@@ -4,6 +4,7 @@ use crate::attributes::Attributes;
 use crate::bag::Bag;
 use crate::bags::Bags;
 use crate::counts::{Class, ClassId, Rows, take};
+use crate::effective::Effective;
 use crate::error::{Error, Result};
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
@@ -50,6 +51,8 @@ pub struct Store {
     /// What depends on what, by the id of attributes: other statistics in use.
     pub(crate) bags: Bags,
     pub(crate) attributes: Attributes,
+    /// The effective counts in use, where an estimate makes any.
+    pub(crate) effective: Effective,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -70,6 +73,7 @@ impl Store {
             parents: Vec::new(),
             bags: Bags::default(),
             attributes: Attributes::default(),
+            effective: Effective::default(),
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -106,7 +110,7 @@ impl Store {
         self.version
     }
 
-    /// Changes whenever an id comes to mean another word.
+    /// Changes whenever an id may come to mean another word or class.
     pub fn layout(&self) -> u64 {
         self.layout
     }
@@ -212,7 +216,16 @@ impl Store {
         if let Some(attribute) = gone {
             self.bags.forget(attribute);
         }
+        self.effective.forget_word(word);
         self.layout += 1;
+    }
+
+    /// Clears what is known of a class that has no documents left: its id may be used again.
+    pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
+        if !self.classes[class as usize].exists() {
+            self.effective.forget_class(class);
+            self.layout += 1;
+        }
     }
 
     pub(crate) fn index_document(&mut self, document: Document) {
@@ -317,6 +330,7 @@ impl Store {
             + self.parents.capacity() * size_of::<f64>()
             + self.bags.size()
             + self.attributes.size()
+            + self.effective.size()
     }
 }
 

@@ -58,6 +58,7 @@ impl Store {
         totals.documents = documents;
         totals.tokens =
             if documents == 0.0 { 0.0 } else { take(totals.tokens, tokens).unwrap_or(0.0) };
+        self.forget_empty_class(class);
         self.version += 1;
         Ok(())
     }

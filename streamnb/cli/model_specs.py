@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
-MODELS = ("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "HNB", "PHNB", "ComposedNB")
+MODELS = (
+    *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "HNB", "PHNB", "HONB", "NBCF"),
+    "ComposedNB",
+)
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
 HELP = (

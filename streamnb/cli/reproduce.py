@@ -175,7 +175,7 @@ def _listing() -> str:
     parts = []
     for experiment in experiments():
         collections = [
-            each.name + ("" if available(each.path) else " (absent)")
+            each.name + ("" if available(each.file) else " (absent)")
             for each in experiment.collections
         ]
         parts.append(

@@ -8,9 +8,24 @@ from streamnb.models.composed import ComposedNB
 from streamnb.models.hcnb import HCNB
 from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
+from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
 from streamnb.models.mnb import MNB
+from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 from streamnb.models.phnb import PHNB
 
-__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HNB", "HOVA", "MNB", "OVA", "PHNB", "ComposedNB"]
+__all__ = [
+    "BNB",
+    "CNB",
+    "HCNB",
+    "HMNB",
+    "HNB",
+    "HONB",
+    "HOVA",
+    "MNB",
+    "NBCF",
+    "OVA",
+    "PHNB",
+    "ComposedNB",
+]

@@ -8,7 +8,16 @@ from typing import Any
 from streamnb.columns import Columns
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.packaging import Packaging
-from streamnb.parts import PACKAGED, Dependence, Event, dependence_named, event_named, packaged
+from streamnb.parts import (
+    PACKAGED,
+    Dependence,
+    Estimate,
+    Event,
+    dependence_named,
+    estimate_named,
+    event_named,
+    packaged,
+)
 
 
 class ComposedNB(NaiveBayes):
@@ -25,6 +34,13 @@ class ComposedNB(NaiveBayes):
         `"attributes"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so only with
         `"one-versus-all"`: with `prior="uniform"` that is what the published figures of HOVA were
         computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+    estimate
+        `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`: with
+        any event model but `"bernoulli"`, and words independent; or higher-order paths in the
+        place of documents: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`, with
+        `"bernoulli"` only (see `HONB`).
+    factor
+        As in `NBCF`, for the estimate `"correlation"`; without effect otherwise.
     bag_threshold, max_links
         As in `streamnb.PHNB`; without bags they have no effect.
     bins, values
@@ -47,6 +63,8 @@ class ComposedNB(NaiveBayes):
         self,
         event: str = "multinomial",
         dependence: str = "independent",
+        estimate: str = "additive",
+        factor: float | str = 0.1,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -70,6 +88,8 @@ class ComposedNB(NaiveBayes):
         self.bins = bins
         self.values = values
         self.max_links = max_links
+        self.estimate = estimate  # type: ignore[misc, assignment]
+        self.factor = factor
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -96,3 +116,6 @@ class ComposedNB(NaiveBayes):
         columns = Columns(self.bins, self.values) if event.columns else None
         bags = dependence.hidden == PACKAGED.hidden
         return columns, Packaging(self.bag_threshold, self.max_links) if bags else None
+
+    def _estimate_part(self) -> Estimate:
+        return estimate_named(self.estimate)

@@ -17,8 +17,10 @@ from streamnb.reproduce.experiment import (
     find_experiment,
     register,
 )
-from streamnb.reproduce.folds import weka_folds
+from streamnb.reproduce.folds import CrossValidation, RandomSamples, weka_folds
 from streamnb.reproduce.hmnb import HMNB_PAPER
+from streamnb.reproduce.honb import HONB_PAPER
+from streamnb.reproduce.nbcf import NBCF_PAPER, NBCF_PAPER_90
 from streamnb.reproduce.phnb import PHNB_PAPER
 from streamnb.reproduce.render import FORMATS, published_text
 from streamnb.reproduce.results import ResultsFile, default_results_path
@@ -29,13 +31,18 @@ from streamnb.reproduce.tables import PublishedTable, read_table
 __all__ = [
     "FORMATS",
     "HMNB_PAPER",
+    "HONB_PAPER",
+    "NBCF_PAPER",
+    "NBCF_PAPER_90",
     "PHNB_PAPER",
     "Collection",
     "CollectionRecipe",
+    "CrossValidation",
     "Experiment",
     "ModelRecipe",
     "Plan",
     "PublishedTable",
+    "RandomSamples",
     "Report",
     "ResultsFile",
     "Scores",

@@ -193,7 +193,7 @@ def make_report(
         ]
     else:
         pairs = [(compare, other) for other in names if other != compare]
-    ratio = 1 / (plan.folds - 1) if corrected else 0.0
+    ratio = plan.experiment.protocol.test_ratio(plan.folds) if corrected else 0.0
     seconds = {
         name: sum(scores[each.name, name].seconds for each in plan.collections) for name in names
     }

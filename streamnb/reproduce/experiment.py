@@ -16,6 +16,7 @@ import numpy as np
 
 from streamnb import datasets
 from streamnb.errors import InputError
+from streamnb.reproduce.folds import CrossValidation, RandomSamples
 from streamnb.reproduce.tables import PublishedTable, read_table
 
 if TYPE_CHECKING:
@@ -83,17 +84,29 @@ class CollectionRecipe:
     name
         Its name in the paper's tables.
     source
-        Its name in the folder `counts/` of the data folder.
+        Its name in the folder `counts/` of the data folder, or where there is a reader, in `text/`.
     min_documents
         Words in fewer documents of the whole collection are left out.
     note
         What a reader of the results should know; empty if nothing.
+    reader
+        Import path `"module:callable"` of what makes counts of texts, called with this recipe and
+        the options. It returns matrix, labels and words, and heeds `min_documents` itself.
+    options
+        Further arguments of the reader.
     """
 
     name: str
     source: str
     min_documents: int = 0
     note: str = ""
+    reader: str = ""
+    options: tuple[Any, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Where it lies in the data folder."""
+        return f"{'text' if self.reader else 'counts'}/{self.source}"
 
     @property
     def path(self) -> str:
@@ -108,6 +121,8 @@ class CollectionRecipe:
         DataError
             The data folder or the collection in it is absent; the message says what to do.
         """
+        if self.reader:
+            return Collection(*_imported(self.reader)(self, *self.options))
         counts = datasets.read_counts(self.source)
         matrix, words = counts.matrix, counts.vocabulary
         if self.min_documents:
@@ -139,10 +154,14 @@ class ModelRecipe:
 
     def build(self, vocabulary_size: int) -> BatchClassifier:
         """Return a new model for a collection of that many words."""
-        module, _, name = self.factory.partition(":")
-        factory = getattr(importlib.import_module(module), name)
+        factory = _imported(self.factory)
         model: BatchClassifier = factory(vocabulary_size=vocabulary_size, **self.parameters)
         return model
+
+
+def _imported(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 Recipe = TypeVar("Recipe", CollectionRecipe, ModelRecipe)
@@ -171,7 +190,10 @@ class Experiment:
     collections, models
         What can be run; the tables may have more of both, which are shown as published only.
     runs, folds
-        The paper's own.
+        The paper's own; folds are trials where documents are not cross-validated. With 0 runs, the
+        paper does not say how often it was repeated.
+    protocol
+        How a run splits the documents.
     metric
         Labels and predictions of one fold → a figure in the unit of the tables.
     notes
@@ -186,6 +208,7 @@ class Experiment:
     models: tuple[ModelRecipe, ...]
     runs: int = 10
     folds: int = 10
+    protocol: CrossValidation | RandomSamples = field(default_factory=CrossValidation)
     metric: Callable[[Sequence[Any], Sequence[Any]], float] = accuracy
     notes: tuple[str, ...] = ()
 

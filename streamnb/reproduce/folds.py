@@ -1,12 +1,15 @@
-"""Cross-validation folds equal to WEKA's, document for document.
+"""How collections are split: cross-validation folds equal to WEKA's, and small random samples.
 
-The papers' figures were made by WEKA's Experimenter: in run r the documents are shuffled with
+Most papers' figures were made by WEKA's Experimenter: in run r the documents are shuffled with
 Java's random numbers seeded by r, then stratified. Making the same folds from the same documents
 in the same order leaves no sampling error between a measured figure and a published one.
 """
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +20,7 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["JavaRandom", "weka_folds"]
+__all__ = ["WEKA", "CrossValidation", "JavaRandom", "RandomSamples", "random_samples", "weka_folds"]
 
 Indices = npt.NDArray[np.intp]
 
@@ -109,6 +112,89 @@ def weka_folds(
         folds.append((np.concatenate([order[:start], order[end:]]), order[start:end]))
         start = end
     return folds
+
+
+def random_samples(
+    labels: Sequence[Hashable], n_samples: int, seed: int, share: float
+) -> list[tuple[Indices, Indices]]:
+    """Return small stratified samples as pairs (indices to learn, indices to test).
+
+    Parameters
+    ----------
+    labels
+        The class of each document.
+    n_samples
+        How many, each drawn afresh: 1 or more.
+    seed
+        Of the draws.
+    share
+        Of each class's documents to learn, in (0, 1); one document at least. The rest is tested.
+
+    Examples
+    --------
+    >>> ((learned, tested),) = random_samples(["a"] * 40 + ["b"] * 20, 1, seed=1, share=0.1)
+    >>> [sum(learned < 40).item(), sum(learned >= 40).item()], len(tested)
+    ([4, 2], 54)
+    """
+    draw = random.Random(seed)
+    of_class = defaultdict(list)
+    for place, label in enumerate(labels):
+        of_class[label].append(place)
+    samples = []
+    for _ in range(n_samples):
+        learned = np.zeros(len(labels), dtype=bool)
+        for places in of_class.values():
+            learned[draw.sample(places, max(1, round(share * len(places))))] = True
+        samples.append((np.flatnonzero(learned), np.flatnonzero(~learned)))
+    return samples
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Stratified folds, each tested by a model that learned all others: WEKA's."""
+
+    note: str = "WEKA's folds"
+
+    def split(self, labels: Sequence[Hashable], n: int, seed: int) -> list[tuple[Indices, Indices]]:
+        """Return the folds as pairs (indices to learn, indices to test)."""
+        return weka_folds(labels, n, seed)
+
+    def test_ratio(self, n: int) -> float:
+        """Return how many documents are tested for each one learned."""
+        return 1 / (n - 1)
+
+    def title(self, n: int) -> str:
+        """Return what one run is."""
+        return f"{n}-fold cross-validation"
+
+
+WEKA = CrossValidation()
+
+
+@dataclass(frozen=True)
+class RandomSamples:
+    """Small stratified samples to learn, each time all else to test.
+
+    Attributes
+    ----------
+    share
+        Of each class's documents to learn, in (0, 1).
+    """
+
+    share: float
+    note: str = "stratified samples"
+
+    def split(self, labels: Sequence[Hashable], n: int, seed: int) -> list[tuple[Indices, Indices]]:
+        """Return the samples as pairs (indices to learn, indices to test)."""
+        return random_samples(labels, n, seed, self.share)
+
+    def test_ratio(self, n: int) -> float:
+        """Return how many documents are tested for each one learned."""
+        return (1 - self.share) / self.share
+
+    def title(self, n: int) -> str:
+        """Return what one run is."""
+        return f"{n} random trials, {100 * self.share:g} % of the documents learned"
 
 
 def _shuffled(n: int, seed: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,11 @@ def to_text(report: Report) -> str:
     experiment = plan.experiment
     runs = "1 run" if plan.runs == 1 else f"{plan.runs} runs"
     last = f" to {plan.seed + plan.runs - 1}" if plan.runs > 1 else ""
+    repeated = f"{experiment.runs} of {experiment.folds}" if experiment.runs else "not said"
     title = (
         f"{experiment.name}: {experiment.paper}\n"
-        f"{runs} of {plan.folds}-fold cross-validation (the paper: {experiment.runs} of "
-        f"{experiment.folds}), WEKA's folds, seed {plan.seed}{last}"
+        f"{runs} of {experiment.protocol.title(plan.folds)} (the paper: {repeated}), "
+        f"{experiment.protocol.note}, seed {plan.seed}{last}"
     )
     parts = [title, *map(_table_text, report.tables)]
     if report.comparisons:
@@ -236,7 +238,10 @@ def _published_table(table: PublishedTable) -> str:
     rows = [["", *table.columns]]
     for name, figures in table.rows.items():
         marks = ["", *table.significance.get(name, [""] * (len(figures) - 1))]
-        cells = [f"{figure:.2f} {mark or ' '}" for figure, mark in zip(figures, marks, strict=True)]
+        cells = [
+            f"{'-' if math.isnan(figure) else format(figure, '.2f')} {mark or ' '}"
+            for figure, mark in zip(figures, marks, strict=True)
+        ]
         rows.append([name, *cells])
     if table.average:
         rows.append(["average", *(f"{figure:.2f}  " for figure in table.average)])

@@ -8,12 +8,12 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm
 
 from streamnb.errors import InputError
-from streamnb.reproduce.folds import weka_folds
+from streamnb.reproduce.folds import WEKA, CrossValidation, RandomSamples
 from streamnb.reproduce.results import ResultsFile, RunResult, code_fingerprint, settings_key
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from streamnb.reproduce.experiment import Collection, CollectionRecipe, Experiment, ModelRecipe
 
-__all__ = ["Plan", "Scores", "cross_validate", "run_plan"]
+__all__ = ["Plan", "Scores", "cross_validate", "run_all", "run_plan"]
+
+Task = TypeVar("Task")
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ def cross_validate(
     n_folds: int,
     seed: int,
     metric: Callable[[Sequence[Any], Sequence[Any]], float],
+    protocol: CrossValidation | RandomSamples = WEKA,
 ) -> tuple[float, ...]:
     """Return the figure of each fold of one run.
 
@@ -111,13 +114,15 @@ def cross_validate(
     model
         A new model is made for every fold.
     n_folds, seed
-        As in `weka_folds`.
+        As the protocol takes them.
     metric
         Labels and predictions of a fold → a figure.
+    protocol
+        How the documents are split.
     """
     matrix, words = collection.matrix, collection.vocabulary
     scores = []
-    for learned, tested in weka_folds(collection.labels, n_folds, seed):
+    for learned, tested in protocol.split(collection.labels, n_folds, seed):
         classifier = model.build(len(words))
         classifier.learn_many(
             matrix[learned], [collection.labels[place] for place in learned], vocabulary=words
@@ -136,7 +141,10 @@ def _load(recipe: CollectionRecipe) -> Collection:
 def _run(task: _Task) -> RunResult:
     collection = _load(task.collection)
     start = time.perf_counter()
-    scores = cross_validate(collection, task.model, task.folds, task.seed, task.experiment.metric)
+    experiment = task.experiment
+    scores = cross_validate(
+        collection, task.model, task.folds, task.seed, experiment.metric, experiment.protocol
+    )
     return RunResult(task.key, task.settings, scores, time.perf_counter() - start)
 
 
@@ -155,6 +163,7 @@ def _tasks(plan: Plan) -> Iterator[tuple[tuple[str, str], _Task]]:
                     "factory": model.factory,
                     "parameters": dict(model.parameters),
                     "metric": f"{metric.__module__}.{metric.__qualname__}",
+                    "protocol": repr(plan.experiment.protocol),
                     "folds": plan.folds,
                     "seed": seed,
                     "code": code,
@@ -194,7 +203,7 @@ def run_plan(
     todo = [task for _, task in tasks if task.key not in finished]
     hide = not sys.stderr.isatty() if progress is None else not progress
     with tqdm(total=len(tasks), initial=len(finished), unit="run", disable=hide) as bar:
-        for result in _run_all(todo, plan.jobs):
+        for result in run_all(_run, todo, plan.jobs):
             results.add(result)
             finished[result.key] = result
             bar.set_postfix_str(f"{result.settings['model']} on {result.settings['collection']}")
@@ -211,15 +220,28 @@ def run_plan(
     }
 
 
-def _run_all(tasks: list[_Task], jobs: int) -> Iterator[RunResult]:
+def run_all(
+    work: Callable[[Task], RunResult], tasks: Sequence[Task], jobs: int
+) -> Iterator[RunResult]:
+    """Yield the result of each task as it is finished, from so many processes.
+
+    Parameters
+    ----------
+    work
+        A function of a module, which other processes can import.
+    tasks
+        What it is called with.
+    jobs
+        Processes, at least 1; with 1, it all happens in this one.
+    """
     if jobs == 1 or len(tasks) < 2:
-        yield from map(_run, tasks)
+        yield from map(work, tasks)
         return
     # Not fork: the native core and scipy may have threads.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context)
     try:
-        for future in as_completed([pool.submit(_run, task) for task in tasks]):
+        for future in as_completed([pool.submit(work, task) for task in tasks]):
             yield future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

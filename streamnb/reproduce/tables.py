@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
@@ -25,7 +26,7 @@ class PublishedTable:
     columns
         The models, the one that the table is about first.
     rows
-        Collection → the figure of each column.
+        Collection → the figure of each column; NaN where the paper shows it without a number.
     significance
         Collection → for each column but the first, whether the first is significantly better
         (`">"`), worse (`"<"`) or neither (`"="`); empty where the paper does not say.
@@ -52,7 +53,8 @@ class PublishedTable:
         """Return a published figure; None where the table has none."""
         if collection not in self.rows or model not in self.columns:
             return None
-        return self.rows[collection][self.columns.index(model)]
+        figure = self.rows[collection][self.columns.index(model)]
+        return None if math.isnan(figure) else figure
 
     def marks(self, model: str) -> dict[str, str]:
         """Return collection → mark of the lead model against another one."""

@@ -1,0 +1,145 @@
+"""`streamnb results`: every model on real streams, written as one page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION = """\
+Run every model, with its defaults, prequentially on the streams sms, spamassassin and 20news (in
+shuffled order, once for each seed), and write accuracy, (1 - AUC) and time as one table. The
+collections are read from the data folder (STREAMNB_DATA).
+
+Each finished run is kept in the results file. The same command goes on where it was stopped, and
+takes from the file what the same code has measured before on the same data.
+"""
+
+_EXAMPLES = """\
+examples:
+  streamnb results --streams sms --models MNB,HMNB
+  streamnb results --limit HOVA=2000 --output docs/results.md
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add this command's parser.
+
+    Parameters
+    ----------
+    subparsers
+        What `argparse.ArgumentParser.add_subparsers` returned.
+    """
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "results",
+        help="run every model on real streams and write a table",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--models", metavar="A;B", help="models to run, with ; or , between names")
+    parser.add_argument("--streams", metavar="A,B", help="streams to use (default: all three)")
+    parser.add_argument(
+        "--seeds", type=int, default=5, metavar="N", help="shuffles of 20news (default: 5)"
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="[MODEL=]N",
+        help="only the first N messages of each stream, for one model or for all; the table says "
+        "so (repeatable)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes to use; more than one disturb each other's times (default: 1)",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="results file (default: streamnb/reproduce/streams.jsonl in the user's cache folder)",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="run everything again, whatever the results file has"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE.md", help="page to write (default: standard output)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return its exit status.
+
+    Raises
+    ------
+    InputError
+        An option makes no sense.
+    DataError
+        A collection is absent, or the results file cannot be used.
+    """
+    from streamnb.errors import InputError
+    from streamnb.reproduce import ResultsFile, default_results_path, streams
+
+    names = _models(args.models) or list(streams.model_names())
+    chosen = [name.strip() for name in (args.streams or "").split(",") if name.strip()]
+    limits, limit = _limits(args.limit)
+    if args.jobs < 1:
+        raise InputError(f"jobs is {args.jobs}; it should be at least 1")
+    runs = streams.make_runs(names, chosen or list(streams.STREAMS), args.seeds, limits, limit)
+    results = ResultsFile(args.results or default_results_path("streams"))
+    try:
+        figures = streams.run_streams(runs, results, args.jobs, args.fresh)
+    except KeyboardInterrupt:
+        print(
+            f"finished runs are in {results.path}: the same command goes on from there",
+            file=sys.stderr,
+        )
+        raise
+    text = streams.page(runs, figures)
+    if args.output is None:
+        sys.stdout.write(text)
+    else:
+        streams.write_page(args.output, text)
+    return 0
+
+
+def _models(text: str | None) -> list[str]:
+    """Return the models of a list, each checked; commas separate names without parameters."""
+    from streamnb.cli.model_specs import build, model_spec
+    from streamnb.errors import InputError
+
+    if text is None:
+        return []
+    parts = text.split(";") if ";" in text or "(" in text else text.split(",")
+    names = list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    for name in names:
+        try:
+            build(model_spec(name))
+        except argparse.ArgumentTypeError as error:
+            raise InputError(str(error)) from error
+    return names
+
+
+def _limits(texts: list[str]) -> tuple[dict[str, int], int | None]:
+    """Return the limit of each model, and that of all others."""
+    from streamnb.errors import InputError
+
+    limits: dict[str, int] = {}
+    limit = None
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            if name:
+                limits[name.strip()] = int(number)
+            else:
+                limit = int(number)
+        except ValueError:
+            raise InputError(f"--limit {text}: write N, or MODEL=N") from None
+    return limits, limit

@@ -1,0 +1,316 @@
+"""Every model, prequentially, on real streams: one page of results, made by a command.
+
+Each finished run is kept in a results file, found again by its model, stream, limit and code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from streamnb import datasets, evaluation, models
+from streamnb.errors import InputError
+from streamnb.reproduce.results import ResultsFile, RunResult, code_fingerprint, settings_key
+from streamnb.reproduce.runner import run_all
+
+__all__ = [
+    "STREAMS",
+    "VARIANTS",
+    "Figures",
+    "Run",
+    "make_runs",
+    "model_names",
+    "page",
+    "run_streams",
+    "write_page",
+]
+
+STREAMS = {"sms": "SMS", "spamassassin": "SpamAssassin", "20news": "20 newsgroups"}
+"""Name of each stream → its heading; those that are shuffled are run once for each seed."""
+
+SHUFFLED = ("20news",)
+
+VARIANTS = ("NBCF(factor='auto')", "NBCF(factor='optimal')")
+"""Models that the page has besides every class with its defaults."""
+
+
+class Figures(NamedTuple):
+    """What a run finds out, in the order of `RunResult.scores`.
+
+    Attributes
+    ----------
+    accuracy, auc_loss
+        In percent; the latter (1 − AUC), NaN where there are more than two classes.
+    learn, predict
+        Microseconds a message.
+    messages
+        How many there were.
+    """
+
+    accuracy: float
+    auc_loss: float
+    learn: float
+    predict: float
+    messages: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model on one stream.
+
+    Attributes
+    ----------
+    model
+        As on the command line: `"HMNB"`, `"NBCF(factor='auto')"`.
+    stream
+        Its name, as in `datasets.stream`.
+    seed
+        Of the shuffle.
+    limit
+        Greatest number of messages; None for all.
+    """
+
+    model: str
+    stream: str
+    seed: int
+    limit: int | None
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that the figures depend on."""
+        messages = _messages(self.stream, self.seed)[: self.limit]
+        return {
+            "model": self.model,
+            "stream": self.stream,
+            "seed": self.seed,
+            "messages": len(messages),
+            "data": _digest(self.stream, self.seed),
+            "code": code_fingerprint(),
+        }
+
+
+def model_names() -> tuple[str, ...]:
+    """Return every model with its defaults, in the order of `streamnb.models`, and the variants.
+
+    Examples
+    --------
+    >>> {"MNB", "HMNB", "NBCF(factor='auto')"} <= set(model_names())
+    True
+    """
+    return (*(name for name in models.__all__ if name != "ComposedNB"), *VARIANTS)
+
+
+def make_runs(
+    names: Sequence[str],
+    streams: Sequence[str],
+    seeds: int,
+    limits: Mapping[str, int],
+    limit: int | None = None,
+) -> list[Run]:
+    """Return the runs of a page, the quick streams first.
+
+    Parameters
+    ----------
+    names
+        Models.
+    streams
+        Some of `STREAMS`.
+    seeds
+        How often a shuffled stream is run, at least 1: seeds 1, 2, ...
+    limits
+        Model → greatest number of messages of each stream, for slow ones.
+    limit
+        The same for all other models; None for all messages.
+
+    Raises
+    ------
+    InputError
+        A name is unknown, or a number below 1.
+    """
+    if unknown := [name for name in streams if name not in STREAMS]:
+        raise InputError(f"no stream {unknown[0]!r} here; there are {', '.join(STREAMS)}")
+    if unknown := [name for name in limits if name not in names]:
+        raise InputError(f"a limit for {unknown[0]!r}, which is not among the models")
+    if min([seeds, *limits.values(), *([] if limit is None else [limit])]) < 1:
+        raise InputError("seeds and limits are at least 1")
+    return [
+        Run(name, stream, seed, limits.get(name, limit))
+        for stream in streams
+        for seed in range(1, (seeds if stream in SHUFFLED else 1) + 1)
+        for name in names
+    ]
+
+
+@lru_cache(maxsize=2)
+def _messages(stream: str, seed: int) -> list[tuple[str, str]]:
+    return list(datasets.stream(stream, seed=seed))
+
+
+@lru_cache(maxsize=64)
+def _digest(stream: str, seed: int) -> str:
+    digest = hashlib.sha256()
+    for text, label in _messages(stream, seed):
+        digest.update(f"{len(text)} {label} {text}".encode(errors="surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+def _evaluate(task: tuple[str, Run, dict[str, Any]]) -> RunResult:
+    # Here, as the command line knows the models and this module.
+    from streamnb.cli.model_specs import build, model_spec
+
+    key, run, settings = task
+    model = build(model_spec(run.model))
+    messages = _messages(run.stream, run.seed)[: run.limit]
+    result = evaluation.prequential({run.model: model}, messages)[run.model]
+    area, n = result.cumulative.roc_auc, result.n_messages
+    figures = Figures(
+        accuracy=100 * (result.cumulative.accuracy or 0.0),
+        auc_loss=float("nan") if area is None or len(result.labels) > 2 else 100 * (1 - area),
+        learn=1e6 * result.learn_seconds / n,
+        predict=1e6 * result.predict_seconds / n,
+        messages=n,
+    )
+    return RunResult(key, settings, tuple(figures), result.learn_seconds + result.predict_seconds)
+
+
+def run_streams(
+    runs: Sequence[Run],
+    results: ResultsFile,
+    jobs: int = 1,
+    fresh: bool = False,
+    progress: bool | None = None,
+) -> dict[Run, Figures]:
+    """Run what the results file does not have yet, and return all figures.
+
+    Parameters
+    ----------
+    runs
+        What `make_runs` returned.
+    results
+        Each finished run is added to it at once, so that an interrupted program goes on where
+        it stopped.
+    jobs
+        Processes; more than one disturb each other's times.
+    fresh
+        Run everything again.
+    progress
+        Whether to show a progress bar on standard error; None: if that is a terminal.
+
+    Raises
+    ------
+    DataError
+        A collection is absent, or the results file cannot be used.
+    """
+    settings = {run: run.settings() for run in runs}
+    keys = {run: settings_key(settings[run]) for run in runs}
+    stored = {} if fresh else {key: results.get(key) for key in keys.values()}
+    done = {key: result for key, result in stored.items() if result is not None}
+    tasks = [(keys[run], run, settings[run]) for run in runs if keys[run] not in done]
+    hide = None if progress is None else not progress
+    with tqdm(total=len(runs), initial=len(runs) - len(tasks), unit="run", disable=hide) as bar:
+        for result in run_all(_evaluate, tasks, jobs):
+            results.add(result)
+            done[result.key] = result
+            bar.set_postfix_str(f"{result.settings['model']} on {result.settings['stream']}")
+            bar.update()
+    return {run: Figures(*done[keys[run]].scores) for run in runs}
+
+
+_HEAD = """\
+# Results
+
+Every model with its defaults, prequentially: each message is predicted, then learned. Written by
+`make results` (`streamnb results`), which goes on where it was stopped. Accuracy and (1 − AUC) are
+in percent over the whole stream, the latter where there are two classes; the time is that of one
+message, predicted and learned one at a time, in microseconds.
+
+"""
+
+
+def page(runs: Sequence[Run], figures: Mapping[Run, Figures]) -> str:
+    """Return the page of results, in Markdown.
+
+    Parameters
+    ----------
+    runs
+        In the order wanted.
+    figures
+        What `run_streams` returned.
+    """
+    streams = list(dict.fromkeys(run.stream for run in runs))
+    binary = {
+        run.stream for run in runs if figures[run].auc_loss == figures[run].auc_loss
+    }  # NaN is not itself
+    head, under = ["model"], ["---"]
+    for stream in streams:
+        columns = ["accuracy", *(["(1 − AUC)%"] if stream in binary else []), "µs"]
+        head += [f"{STREAMS[stream]}: {column}" for column in columns]
+        under += ["---:"] * len(columns)
+    rows = [head, under]
+    for name in dict.fromkeys(run.model for run in runs):
+        row = [f"`{name}`"]
+        for stream in streams:
+            found = [run for run in runs if (run.model, run.stream) == (name, stream)]
+            row += _cells(found, [figures[run] for run in found], stream in binary)
+        rows.append(row)
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    notes = "\n".join(_notes(runs, figures, streams))
+    return f"{_HEAD}{table}\n\n{notes}\n"
+
+
+def _cells(runs: Sequence[Run], found: Sequence[Figures], binary: bool) -> Iterator[str]:
+    def shown(value: Callable[[Figures], float], form: str) -> str:
+        values = [value(each) for each in found]
+        if len(values) == 1:
+            return format(values[0], form)
+        return f"{statistics.mean(values):{form}} ± {statistics.stdev(values):{form}}"
+
+    whole = len(_messages_of(runs[0]))
+    short = found[0].messages < whole
+    yield shown(lambda each: each.accuracy, ".2f") + (
+        f" (first {found[0].messages:,.0f})" if short else ""
+    )
+    if binary:
+        yield shown(lambda each: each.auc_loss, ".2f")
+    yield f"{statistics.mean(each.learn + each.predict for each in found):,.1f}"
+
+
+def _messages_of(run: Run) -> list[tuple[str, str]]:
+    return _messages(run.stream, run.seed)
+
+
+def _notes(
+    runs: Sequence[Run], figures: Mapping[Run, Figures], streams: Sequence[str]
+) -> Iterator[str]:
+    for stream in streams:
+        seeds = {run.seed for run in runs if run.stream == stream}
+        text = f"- **{STREAMS[stream]}**: {datasets.stream_names()[stream]}"
+        if stream in SHUFFLED:
+            text += f"; mean and standard deviation over {len(seeds)} shuffles"
+        yield text + "."
+    if any(run.limit is not None for run in runs):
+        yield (
+            "- *first N*: a slow model saw the first N messages of each stream only; its figures "
+            "are not those\n  of whole streams."
+        )
+    yield f"- Times: {platform.machine()}, Python {platform.python_version()}."
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write the page.
+
+    Raises
+    ------
+    InputError
+        Its folder does not exist.
+    """
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}")
+    path.write_text(text, encoding="utf-8")
