@@ -25,7 +25,20 @@ from streamnb.errors import (
     StreamNBError,
 )
 from streamnb.explanation import Explanation
-from streamnb.models import BNB, CNB, HCNB, HMNB, HOVA, MNB, NBCF, OVA, ComposedNB
+from streamnb.models import (
+    BNB,
+    CNB,
+    HCNB,
+    HMNB,
+    HOVA,
+    MNB,
+    NBCF,
+    OVA,
+    SECNB,
+    SEMNB,
+    SEOVA,
+    ComposedNB,
+)
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
 
@@ -40,6 +53,9 @@ __all__ = [
     "MNB",
     "NBCF",
     "OVA",
+    "SECNB",
+    "SEMNB",
+    "SEOVA",
     "ComposedNB",
     "DataError",
     "Explanation",

@@ -62,6 +62,7 @@ class CountStore:
         max_documents: int,
         max_pairs: int,
         frequencies: bool,
+        own_pairs: bool,
     ) -> Self: ...
     @staticmethod
     def restore(tokenizer: NativeTokenizer, snapshot: bytes) -> CountStore: ...

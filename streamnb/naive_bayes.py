@@ -150,7 +150,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         }
         if snapshot is None:
             self._store = _core.CountStore(
-                self._native_tokenizer, **settings, frequencies=event.frequencies
+                self._native_tokenizer,
+                **settings,
+                frequencies=event.frequencies,
+                own_pairs=dependence.own_pairs,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)

@@ -6,17 +6,22 @@ from typing import Any
 
 import reference
 import reference_correlation
+import reference_one_dependence
 from reference import RATIOS
 
 import streamnb
 
-MODELS = (*reference.MODELS, *reference_correlation.MODELS)
+MODELS = (*reference.MODELS, *reference_one_dependence.MODELS, *reference_correlation.MODELS)
 ALL_MODELS = (*MODELS, RATIOS)
 # Those that look at past messages, so that they keep an index.
-INDEXED = ("HMNB", "HCNB", "HOVA")
+INDEXED = ("HMNB", "HCNB", "HOVA", *reference_one_dependence.MODELS)
 
-REFERENCES: dict[str, Any] = dict.fromkeys((*reference.MODELS, RATIOS), reference.Reference) | (
-    dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
+REFERENCES: dict[str, Any] = (
+    dict.fromkeys((*reference.MODELS, RATIOS), reference.Reference)
+    | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
+    | dict.fromkeys(
+        reference_one_dependence.MODELS, reference_one_dependence.OneDependenceReference
+    )
 )
 
 

@@ -11,6 +11,7 @@ use crate::decision;
 use crate::error::Error;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
+use crate::one_dependence::OneDependenceScratch;
 use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
 use crate::token::Token;
@@ -32,6 +33,7 @@ struct Scratch {
     tokens: tokenizer::Scratch,
     bag: Bag,
     hidden: HiddenScratch,
+    one_dependence: OneDependenceScratch,
     terms: Vec<ClassTerms>,
     scores: Vec<f64>,
 }
@@ -477,11 +479,12 @@ impl Batch {
 // ---------------------------------------------------------------------------------------------
 // Scoring
 
-/// What the hidden parents of a model mix.
+/// What the parents of a model mix.
 #[derive(Clone, Copy, PartialEq)]
 enum Hidden {
     Probabilities,
     Ratios,
+    Estimators,
 }
 
 /// How a model scores: an immutable value.
@@ -524,9 +527,11 @@ impl Scoring {
             None => None,
             Some("probabilities") => Some(Hidden::Probabilities),
             Some("ratios") => Some(Hidden::Ratios),
+            Some("estimators") => Some(Hidden::Estimators),
             Some(other) => {
-                let message =
-                    format!("hidden must be None, 'probabilities' or 'ratios', not {other:?}");
+                let message = format!(
+                    "hidden must be None, 'probabilities', 'ratios' or 'estimators', not {other:?}"
+                );
                 return Err(input_error(py, message));
             }
         };
@@ -538,8 +543,15 @@ impl Scoring {
             return Err(input_error(py, message));
         }
         if hidden.is_some() && event == Event::Bernoulli {
-            let message = "hidden parents need word counts: combine them with the event \
-                           'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'";
+            // Of an absent word there is no count to estimate from the messages with a parent.
+            let what = match hidden {
+                Some(Hidden::Estimators) => "one-dependence estimators",
+                _ => "hidden parents",
+            };
+            let message = format!(
+                "{what} need word counts: combine them with the event 'multinomial', \
+                 'complement' or 'one-versus-all', not 'bernoulli'"
+            );
             return Err(input_error(py, message));
         }
         let prior = match prior {
@@ -589,7 +601,7 @@ impl Scoring {
 
     /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
-        let Scratch { bag, hidden, terms, scores, .. } = scratch;
+        let Scratch { bag, hidden, one_dependence, terms, scores, .. } = scratch;
         let inner = &self.inner;
         match self.hidden {
             None => inner.scores(store, terms, bag, scores),
@@ -597,6 +609,9 @@ impl Scoring {
                 inner.hidden_scores(store, terms, bag, hidden, scores, None);
             }
             Some(Hidden::Ratios) => inner.ratio_scores(store, terms, bag, hidden, scores, None),
+            Some(Hidden::Estimators) => {
+                inner.one_dependence_scores(store, terms, bag, one_dependence, scores);
+            }
         }
     }
 }
@@ -708,15 +723,16 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 #[pymethods]
 impl CountStore {
     #[new]
-    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies))]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, own_pairs))]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,
         max_documents: usize,
         max_pairs: usize,
         frequencies: bool,
+        own_pairs: bool,
     ) -> Self {
-        let settings = Settings { max_words, max_documents, max_pairs, frequencies };
+        let settings = Settings { max_words, max_documents, max_pairs, frequencies, own_pairs };
         CountStore { store: RwLock::new(Store::new(settings)), tokenizer }
     }
 
@@ -906,7 +922,7 @@ impl CountStore {
         let tokenizer = &self.tokenizer.get().inner;
         Ok(self.read(x.py(), |store| {
             SCRATCH.with_borrow_mut(|scratch| {
-                let Scratch { tokens, bag, hidden, terms, .. } = scratch;
+                let Scratch { tokens, bag, hidden, one_dependence, terms, .. } = scratch;
                 scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
@@ -915,6 +931,9 @@ impl CountStore {
                     None => inner.explain(store, terms, bag),
                     Some(Hidden::Probabilities) => inner.explain_hidden(store, terms, bag, hidden),
                     Some(Hidden::Ratios) => inner.explain_ratios(store, terms, bag, hidden),
+                    Some(Hidden::Estimators) => {
+                        inner.explain_one_dependence(store, terms, bag, one_dependence)
+                    }
                 };
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();

@@ -209,6 +209,7 @@ mod tests {
             max_documents: 0,
             max_pairs: 0,
             frequencies: false,
+            own_pairs: false,
         });
         let mut bag = Bag::default();
         for (text, class) in documents {

@@ -1,8 +1,8 @@
 //! The native core of streamnb: messages in, counts kept, scores out.
 //!
 //! Data flows one way: text → tokens ([`tokenizer`]) → ids ([`vocabulary`]) → a bag ([`bag`]) →
-//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`]). Nothing here knows Python,
-//! but for the bindings.
+//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`],
+//! [`one_dependence`]). Nothing here knows Python, but for the bindings.
 
 pub mod bag;
 pub mod correlation;
@@ -16,12 +16,14 @@ pub mod hidden;
 pub mod index;
 pub mod merge;
 pub mod message;
+pub mod one_dependence;
 pub mod pairs;
 pub mod prune;
 pub mod ratios;
 pub mod scoring;
 pub mod snapshot;
 pub mod store;
+pub mod together;
 pub mod token;
 pub mod tokenizer;
 pub mod unicode;

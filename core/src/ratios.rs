@@ -189,6 +189,7 @@ mod tests {
             max_documents: 500,
             max_pairs,
             frequencies: false,
+            own_pairs: false,
         });
         let mut bag = Bag::default();
         let mut state = 1u64;

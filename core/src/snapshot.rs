@@ -36,7 +36,8 @@ impl Store {
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        put(&mut bytes, u64::from(self.settings.frequencies));
+        let Settings { frequencies, own_pairs, .. } = self.settings;
+        put(&mut bytes, u64::from(frequencies) | (u64::from(own_pairs) << 1));
         put(&mut bytes, u64::from(self.pruned));
         put(&mut bytes, order.len() as u64);
         for &class in order {
@@ -95,12 +96,15 @@ impl Store {
                 "the counts have format version {version}; this streamnb reads version {VERSION}"
             )));
         }
-        let mut store = Store::new(Settings {
-            max_words: reader.size()?,
-            max_documents: reader.size()?,
-            max_pairs: reader.size()?,
-            frequencies: reader.flag()?,
-        });
+        let (max_words, max_documents) = (reader.size()?, reader.size()?);
+        let max_pairs = reader.size()?;
+        let derived = reader.number()?;
+        if derived > 3 {
+            return Err(corrupt("what they derive is unknown"));
+        }
+        let (frequencies, own_pairs) = (derived & 1 != 0, derived & 2 != 0);
+        let mut store =
+            Store::new(Settings { max_words, max_documents, max_pairs, frequencies, own_pairs });
         store.pruned = reader.flag()?;
         for _ in 0..reader.number()? {
             store.classes.push(Class::new(reader.positive()?, reader.count()?));

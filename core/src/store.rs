@@ -29,6 +29,8 @@ pub struct Settings {
     /// Whether to keep, for each class, how many words have which document frequency: the
     /// Bernoulli model needs it, and it costs the others two thirds of their learning speed.
     pub frequencies: bool,
+    /// Whether the pair table also holds each word with itself.
+    pub own_pairs: bool,
 }
 
 /// Everything learned so far.
@@ -58,7 +60,7 @@ impl Store {
             classes: Vec::new(),
             rows: Rows::default(),
             index: Index::default(),
-            pairs: PairTable::new(settings.max_pairs),
+            pairs: PairTable::new(settings.max_pairs, settings.own_pairs),
             parents: Vec::new(),
             pruned: false,
             ranks: Vec::new(),

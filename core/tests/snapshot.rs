@@ -12,7 +12,13 @@ use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, str
 fn restoring_gives_the_same_snapshot() {
     for settings in [
         UNBOUNDED,
-        Settings { max_words: 20, max_documents: 10, max_pairs: 50, frequencies: false },
+        Settings {
+            max_words: 20,
+            max_documents: 10,
+            max_pairs: 50,
+            frequencies: false,
+            own_pairs: true,
+        },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },
     ] {
         for length in [0, 1, 200] {
@@ -85,7 +91,13 @@ fn ranks_order_the_classes() {
 /// A small store with all that a snapshot can hold: long words, fractions, parents, an empty
 /// message, evicted documents.
 fn small() -> Learner {
-    let settings = Settings { max_words: 50, max_documents: 5, max_pairs: 100, frequencies: true };
+    let settings = Settings {
+        max_words: 50,
+        max_documents: 5,
+        max_pairs: 100,
+        frequencies: true,
+        own_pairs: false,
+    };
     let mut learner = Learner::of(settings, &stream(37, 8, 8, 2));
     learner.learn(&Example { weight: 1.5, ..Example::new(&[("a-rather-long-word", 0.3)], 1) });
     learner.learn(&Example::new(&[], 0));

@@ -15,7 +15,20 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
-MODELS = ("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "NBCF", "ComposedNB")
+MODELS = (
+    "BNB",
+    "MNB",
+    "CNB",
+    "OVA",
+    "HMNB",
+    "HCNB",
+    "HOVA",
+    "SEMNB",
+    "SECNB",
+    "SEOVA",
+    "NBCF",
+    "ComposedNB",
+)
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
 HELP = (

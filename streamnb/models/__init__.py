@@ -11,5 +11,21 @@ from streamnb.models.hova import HOVA
 from streamnb.models.mnb import MNB
 from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
+from streamnb.models.secnb import SECNB
+from streamnb.models.semnb import SEMNB
+from streamnb.models.seova import SEOVA
 
-__all__ = ["BNB", "CNB", "HCNB", "HMNB", "HOVA", "MNB", "NBCF", "OVA", "ComposedNB"]
+__all__ = [
+    "BNB",
+    "CNB",
+    "HCNB",
+    "HMNB",
+    "HOVA",
+    "MNB",
+    "NBCF",
+    "OVA",
+    "SECNB",
+    "SEMNB",
+    "SEOVA",
+    "ComposedNB",
+]

@@ -24,10 +24,11 @@ class ComposedNB(NaiveBayes):
     event
         `"bernoulli"`, `"multinomial"`, `"complement"` or `"one-versus-all"`.
     dependence
-        `"independent"`, `"hidden"` or `"hidden-ratios"`. Hidden parents need word counts, so not
-        with `"bernoulli"`; those of ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`:
-        with `prior="uniform"` that is what the published figures of HOVA were computed with (see
-        `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+        `"independent"`, `"hidden"`, `"hidden-ratios"` or `"one-dependence"`. All but the first need
+        word counts, so not with `"bernoulli"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so
+        only with `"one-versus-all"`: with `prior="uniform"` that is what the published figures of
+        HOVA were computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as
+        printed.
     estimate
         `"additive"`, smoothing by `alpha`; or `"correlation"`, the correlation factor of `NBCF`:
         with any event model but `"bernoulli"`, and words independent.

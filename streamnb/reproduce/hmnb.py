@@ -32,6 +32,10 @@ _MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "HOVA-log": ("HOVA", {**_HIDDEN_SETTINGS, "prior": "laplace"}),
+    "SEMNB": ("SEMNB", {**_HIDDEN_SETTINGS, "prior": "laplace"}),
+    "SECNB": ("SECNB", {**_HIDDEN_SETTINGS, "prior": "laplace"}),
+    # One run of the seven collections: nearer than with the priors, but on la1s.
+    "SEOVA": ("SEOVA", {**_HIDDEN_SETTINGS, "prior": "uniform"}),
 }
 
 HMNB_PAPER = register(

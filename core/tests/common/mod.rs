@@ -18,6 +18,7 @@ pub const UNBOUNDED: Settings = Settings {
     max_documents: usize::MAX,
     max_pairs: usize::MAX,
     frequencies: true,
+    own_pairs: false,
 };
 
 /// Numbers that look random and are the same in every run (Steele and others' SplitMix64).
