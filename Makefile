@@ -10,7 +10,7 @@ PIP := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip --disable-pip-version
 CARGO_CORE := --manifest-path core/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench bench-kafka results docs soak help clean machine machine-lint machine-test
+.PHONY: demo test lint bench bench-kafka growth results docs soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -23,6 +23,7 @@ help:
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
 	@echo 'make bench-kafka  the daemon on a real broker beside one that decides nothing'
 	@echo 'make results every model on real streams, into docs/results.md; hours; ARGS="--limit 2000"'
+	@echo 'make growth  the cost of every model as its stream grows, into docs/; ARGS="--quick"'
 	@echo 'make docs    write the generated parts of the documents again'
 	@echo 'make clean   remove .venv and everything built'
 	@echo 'Settings: PYTHON=$(PYTHON)  STREAMNB_DATA=$(or $(STREAMNB_DATA),../shared/data)'
@@ -59,6 +60,9 @@ bench-kafka: $(STAMPS)/test $(STAMPS)/native | machine-test
 
 results: $(STAMPS)/native
 	$(BIN)/streamnb results --output docs/results.md $(ARGS)
+
+growth: $(STAMPS)/plots $(STAMPS)/native
+	$(BIN)/python benchmarks/bench_growth.py $(ARGS)
 
 docs: $(STAMPS)/native $(STAMPS)/plots
 	$(BIN)/python docs/generate.py $(ARGS)

@@ -37,6 +37,9 @@ from streamnb.models import (
     NBCF,
     OVA,
     PHNB,
+    SECNB,
+    SEMNB,
+    SEOVA,
     ComposedNB,
 )
 from streamnb.naive_bayes import NaiveBayes
@@ -56,6 +59,9 @@ __all__ = [
     "NBCF",
     "OVA",
     "PHNB",
+    "SECNB",
+    "SEMNB",
+    "SEOVA",
     "ComposedNB",
     "DataError",
     "Explanation",

@@ -71,6 +71,7 @@ class CountStore:
         max_pairs: int,
         frequencies: bool,
         columns: bool,
+        own_pairs: bool,
     ) -> Self: ...
     @staticmethod
     def restore(tokenizer: NativeTokenizer, snapshot: bytes) -> CountStore: ...

@@ -183,6 +183,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                 **settings,
                 frequencies=event.frequencies and not estimate.substitutes,
                 columns=event.columns,
+                own_pairs=dependence.own_pairs,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)

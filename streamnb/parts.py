@@ -18,7 +18,7 @@ from streamnb.packaging import (
     word_information,
 )
 from streamnb.paths import Effective, count_paths
-from streamnb.statistics import Counts, Floats, qualified_parents
+from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,8 +129,13 @@ class Dependence:
 
     @property
     def hidden(self) -> str | None:
-        """What the hidden parents of words mix; None where words have none."""
+        """What the parents of words mix; None where words have none."""
         return None
+
+    @property
+    def own_pairs(self) -> bool:
+        """Whether the pair table also holds each word with itself: words are their own parents."""
+        return False
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats | None:
         """Return the weight of each word as a parent, where there are any: shape `(words,)`."""
@@ -189,6 +194,41 @@ class HiddenRatios(HiddenParents):
 
 
 @dataclasses.dataclass(frozen=True)
+class OneDependence(Dependence):
+    """Each word of the message is in turn the one parent of all its words; the mean decides.
+
+    With a_t = ∏_i P(w_i|w_t,c)^f_i, the estimator whose parent is t, the score is
+    ln P(c) + ln Σ_t W_t a_t / Σ_t W_t, where W_t is the gain ratio of t and every word of the
+    message takes part, as a parent (no threshold) and as its own child. The complement mixes
+    ∏_i P(w_i|w_t,c̄)^f_i, one-versus-all the quotients of the two. These readings reproduce the
+    published tables. A message with no word of positive gain ratio has no parent: its words are
+    taken as independent.
+
+    Estimators are of word counts, P(w_i|w_t,c) of a word's tokens beside those of its parent. The
+    Bernoulli model has presences and, for each estimator, the absence of every other word of the
+    vocabulary: that is another model (weighted AODE), not this one with another event.
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.5 and Equation 12.
+    """
+
+    @property
+    def hidden(self) -> str | None:
+        """What they mix: estimators of the whole message."""
+        return "estimators"
+
+    @property
+    def own_pairs(self) -> bool:
+        """Words are their own parents."""
+        return True
+
+    def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
+        """Return each word's gain ratio."""
+        return gain_ratio(counts)
+
+
+@dataclasses.dataclass(frozen=True)
 class PackagedParents(Dependence):
     """Each attribute has one hidden parent, mixed from the attributes in its bag.
 
@@ -234,6 +274,7 @@ class PackagedParents(Dependence):
 INDEPENDENT = Dependence("independent")
 HIDDEN = HiddenParents("hidden", max_documents=65_536)
 HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
+ONE_DEPENDENCE = OneDependence("one-dependence", max_documents=65_536)
 PACKAGED = PackagedParents("packaged", max_documents=65_536)
 
 SMOOTHING = Estimate("additive")
@@ -253,7 +294,8 @@ ESTIMATES = {
     for estimate in (SMOOTHING, CORRELATION, PATHS, PURE_PATHS, PATHS_3, PATHS_4)
 }
 DEPENDENCES = {
-    dependence.name: dependence for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, PACKAGED)
+    dependence.name: dependence
+    for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, ONE_DEPENDENCE, PACKAGED)
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import reference
 import reference_correlation
+import reference_one_dependence
 import reference_paths
 from reference import RATIOS
 from reference_packaged import PackagedReference
@@ -16,6 +17,7 @@ import streamnb
 PACKAGED_MODELS = {"HNB": 0.0, "PHNB": "average"}
 MODELS = (
     *reference.MODELS,
+    *reference_one_dependence.MODELS,
     *PACKAGED_MODELS,
     *reference_paths.MODELS,
     *reference_correlation.MODELS,
@@ -24,7 +26,14 @@ ALL_MODELS = (*MODELS, RATIOS)
 # Those of `reference.Reference`.
 REFERENCE_MODELS = (*reference.MODELS, RATIOS)
 # Those that look at past messages, so that they keep an index.
-INDEXED = ("HMNB", "HCNB", "HOVA", *PACKAGED_MODELS, *reference_paths.MODELS)
+INDEXED = (
+    "HMNB",
+    "HCNB",
+    "HOVA",
+    *reference_one_dependence.MODELS,
+    *PACKAGED_MODELS,
+    *reference_paths.MODELS,
+)
 # Those of them that pair words, and may keep a table of the pairs.
 PAIRED = tuple(name for name in INDEXED if name not in reference_paths.MODELS)
 # Those that know nothing of a class from its messages one by one.
@@ -40,6 +49,9 @@ REFERENCES: dict[str, Any] = (
     | dict.fromkeys(PACKAGED_MODELS, _packaged)
     | dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)
     | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
+    | dict.fromkeys(
+        reference_one_dependence.MODELS, reference_one_dependence.OneDependenceReference
+    )
 )
 
 

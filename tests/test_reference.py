@@ -209,6 +209,9 @@ def test_order_of_messages_classes_and_words_does_not_matter(name: str) -> None:
         (("multinomial", "hidden"), "HMNB"),
         (("complement", "hidden"), "HCNB"),
         (("one-versus-all", "hidden"), "HOVA"),
+        (("multinomial", "one-dependence"), "SEMNB"),
+        (("complement", "one-dependence"), "SECNB"),
+        (("one-versus-all", "one-dependence"), "SEOVA"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -297,6 +300,10 @@ HAM_RATIOS = 1 / (
 SPAM_RATIOS = 1 / (
     (F(2, 5) / F(1, 3) + F(1, 3) / F(3, 6)) / 2 * F(1, 3) / F(1, 6) * F(1, 5) / F(1, 3)
 )
+# Words are their own children too, and "a" is no parent. A class without the parent has 1/3 each.
+HAM_GIVEN_B, HAM_GIVEN_C = F(2, 5) * F(2, 5) * F(1, 5), F(1, 3) ** 3
+SPAM_GIVEN_B, SPAM_GIVEN_C = F(1, 3) ** 3, F(3, 6) * F(1, 6) * F(2, 6)
+HAM_MEAN, SPAM_MEAN = (HAM_GIVEN_B + HAM_GIVEN_C) / 2, (SPAM_GIVEN_B + SPAM_GIVEN_C) / 2
 BY_HAND = {
     "BNB": (F(2, 3) * F(2, 3) * F(1, 3), F(2, 3) * F(1, 3) * F(2, 3)),
     "MNB": (HAM_INDEPENDENT, SPAM_INDEPENDENT),
@@ -310,6 +317,12 @@ BY_HAND = {
     "NBCF": (
         F(13, 25) * F(11, 25) * F(1, 25),  # of 2 + 5/10 tokens
         F(23, 35) * F(1, 35) * F(11, 35),  # of 3 + 5/10
+    ),
+    "SEMNB": (HAM_MEAN, SPAM_MEAN),
+    "SECNB": (1 / SPAM_MEAN, 1 / HAM_MEAN),
+    "SEOVA": (
+        (HAM_GIVEN_B / SPAM_GIVEN_B + HAM_GIVEN_C / SPAM_GIVEN_C) / 2,
+        (SPAM_GIVEN_B / HAM_GIVEN_B + SPAM_GIVEN_C / HAM_GIVEN_C) / 2,
     ),
     RATIOS: (HAM_RATIOS, SPAM_RATIOS),
 }

@@ -427,7 +427,7 @@ def test_the_papers_models_end_to_end(experiment: Experiment, tmp_path: Path) ->
     for collection in ("re0", "oh0"):
         for model in ("MNB", "CNB"):
             assert scores[collection, model].values == stubs[collection, model].values
-        for model in ("OVA", "HMNB", "HCNB", "HOVA"):
+        for model in ("OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"):
             assert scores[collection, model].mean > 60  # chance is 33
     assert "HOVA against OVA" in FORMATS["text"](make_report(plan_of(real, runs=1), scores))
 

@@ -15,6 +15,7 @@ use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
+use crate::one_dependence::OneDependenceScratch;
 use crate::packaged::PackagedScratch;
 use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
@@ -39,6 +40,7 @@ struct Scratch {
     bag: Bag,
     hidden: HiddenScratch,
     packaged: PackagedScratch,
+    one_dependence: OneDependenceScratch,
     terms: Vec<ClassTerms>,
     scores: Vec<f64>,
 }
@@ -484,12 +486,13 @@ impl Batch {
 // ---------------------------------------------------------------------------------------------
 // Scoring
 
-/// What the hidden parents of a model mix.
+/// What the parents of a model mix.
 #[derive(Clone, Copy, PartialEq)]
 enum Hidden {
     Probabilities,
     Ratios,
     Packaged,
+    Estimators,
 }
 
 /// How a model scores: an immutable value.
@@ -535,9 +538,11 @@ impl Scoring {
             Some("probabilities") => Some(Hidden::Probabilities),
             Some("ratios") => Some(Hidden::Ratios),
             Some("packaged") => Some(Hidden::Packaged),
+            Some("estimators") => Some(Hidden::Estimators),
             Some(other) => {
                 let message = format!(
-                    "hidden must be None, 'probabilities', 'ratios' or 'packaged', not {other:?}"
+                    "hidden must be None, 'probabilities', 'ratios', 'packaged' or 'estimators', \
+                     not {other:?}"
                 );
                 return Err(input_error(py, message));
             }
@@ -550,13 +555,22 @@ impl Scoring {
             return Err(input_error(py, message));
         }
         if hidden.is_some() && event == Event::Bernoulli {
-            let message = "hidden parents need word counts: combine them with the event \
-                           'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'";
+            // Of an absent word there is no count to estimate from the messages with a parent.
+            let what = match hidden {
+                Some(Hidden::Estimators) => "one-dependence estimators",
+                _ => "hidden parents",
+            };
+            let message = format!(
+                "{what} need word counts: combine them with the event 'multinomial', \
+                 'complement' or 'one-versus-all', not 'bernoulli'"
+            );
             return Err(input_error(py, message));
         }
-        if hidden == Some(Hidden::Probabilities) && event == Event::Attributes {
+        if matches!(hidden, Some(Hidden::Probabilities | Hidden::Estimators))
+            && event == Event::Attributes
+        {
             let message = "hidden parents of columns are those of the dependence 'packaged': \
-                           combine the event 'attributes' with it, not with 'hidden'";
+                           combine the event 'attributes' with it alone";
             return Err(input_error(py, message));
         }
         let prior = match prior {
@@ -609,7 +623,7 @@ impl Scoring {
 
     /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
-        let Scratch { bag, hidden, packaged, terms, scores, .. } = scratch;
+        let Scratch { bag, hidden, packaged, one_dependence, terms, scores, .. } = scratch;
         let inner = &self.inner;
         match self.hidden {
             None => inner.scores(store, terms, bag, scores),
@@ -620,6 +634,9 @@ impl Scoring {
             Some(Hidden::Packaged) => {
                 let threshold = [store.bags.threshold];
                 inner.packaged_scores(store, terms, bag, packaged, &threshold, scores, None);
+            }
+            Some(Hidden::Estimators) => {
+                inner.one_dependence_scores(store, terms, bag, one_dependence, scores);
             }
         }
     }
@@ -732,7 +749,8 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 #[pymethods]
 impl CountStore {
     #[new]
-    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns))]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,
@@ -740,8 +758,10 @@ impl CountStore {
         max_pairs: usize,
         frequencies: bool,
         columns: bool,
+        own_pairs: bool,
     ) -> Self {
-        let settings = Settings { max_words, max_documents, max_pairs, frequencies, columns };
+        let settings =
+            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs };
         CountStore { store: RwLock::new(Store::new(settings)), tokenizer }
     }
 
@@ -931,7 +951,7 @@ impl CountStore {
         let tokenizer = &self.tokenizer.get().inner;
         Ok(self.read(x.py(), |store| {
             SCRATCH.with_borrow_mut(|scratch| {
-                let Scratch { tokens, bag, hidden, packaged, terms, .. } = scratch;
+                let Scratch { tokens, bag, hidden, packaged, one_dependence, terms, .. } = scratch;
                 scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
@@ -941,6 +961,9 @@ impl CountStore {
                     Some(Hidden::Probabilities) => inner.explain_hidden(store, terms, bag, hidden),
                     Some(Hidden::Ratios) => inner.explain_ratios(store, terms, bag, hidden),
                     Some(Hidden::Packaged) => inner.explain_packaged(store, terms, bag, packaged),
+                    Some(Hidden::Estimators) => {
+                        inner.explain_one_dependence(store, terms, bag, one_dependence)
+                    }
                 };
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();

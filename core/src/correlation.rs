@@ -210,6 +210,7 @@ mod tests {
             max_pairs: 0,
             frequencies: false,
             columns: false,
+            own_pairs: false,
         });
         let mut bag = Bag::default();
         for (text, class) in documents {

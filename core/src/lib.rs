@@ -1,8 +1,8 @@
 //! The native core of streamnb: messages in, counts kept, scores out.
 //!
 //! Data flows one way: text → tokens ([`tokenizer`]) → ids ([`vocabulary`]) → a bag ([`bag`]) →
-//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`], [`packaged`]). Nothing here knows Python,
-//! but for the bindings.
+//! counts ([`store`]) → scores ([`scoring`], [`hidden`], [`ratios`], [`one_dependence`],
+//! [`packaged`]). Nothing here knows Python, but for the bindings.
 
 pub mod attributes;
 pub mod bag;
@@ -20,6 +20,7 @@ pub mod hidden;
 pub mod index;
 pub mod merge;
 pub mod message;
+pub mod one_dependence;
 pub mod packaged;
 pub mod pairs;
 pub mod prune;
@@ -28,6 +29,7 @@ pub mod rename;
 pub mod scoring;
 pub mod snapshot;
 pub mod store;
+pub mod together;
 pub mod token;
 pub mod tokenizer;
 pub mod unicode;

@@ -22,7 +22,8 @@ const SLOTS_PER_CELL: f64 = 1.6;
 #[derive(Clone, Copy)]
 struct PairCell {
     low: WordId,
-    /// Above `low`, but in a free slot, where both are 0.
+    /// Above `low`, or `low` itself where the table holds words with themselves; `NONE` in a free
+    /// slot.
     high: WordId,
     class: ClassId,
     /// The pair's cell of another class in `more`, or `NONE`.
@@ -51,18 +52,22 @@ pub struct PairTable {
     more: Vec<PairCell>,
     free: Vec<u32>,
     limit: usize,
+    /// Whether each word is also paired with itself.
+    own: bool,
     dropped: bool,
 }
 
 impl PairTable {
-    /// A table of at most `limit` (pair, class) cells; with 0 it is never used.
-    pub fn new(limit: usize) -> Self {
+    /// A table of at most `limit` (pair, class) cells; with 0 it is never used. With `own` each
+    /// word is also paired with itself, which holds its tokens in the indexed documents.
+    pub fn new(limit: usize, own: bool) -> Self {
         PairTable {
             slots: Vec::new(),
             used: 0,
             more: Vec::new(),
             free: Vec::new(),
             limit,
+            own,
             dropped: limit == 0,
         }
     }
@@ -87,14 +92,14 @@ impl PairTable {
             return;
         }
         for (position, &(a, count_a)) in words.iter().enumerate() {
-            let others = &words[position + 1..];
+            let others = &words[position + usize::from(!self.own)..];
             self.reserve(others.len());
             self.touch_all(a, others);
             for &(b, count_b) in others {
                 self.add(PairCell::new(a, b, class, weight * count_a, weight * count_b));
             }
             if self.len() > self.limit {
-                *self = PairTable::new(0);
+                *self = PairTable::new(0, self.own);
                 return;
             }
         }
@@ -106,7 +111,7 @@ impl PairTable {
             return;
         }
         for (position, &(a, count_a)) in words.iter().enumerate() {
-            let others = &words[position + 1..];
+            let others = &words[position + usize::from(!self.own)..];
             self.touch_all(a, others);
             for &(b, count_b) in others {
                 self.subtract(PairCell::new(a, b, class, weight * count_a, weight * count_b));
@@ -270,7 +275,8 @@ impl PairTable {
 
     /// The table where each word has another id; words may become one that never met.
     pub fn renamed(&self, word_of: &[WordId]) -> Self {
-        let mut renamed = PairTable { dropped: self.dropped, ..PairTable::new(self.limit) };
+        let mut renamed =
+            PairTable { dropped: self.dropped, ..PairTable::new(self.limit, self.own) };
         for slot in self.slots.iter().filter(|cell| !cell.is_free()) {
             let mut cell = Some(slot);
             while let Some(&PairCell { low, high, class, next, low_count, high_count }) = cell {
@@ -299,7 +305,7 @@ fn hash(low: WordId, high: WordId) -> u64 {
 
 impl PairCell {
     const FREE: PairCell =
-        PairCell { low: 0, high: 0, class: 0, next: NONE, low_count: 0.0, high_count: 0.0 };
+        PairCell { low: NONE, high: NONE, class: 0, next: NONE, low_count: 0.0, high_count: 0.0 };
 
     fn new(a: WordId, b: WordId, class: ClassId, count_a: f64, count_b: f64) -> Self {
         let (low, high, low_count, high_count) =
@@ -309,7 +315,7 @@ impl PairCell {
 
     #[inline]
     fn is_free(&self) -> bool {
-        self.low == self.high
+        self.high == NONE
     }
 
     #[inline]
@@ -339,7 +345,7 @@ mod tests {
 
     #[test]
     fn learns_and_unlearns_both_directions() {
-        let mut table = PairTable::new(1000);
+        let mut table = PairTable::new(1000, false);
         table.learn(0, &[(1, 2.0), (4, 1.0), (9, 3.0)], 1.0);
         table.learn(1, &[(4, 1.0), (9, 1.0)], 2.0);
         table.learn(2, &[(4, 5.0), (9, 1.0)], 1.0);
@@ -356,8 +362,23 @@ mod tests {
     }
 
     #[test]
+    fn pairs_words_with_themselves_where_asked() {
+        let mut table = PairTable::new(1000, true);
+        table.learn(0, &[(0, 2.0), (4, 1.0)], 1.0);
+        table.learn(1, &[(0, 3.0)], 2.0);
+        assert_eq!(found(&table, 0, 0), [(0, 2.0, 2.0), (1, 6.0, 6.0)]);
+        assert_eq!(found(&table, 0, 4), [(0, 2.0, 1.0)]);
+        assert_eq!(table.len(), 4);
+        table.unlearn(0, &[(0, 2.0), (4, 1.0)], 1.0);
+        assert_eq!(found(&table, 0, 0), [(1, 6.0, 6.0)]);
+        assert_eq!(found(&table, 4, 4), []);
+        table.unlearn(1, &[(0, 3.0)], 2.0);
+        assert!(table.is_empty());
+    }
+
+    #[test]
     fn is_dropped_at_its_limit() {
-        let mut table = PairTable::new(3);
+        let mut table = PairTable::new(3, false);
         table.learn(0, &[(1, 1.0), (2, 1.0), (3, 1.0)], 1.0);
         assert!(table.is_complete());
         table.learn(0, &[(1, 1.0), (4, 1.0)], 1.0);
@@ -368,7 +389,7 @@ mod tests {
     #[test]
     fn agrees_with_a_map() {
         // A fixed sequence of documents learned and unlearned, against the obvious structure.
-        let mut table = PairTable::new(100_000);
+        let mut table = PairTable::new(100_000, false);
         let mut map = std::collections::BTreeMap::<(WordId, WordId, ClassId), f64>::new();
         let mut documents = Vec::new();
         let mut state = 1u64;

@@ -190,6 +190,7 @@ mod tests {
             max_pairs,
             frequencies: false,
             columns: false,
+            own_pairs: false,
         });
         let mut bag = Bag::default();
         let mut state = 1u64;

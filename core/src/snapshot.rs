@@ -38,10 +38,9 @@ impl Store {
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        put(
-            &mut bytes,
-            u64::from(self.settings.frequencies) | u64::from(self.settings.columns) << 1,
-        );
+        let Settings { frequencies, columns, own_pairs, .. } = self.settings;
+        let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
+        put(&mut bytes, kinds);
         put(&mut bytes, u64::from(self.pruned));
         put(&mut bytes, order.len() as u64);
         for &class in order {
@@ -105,11 +104,12 @@ impl Store {
         }
         let (max_words, max_documents) = (reader.size()?, reader.size()?);
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
-        if kinds > 3 {
-            return Err(corrupt("a flag is neither 0 nor 1"));
+        if kinds > 7 {
+            return Err(corrupt("what it derives is unknown"));
         }
-        let (frequencies, columns) = (kinds & 1 == 1, kinds & 2 == 2);
-        let settings = Settings { max_words, max_documents, max_pairs, frequencies, columns };
+        let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
+        let settings =
+            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs };
         let mut store = Store::new(settings);
         store.pruned = reader.flag()?;
         for _ in 0..reader.number()? {

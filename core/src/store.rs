@@ -35,6 +35,8 @@ pub struct Settings {
     /// Whether words are values of attributes, `name=value`. The length of a document is then 1:
     /// documents are counted, not tokens.
     pub columns: bool,
+    /// Whether the pair table also holds each word with itself.
+    pub own_pairs: bool,
 }
 
 /// Everything learned so far.
@@ -69,7 +71,7 @@ impl Store {
             classes: Vec::new(),
             rows: Rows::default(),
             index: Index::default(),
-            pairs: PairTable::new(settings.max_pairs),
+            pairs: PairTable::new(settings.max_pairs, settings.own_pairs),
             parents: Vec::new(),
             bags: Bags::default(),
             attributes: Attributes::default(),

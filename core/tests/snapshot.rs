@@ -18,6 +18,7 @@ fn restoring_gives_the_same_snapshot() {
             max_pairs: 50,
             frequencies: false,
             columns: false,
+            own_pairs: true,
         },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },
     ] {

@@ -232,6 +232,7 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
             max_pairs: [usize::MAX, 200, 0][seed as usize / 4],
             frequencies: true,
             columns: false,
+            own_pairs: true,
         };
         let (mut learner, mut learned) = (Learner::new(settings), Vec::new());
         for example in stream(100 + seed, 100, 50, 4) {

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
 MODELS = (
-    *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "HNB", "PHNB", "HONB", "NBCF"),
-    "ComposedNB",
+    *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
+    *("HNB", "PHNB", "HONB", "NBCF", "ComposedNB"),
 )
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 

@@ -14,6 +14,9 @@ from streamnb.models.mnb import MNB
 from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 from streamnb.models.phnb import PHNB
+from streamnb.models.secnb import SECNB
+from streamnb.models.semnb import SEMNB
+from streamnb.models.seova import SEOVA
 
 __all__ = [
     "BNB",
@@ -27,5 +30,8 @@ __all__ = [
     "NBCF",
     "OVA",
     "PHNB",
+    "SECNB",
+    "SEMNB",
+    "SEOVA",
     "ComposedNB",
 ]

@@ -29,11 +29,12 @@ class ComposedNB(NaiveBayes):
         `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`, or `"attributes"`, where
         a message maps attributes to values: see `streamnb.PHNB` with `columns=True`.
     dependence
-        `"independent"`, `"hidden"`, `"hidden-ratios"` or `"packaged"`, the bags of `streamnb.PHNB`.
-        All but the first need word counts, so not with `"bernoulli"`, and of them only bags go with
-        `"attributes"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so only with
-        `"one-versus-all"`: with `prior="uniform"` that is what the published figures of HOVA were
-        computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as printed.
+        `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
+        bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`, and
+        of them only bags go with `"attributes"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so
+        only with `"one-versus-all"`: with `prior="uniform"` that is what the published figures of
+        HOVA were computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as
+        printed.
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`: with
         any event model but `"bernoulli"`, and words independent; or higher-order paths in the

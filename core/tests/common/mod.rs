@@ -19,6 +19,7 @@ pub const UNBOUNDED: Settings = Settings {
     max_pairs: usize::MAX,
     frequencies: true,
     columns: false,
+    own_pairs: false,
 };
 
 /// Numbers that look random and are the same in every run (Steele and others' SplitMix64).

@@ -1,0 +1,206 @@
+"""The cost of every model as its stream grows (`make growth`): a table and a plot for `docs/`.
+
+Learning, predicting, refreshing and memory are measured after 1,000 to 100,000 messages of each
+stream; at the end, how long another thread's refresh can hold a prediction up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+# Before numpy is imported: its thread pools read their settings then.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import growth  # noqa: E402
+from growth import Row  # noqa: E402
+from rounds import Target, table  # noqa: E402
+
+MARKS = ("<!-- make growth -->", "<!-- end -->")
+PAGE, PLOT = "growth.md", "growth.svg"
+WANTED_RATIO = 10
+
+# The colours of Okabe and Ito, which people with colour-blindness can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", ":", "-.")
+PANELS = {
+    "learn_us": "learn_one, us",
+    "predict_us": "predict_one, us",
+    "refresh_ms": "refresh, ms",
+    "memory_mb": "memory, MB",
+}
+
+
+def say(text: str) -> None:
+    """Progress, on one line, where somebody watches."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def costs_table(rows: Sequence[Row]) -> str:
+    return table(
+        ("", "messages", "words", "learn us", "predict us", "refresh ms", "MB"),
+        (
+            (
+                row.model,
+                f"{row.messages:,}",
+                f"{row.words:,}",
+                *map(figure, (row.learn_us, row.predict_us, row.refresh_ms, row.memory_mb)),
+            )
+            for row in rows
+        ),
+    )
+
+
+def blocks_table(rows: Sequence[Row]) -> str:
+    """How long predictions wait, of the models that refresh anything."""
+    return table(
+        ("", "median us", "longest at rest", "longest beside a refresh", "x median"),
+        (
+            (row.model, *map(figure, (row.predict_us, row.rest_us, row.block_us, row.block_ratio)))
+            for row in rows
+            if row.block_us is not None
+        ),
+    )
+
+
+def growth_table(rows: Sequence[Row]) -> str:
+    """What the last length costs beside the first: 1 is a cost that does not grow."""
+    by_model: dict[str, list[Row]] = {}
+    for row in rows:
+        by_model.setdefault(row.model, []).append(row)
+    lines = []
+    for model, own in by_model.items():
+        first, last = own[0], own[-1]
+        ratios = (getattr(last, name) / getattr(first, name) for name in ("learn_us", "predict_us"))
+        lines.append((model, *(f"{ratio:.1f}" for ratio in ratios)))
+    lengths = f"{rows[-1].messages:,} messages beside {rows[0].messages:,}"
+    return table((lengths, "learn x", "predict x"), lines)
+
+
+def plot(rows: Sequence[Row], path: Path) -> None:
+    """A row of panels for each stream, a line for each model."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    # Text stays text, and the same figures give the same file.
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "growth", "font.size": 9})
+    from matplotlib import pyplot as plt
+
+    streams = list(dict.fromkeys(row.stream for row in rows))
+    models = list(dict.fromkeys(row.model for row in rows))
+    shape = {"figsize": (13, 3.4 * len(streams) + 0.3 * (len(models) // 6 + 1))}
+    figure, axes = plt.subplots(
+        len(streams), len(PANELS), squeeze=False, layout="constrained", **shape
+    )
+    for stream, line in zip(streams, axes, strict=True):
+        for (name, title), panel in zip(PANELS.items(), line, strict=True):
+            for number, model in enumerate(models):
+                own = [row for row in rows if (row.stream, row.model) == (stream, model)]
+                points = [(row.messages, getattr(row, name)) for row in own]
+                panel.plot(
+                    *zip(*((x, y) for x, y in points if y is not None), strict=True)
+                    if any(y is not None for _, y in points)
+                    else ([], []),
+                    color=COLOURS[number % len(COLOURS)],
+                    linestyle=DASHES[number // len(COLOURS) % len(DASHES)],
+                    label=model,
+                )
+            panel.set(xscale="log", yscale="log", title=f"{title}\n{stream}", xlabel="messages")
+            panel.grid(alpha=0.3)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def write_page(folder: Path, text: str) -> None:
+    """Put the tables between the page's marks, or into a page of their own."""
+    path = folder / PAGE
+    body = f"{MARKS[0]}\n```text\n{text}\n```\n\n![Costs as the stream grows]({PLOT})\n{MARKS[1]}"
+    if not path.exists():
+        path.write_text(f"# Cost as the stream grows\n\n{body}\n", encoding="utf-8")
+        return
+    head, mark, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
+    _, end, tail = rest.partition(MARKS[1])
+    if not mark or not end:
+        raise SystemExit(f"{path} has no line {MARKS[0]} with {MARKS[1]} after it")
+    path.write_text(f"{head}{body}{tail}", encoding="utf-8")
+
+
+def report(rows: Sequence[Row]) -> str:
+    """All that is printed, and written between the marks."""
+    parts = [f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} CPUs"]
+    for stream in dict.fromkeys(row.stream for row in rows):
+        own = [row for row in rows if row.stream == stream]
+        for title, body in (
+            ("cost of one operation", costs_table(own)),
+            ("growth", growth_table(own)),
+            ("the longest predict_one, us", blocks_table(own)),
+        ):
+            heading = f"{stream}: {title}"
+            parts.append(f"\n{heading}\n{'=' * len(heading)}\n{body}")
+    ratios = {row: row.block_ratio for row in rows if row.block_ratio is not None}
+    if ratios:
+        worst = max(ratios, key=lambda row: ratios[row])
+        text = f"longest predict_one beside a refresh against its median ({worst.model})"
+        target = Target(text, ratios[worst], WANTED_RATIO, at_most=True)
+        parts.append(f"\n{target.line()}")
+    return "\n".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--quick", action="store_true", help="to 10,000 messages, into out/")
+    parser.add_argument(
+        "--lengths", metavar="N,N", help="messages at which to measure (default: 1,000 to 100,000)"
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        metavar="SPEC",
+        help='a model with parameters, as in "HMNB(max_documents=5000)" (default: every model)',
+    )
+    parser.add_argument(
+        "--into", type=Path, metavar="FOLDER", help="where page and plot go (default: docs)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure here too")
+    options = parser.parse_args(arguments)
+    lengths = growth.QUICK_LENGTHS if options.quick else growth.LENGTHS
+    if options.lengths:
+        lengths = tuple(int(text.replace("_", "")) for text in options.lengths.split(","))
+    folder = options.into or Path("out" if options.quick else "docs")
+    rows: list[Row] = []
+    for stream, pairs in growth.streams().items():
+        for model in options.model or growth.REGISTRY:
+            rows += growth.grow(stream, pairs(), model, lengths, say)
+            gc.collect()
+    say("")
+    text = report(rows)
+    print(text, flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_page(folder, text)
+    plot(rows, folder / PLOT)
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(
+            json.dumps([row.as_dict() for row in rows], indent=2) + "\n", encoding="utf-8"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
