@@ -49,6 +49,7 @@ def laid_out(documents: Iterable[frozenset[Any]], weights: list[float] | None = 
         weights=np.ones(len(listed)) if weights is None else np.array(weights),
         presence=sparse.csr_array(presence),
         order=np.arange(8),
+        attributes=np.arange(8),
     )
 
 
