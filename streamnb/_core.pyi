@@ -57,6 +57,8 @@ class Scoring:
         effective: bool,
         factor: float | None = None,
         factors: list[tuple[float, float]] | None = None,
+        weighted: bool = False,
+        chi_square: bool = False,
     ) -> Self: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...
 
@@ -135,6 +137,23 @@ class CountStore:
         counts: _Floats,
     ) -> bool: ...
     def effective(self) -> tuple[bytes, bytes, bytes, bytes]: ...
+    def set_weights(
+        self,
+        layout: int,
+        words: _Floats,
+        unseen: float,
+        documents: _Floats,
+        indptr: _Integers,
+        class_ids: _Integers,
+        tokens: _Floats,
+    ) -> bool: ...
+    def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
+    def indexed(
+        self,
+    ) -> tuple[
+        tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+        tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+    ]: ...
     @property
     def layout(self) -> int: ...
     @property

@@ -14,6 +14,7 @@ from river import base
 from streamnb import _core, columns, inputs, merging, outputs, saving
 from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
+from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
@@ -25,11 +26,24 @@ from streamnb.parameters import (
     check_tokenizer,
     is_weight,
 )
-from streamnb.parts import CORRELATION, INDEPENDENT, SMOOTHING, Dependence, Estimate, Event
+from streamnb.parts import (
+    CORRELATION,
+    INDEPENDENT,
+    SMOOTHING,
+    UNIFORM,
+    UNIFORM_DOCUMENTS,
+    Dependence,
+    DocumentWeights,
+    Estimate,
+    Event,
+    Weights,
+)
 from streamnb.paths import as_arrays
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
+from streamnb.weighting import Setting
+from streamnb.weights_in_use import WeightsInUse
 
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]
@@ -85,8 +99,12 @@ class NaiveBayes(base.MiniBatchClassifier):
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
     estimate: ClassVar[Estimate] = SMOOTHING
+    weights: ClassVar[Weights] = UNIFORM
+    document_weights: ClassVar[DocumentWeights] = UNIFORM_DOCUMENTS
     # The correlation factor, for models whose estimate has one.
     factor: float | str = 0.1
+    # How often documents are weighed, for models whose documents have weights.
+    rounds: int = PAPER_ROUNDS
 
     def __init__(
         self,
@@ -129,23 +147,37 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return how columns are read and bags are filled, in models that do."""
         return None, None
 
+    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
+        """Return the weights of words and of documents."""
+        return self.weights, self.document_weights
+
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
         estimate = self._estimate_part()
+        weights, document_weights = self._weight_parts()
         m = self.vocabulary_size
-        own_documents = max(dependence.max_documents, estimate.max_documents)
-        documents = own_documents if self.max_documents is None else self.max_documents
+        documents = self.max_documents
+        if documents is None:
+            documents = max(
+                part.max_documents for part in (dependence, estimate, weights, document_weights)
+            )
         self._dependence, self._estimate = dependence, estimate
+        prior = event.prior if self.prior is None else check_choice("prior", self.prior)
+        self._weights = WeightsInUse(
+            weights, document_weights, check_bound("rounds", self.rounds, 0)
+        )
         make_scoring = functools.partial(
             _core.Scoring,
             event=event.name,
             alpha=check_number("alpha", self.alpha),
-            prior=event.prior if self.prior is None else check_choice("prior", self.prior),
+            prior=prior,
             unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
             effective=estimate.substitutes,
+            weighted=self._weights.periodic,
+            chi_square=weights.chi_square,
         )
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
@@ -169,6 +201,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             bool(dependence.hidden)
             or estimate.substitutes
             or isinstance(self._factor, OptimalFactor)
+            or self._weights.periodic
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -177,6 +210,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         }
         if estimate.substitutes:
             settings["max_pairs"] = 0  # paths need the documents only
+        if self._weights.periodic and not dependence.hidden:
+            settings["max_pairs"] = 0  # weights need the messages only
         if snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
@@ -384,6 +419,11 @@ class NaiveBayes(base.MiniBatchClassifier):
         if isinstance(self._factor, OptimalFactor):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
+        if self._weights.periodic and self._store.n_documents:
+            event, _ = self._parts()
+            prior = event.prior if self.prior is None else self.prior
+            words = float(self.vocabulary_size or 1)
+            self._weights.refresh(self._store, Setting(event.name, prior, self.alpha, words))
         if not self._has_statistics or not self._store.n_documents:
             return
         while (found := self._estimate.effective(self._store)) is not None:
@@ -517,6 +557,11 @@ class NaiveBayes(base.MiniBatchClassifier):
     def memory_bytes(self) -> int:
         """Bytes that the counts take."""
         return self._store.__sizeof__()
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Weight of each word learned, for models whose words have weights of their own."""
+        return self._weights.by_word(self._store)
 
     @property
     def threshold_(self) -> float | None:

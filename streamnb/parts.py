@@ -1,4 +1,4 @@
-"""The parts that models are composed of: event models, estimates, dependences between words.
+"""The parts that models are composed of: event models, estimates, dependences, weights.
 
 Their arithmetic for each message is native; here they have their names, their defaults and what
 they keep.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
+from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.errors import InputError
+from streamnb.indexed import IndexedMessages
 from streamnb.packaging import (
     Packaging,
     attribute_information,
@@ -19,6 +21,7 @@ from streamnb.packaging import (
 )
 from streamnb.paths import Effective, count_paths
 from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
+from streamnb.weighting import Setting, WordWeights, relative_gain_ratios, selection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -277,6 +280,101 @@ HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 ONE_DEPENDENCE = OneDependence("one-dependence", max_documents=65_536)
 PACKAGED = PackagedParents("packaged", max_documents=65_536)
 
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """How much each word counts, in the estimate and in the score: all the same.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows them.
+    chi_square
+        Whether P(w|c) is multiplied by max(R_wc, 1), which follows from the counts: never stale.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    periodic
+        Whether they are statistics, computed at each refresh.
+    """
+
+    name: str
+    chi_square: bool = False
+    max_documents: int = 0
+    periodic: bool = False
+
+    def weigh(self, indexed: IndexedMessages, setting: Setting) -> WordWeights | None:
+        """Return the weight of each word, where they are statistics."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class GainRatioWeights(Weights):
+    """Each word weighs its gain ratio relative to the mean (GRW)."""
+
+    periodic: bool = True
+
+    def weigh(self, indexed: IndexedMessages, setting: Setting) -> WordWeights:
+        """Return the gain ratios over their mean."""
+        return relative_gain_ratios(indexed.counts, setting.vocabulary_size)
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection(Weights):
+    """Words count or not: the share of them by gain ratio that leave-one-out chooses (GRS)."""
+
+    periodic: bool = True
+
+    def weigh(self, indexed: IndexedMessages, setting: Setting) -> WordWeights:
+        """Return 1 for the words selected, 0 for the others."""
+        return selection(indexed, setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentWeights:
+    """How much each document counts when it is learned: as much as it was given to.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows them.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    periodic
+        Whether they are statistics, computed at each refresh.
+    """
+
+    name: str
+    max_documents: int = 0
+    periodic: bool = False
+
+    def extra(
+        self,
+        indexed: IndexedMessages,
+        setting: Setting,
+        words: WordWeights | None,
+        rounds: int,
+    ) -> ExtraCounts | None:
+        """Return what the indexed documents count for besides, where they do."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Discriminative(DocumentWeights):
+    """A document weighs the more, the less probable its class is where it was learned (DW)."""
+
+    periodic: bool = True
+
+    def extra(
+        self,
+        indexed: IndexedMessages,
+        setting: Setting,
+        words: WordWeights | None,
+        rounds: int,
+    ) -> ExtraCounts:
+        """Return what they count for after so many rounds."""
+        return discriminative(indexed, setting, words, rounds)
+
+
 SMOOTHING = Estimate("additive")
 CORRELATION = Estimate("correlation")
 # Pure paths and higher orders have dense matrices, words × words and documents × documents of a
@@ -285,6 +383,17 @@ PATHS = HigherOrderPaths("paths", max_documents=16_384)
 PURE_PATHS = HigherOrderPaths("pure-paths", max_documents=16_384, pure=True, max_words=2_000)
 PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_000)
 PATHS_4 = HigherOrderPaths("paths-4", max_documents=1_000, order=4, max_words=1_000)
+
+UNIFORM = Weights("uniform")
+CHI_SQUARE = Weights("chi-square", chi_square=True)
+GAIN_RATIO = GainRatioWeights("gain-ratio")
+SELECTION = Selection("selection", max_documents=65_536)
+
+UNIFORM_DOCUMENTS = DocumentWeights("uniform")
+DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
+
+WEIGHTS = {weights.name: weights for weights in (UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION)}
+DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
 
 EVENTS = {
     event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES)
@@ -358,3 +467,30 @@ def paths_of(order: object, pure: object) -> HigherOrderPaths:
             return part
     allowed = "2 for pure paths" if pure else "2, 3 or 4"
     raise InputError(f"order must be {allowed}, not {order!r}")
+
+
+def weights_named(name: object) -> Weights:
+    """Return weights of words by their name.
+
+    Raises
+    ------
+    InputError
+        If there are none of this name.
+    """
+    if isinstance(name, str) and name in WEIGHTS:
+        return WEIGHTS[name]
+    raise InputError(f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {name!r}")
+
+
+def document_weights_named(name: object) -> DocumentWeights:
+    """Return weights of documents by their name.
+
+    Raises
+    ------
+    InputError
+        If there are none of this name.
+    """
+    if isinstance(name, str) and name in DOCUMENT_WEIGHTS:
+        return DOCUMENT_WEIGHTS[name]
+    names = ", ".join(map(repr, DOCUMENT_WEIGHTS))
+    raise InputError(f"document_weights must be one of {names}, not {name!r}")

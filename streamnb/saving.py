@@ -25,6 +25,7 @@ from streamnb.inputs import token_name
 from streamnb.labels import Labels, from_json, to_json
 from streamnb.threshold import LearnedThreshold
 from streamnb.tokenizer import Tokenizer
+from streamnb.weights_in_use import restore_weights
 
 if TYPE_CHECKING:
     from streamnb.naive_bayes import NaiveBayes
@@ -140,6 +141,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "labels": model.classes_,
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
+        "weights": model._store.weights(),
         "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
@@ -161,6 +163,7 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
         np.frombuffer(class_ids, np.int64),
         np.frombuffer(counts),
     )
+    restore_weights(model._store, kept["weights"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._factor is not None and kept["factor"] is not None:
         model._factor.restore(kept["factor"])

@@ -46,7 +46,20 @@ class Counts:
     @classmethod
     def of(cls, store: _core.CountStore) -> Self:
         """Copy the counts of a store."""
-        layout, version, class_documents, class_tokens, indptr, classes, *cells = store.counts()
+        return cls.from_arrays(*store.counts())
+
+    @classmethod
+    def from_arrays(
+        cls,
+        layout: int,
+        version: int,
+        class_documents: bytes,
+        class_tokens: bytes,
+        indptr: bytes,
+        classes: bytes,
+        *cells: bytes,
+    ) -> Self:
+        """Return the counts that a store has exported."""
         rows = np.frombuffer(indptr, dtype=np.int64)
         columns = np.frombuffer(classes, dtype=np.int64)
         totals = np.frombuffer(class_documents)

@@ -8,6 +8,7 @@ import reference
 import reference_correlation
 import reference_one_dependence
 import reference_paths
+import reference_weights
 from reference import RATIOS
 from reference_packaged import PackagedReference
 
@@ -21,6 +22,7 @@ MODELS = (
     *PACKAGED_MODELS,
     *reference_paths.MODELS,
     *reference_correlation.MODELS,
+    *reference_weights.MODELS,
 )
 ALL_MODELS = (*MODELS, RATIOS)
 # Those of `reference.Reference`.
@@ -33,11 +35,23 @@ INDEXED = (
     *reference_one_dependence.MODELS,
     *PACKAGED_MODELS,
     *reference_paths.MODELS,
+    *reference_weights.INDEXED,
 )
 # Those of them that pair words, and may keep a table of the pairs.
-PAIRED = tuple(name for name in INDEXED if name not in reference_paths.MODELS)
+PAIRED = tuple(
+    name for name in INDEXED if name not in (*reference_paths.MODELS, *reference_weights.INDEXED)
+)
 # Those that know nothing of a class from its messages one by one.
 BETWEEN_MESSAGES = reference_paths.MODELS
+
+# Those whose reference leaves each message out in turn, which takes its time.
+SLOW = tuple(name for name in reference_weights.MODELS if name.startswith("GRS"))
+# Of documents with weights: the slow reference weighs all of them in each round.
+ITERATED = tuple(name for name in reference_weights.MODELS if name.startswith("DW"))
+FEW_ROUNDS = 3
+# Those whose sums are of weights that are no integers: a sum that has followed message after
+# message and one of all at once agree but for rounding.
+ROUNDED = tuple(name for name in reference_weights.MODELS if name.startswith(("GRW", "DW")))
 
 
 def _packaged(name: str, **parameters: Any) -> PackagedReference:
@@ -49,6 +63,7 @@ REFERENCES: dict[str, Any] = (
     | dict.fromkeys(PACKAGED_MODELS, _packaged)
     | dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)
     | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
+    | dict.fromkeys(reference_weights.MODELS, reference_weights.WeightsReference)
     | dict.fromkeys(
         reference_one_dependence.MODELS, reference_one_dependence.OneDependenceReference
     )
@@ -67,9 +82,13 @@ def make_model(name: str, **parameters: Any) -> Any:
     """
     if name == RATIOS:
         return streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios", **parameters)
+    if name in ITERATED:
+        parameters = {"rounds": FEW_ROUNDS, **parameters}
     return getattr(streamnb, name)(**parameters)
 
 
 def make_reference(name: str, **parameters: Any) -> Any:
     """Return the slow literal version of a model, with the parameters that `Reference` knows."""
+    if name in ITERATED:
+        parameters = {"rounds": FEW_ROUNDS, **parameters}
     return REFERENCES[name](name, **parameters)

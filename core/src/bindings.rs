@@ -13,6 +13,7 @@ use crate::counts::ClassId;
 use crate::decision;
 use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
+use crate::export::Counts;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
 use crate::one_dependence::OneDependenceScratch;
@@ -24,6 +25,7 @@ use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
 use crate::unicode::{
     CharacterClass, CharacterFact, CharacterFacts, FoldTable, Folding, LoadError, PageSet,
 };
+use crate::weights::{WeightArrays, Weights};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -506,7 +508,7 @@ struct Scoring {
 impl Scoring {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None))]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, chi_square=false))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -518,6 +520,8 @@ impl Scoring {
         effective: bool,
         factor: Option<f64>,
         factors: Option<Vec<(f64, f64)>>,
+        weighted: bool,
+        chi_square: bool,
     ) -> PyResult<Self> {
         let name = event;
         let event = match event {
@@ -607,6 +611,12 @@ impl Scoring {
                 .and_then(|correlation| inner.with_correlation(correlation))
                 .map_err(|error| raise(py, error))?;
         }
+        if (weighted || chi_square) && hidden.is_some() {
+            let message = "weights need the dependence 'independent': the messages that contain a \
+                           parent are counted without any";
+            return Err(input_error(py, message));
+        }
+        inner = inner.with_weights(weighted, chi_square).map_err(|error| raise(py, error))?;
         Ok(Scoring { inner, hidden })
     }
 
@@ -996,21 +1006,10 @@ impl CountStore {
     /// The counts as arrays, in bytes: (layout, version, documents and tokens by class id; then
     /// the sparse words × classes matrix: indptr, class ids, tokens, documents, lengths).
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (layout, version, export) = py.detach(|| {
+        let counts = py.detach(|| {
             self.read_detached(|store| (store.layout(), store.version(), store.export()))
         });
-        let counts = (
-            layout,
-            version,
-            bytes_of(py, &export.class_documents),
-            bytes_of(py, &export.class_tokens),
-            bytes_of(py, &export.indptr),
-            bytes_of(py, &export.classes),
-            bytes_of(py, &export.tokens),
-            bytes_of(py, &export.documents),
-            bytes_of(py, &export.lengths),
-        );
-        Ok(counts.into_pyobject(py)?.into_any())
+        counts_for_python(py, counts)
     }
 
     /// The word of each id; empty for an id that is not in use.
@@ -1165,6 +1164,90 @@ impl CountStore {
         Ok(arrays.into_pyobject(py)?.into_any())
     }
 
+    /// Sets the weights: of words, float64 by id, and of those never learned; and what indexed
+    /// documents count for beyond their own weight, by class id and as a sparse words × classes
+    /// matrix of tokens. False, with nothing changed, if ids changed their meaning since `layout`.
+    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+    fn set_weights(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        words: PyBuffer<f64>,
+        unseen: f64,
+        documents: PyBuffer<f64>,
+        indptr: PyBuffer<i64>,
+        class_ids: PyBuffer<i64>,
+        tokens: PyBuffer<f64>,
+    ) -> PyResult<bool> {
+        let arrays = WeightArrays {
+            words: words.to_vec(py)?,
+            unseen,
+            documents: documents.to_vec(py)?,
+            indptr: indptr.to_vec(py)?,
+            classes: class_ids.to_vec(py)?,
+            tokens: tokens.to_vec(py)?,
+        };
+        // The totals are summed up under the read lock: predictions go on meanwhile.
+        py.detach(|| {
+            let summed = self.read_detached(|store| {
+                if store.layout() != layout {
+                    return Ok(None);
+                }
+                Ok(Some((Weights::new(&arrays, store)?, store.version())))
+            })?;
+            Ok(summed.is_some_and(|(weights, version)| {
+                self.write_detached(|store| {
+                    store.set_weights(weights, &arrays.documents, layout, version)
+                })
+            }))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// The weights in use as arrays, in bytes, as `set_weights` takes them; None where there are
+    /// none. Words and classes are numbered as in a store restored from the snapshot.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(arrays) = py.detach(|| self.read_detached(Store::export_weights)) else {
+            return Ok(None);
+        };
+        let arrays = (
+            bytes_of(py, &arrays.words),
+            arrays.unseen,
+            bytes_of(py, &arrays.documents),
+            bytes_of(py, &arrays.indptr),
+            bytes_of(py, &arrays.classes),
+            bytes_of(py, &arrays.tokens),
+        );
+        Ok(Some(arrays.into_pyobject(py)?.into_any()))
+    }
+
+    /// The indexed documents with the counts of the same moment, as arrays, in bytes: what `counts`
+    /// returns; then class ids and weights of the documents, oldest first, and the sparse
+    /// documents × words matrix of counts: indptr, word ids, counts; and the ids of all words in
+    /// the order of their bytes, and of classes in the order of their ranks.
+    fn indexed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (counts, documents, words, classes) = py.detach(|| {
+            self.read_detached(|store| {
+                let counts = (store.layout(), store.version(), store.export());
+                // The order of words is for what is summed over messages, if there are any.
+                let sorted = !store.index().is_empty();
+                let words = if sorted { store.vocabulary().sorted_ids() } else { Vec::new() };
+                (counts, store.export_indexed(), words, store.class_order())
+            })
+        });
+        let ids = |ids: Vec<u32>| ids.into_iter().map(i64::from).collect::<Vec<_>>();
+        let documents = (
+            bytes_of(py, &documents.classes),
+            bytes_of(py, &documents.weights),
+            bytes_of(py, &documents.indptr),
+            bytes_of(py, &documents.words),
+            bytes_of(py, &documents.counts),
+            bytes_of(py, &ids(words)),
+            bytes_of(py, &ids(classes)),
+        );
+        Ok((counts_for_python(py, counts)?, documents).into_pyobject(py)?.into_any())
+    }
+
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         let store = py.detach(|| self.read_detached(Store::clone));
         CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
@@ -1235,6 +1318,24 @@ fn learn(
         message.intern(store, tokenizer, tokens, bag)?;
         Ok(store.learn(bag, class, weight))
     })
+}
+
+fn counts_for_python<'py>(
+    py: Python<'py>,
+    (layout, version, export): (u64, u64, Counts),
+) -> PyResult<Bound<'py, PyAny>> {
+    let counts = (
+        layout,
+        version,
+        bytes_of(py, &export.class_documents),
+        bytes_of(py, &export.class_tokens),
+        bytes_of(py, &export.indptr),
+        bytes_of(py, &export.classes),
+        bytes_of(py, &export.tokens),
+        bytes_of(py, &export.documents),
+        bytes_of(py, &export.lengths),
+    );
+    Ok(counts.into_pyobject(py)?.into_any())
 }
 
 fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {

@@ -29,7 +29,38 @@ pub struct Presence {
     pub attributes: Vec<i64>,
 }
 
+/// The indexed documents, oldest first, as a sparse documents × words matrix of counts.
+#[derive(Default)]
+pub struct Indexed {
+    pub classes: Vec<i64>,
+    pub weights: Vec<f64>,
+    pub indptr: Vec<i64>,
+    pub words: Vec<i64>,
+    pub counts: Vec<f64>,
+}
+
 impl Store {
+    /// A copy of the indexed documents.
+    pub fn export_indexed(&self) -> Indexed {
+        let cells = self.index.documents().map(|document| document.words.len()).sum();
+        let mut indexed = Indexed {
+            words: Vec::with_capacity(cells),
+            counts: Vec::with_capacity(cells),
+            indptr: vec![0],
+            ..Indexed::default()
+        };
+        for document in self.index.documents() {
+            indexed.classes.push(i64::from(document.class));
+            indexed.weights.push(document.weight);
+            for &(word, count) in &document.words {
+                indexed.words.push(i64::from(word));
+                indexed.counts.push(count);
+            }
+            indexed.indptr.push(indexed.words.len() as i64);
+        }
+        indexed
+    }
+
     /// A copy of the indexed documents.
     pub fn export_documents(&self) -> Presence {
         let documents = self.index.len();

@@ -35,6 +35,7 @@ pub mod tokenizer;
 pub mod unicode;
 pub mod unlearn;
 pub mod vocabulary;
+pub mod weights;
 
 #[cfg(feature = "python")]
 mod bindings;

@@ -67,6 +67,10 @@ pub struct Scoring {
     pub log_alpha: f64,
     /// Factors that take the place of the smoothing.
     pub(crate) correlation: Option<Correlation>,
+    /// Whether the store's weights of words and documents count.
+    pub(crate) weighted: bool,
+    /// Whether P(w|c) is multiplied by the ratio R_wc of the word and the class.
+    pub(crate) chi_square: bool,
     table: Arc<[f64]>,
 }
 
@@ -97,10 +101,12 @@ impl Scoring {
             prior,
             unseen,
             effective: false,
-            correlation: None,
             vocabulary_size,
             alpha,
             log_alpha,
+            correlation: None,
+            weighted: false,
+            chi_square: false,
             table,
         })
     }
@@ -115,6 +121,26 @@ impl Scoring {
             ));
         }
         Ok(Scoring { effective: true, ..self })
+    }
+
+    /// The same, but with the store's weights of words and documents, or the ratios R_wc.
+    pub fn with_weights(self, weighted: bool, chi_square: bool) -> Result<Self> {
+        if (weighted || chi_square) && matches!(self.event, Event::Bernoulli | Event::Attributes) {
+            return Err(Error::Invalid(
+                "weights are of word counts: combine them with the event 'multinomial', \
+                 'complement' or 'one-versus-all'; 'bernoulli' sums over absent words by their \
+                 document frequencies alone, and 'attributes' counts no words"
+                    .into(),
+            ));
+        }
+        if (weighted || chi_square) && self.correlation.is_some() {
+            return Err(Error::Invalid(
+                "weights need the estimate 'additive': the correlation factor mixes counts that \
+                 have none"
+                    .into(),
+            ));
+        }
+        Ok(Scoring { weighted, chi_square, ..self })
     }
 
     /// ln(count + α), from a table where the count is a small integer.
@@ -157,22 +183,30 @@ impl Scoring {
         if self.effective {
             return self.prepare_effective(store, terms);
         }
-        let (all, classes) = (store.documents(), store.existing_classes() as f64);
-        let all_tokens: f64 = store.classes().iter().map(|class| class.tokens).sum();
+        let classes = store.existing_classes() as f64;
+        let ids = || 0..store.classes().len() as ClassId;
+        let all: f64 = ids().map(|class| self.totals(store, class).documents).sum();
+        let all_tokens: f64 = ids().map(|class| self.totals(store, class).tokens).sum();
         let smoothing = self.alpha * self.words(store);
-        let of_class = |class: &Class| {
+        let of_class = |(id, class): (ClassId, &Class)| {
+            let totals = self.totals(store, id);
             let mut terms = ClassTerms {
-                prior: self.log_prior(class.documents, all, classes),
-                tokens: (class.tokens + smoothing).ln(),
+                prior: self.log_prior(totals.documents, all, classes),
+                tokens: (totals.tokens + smoothing).ln(),
                 ..ClassTerms::default()
             };
             if matches!(self.event, Event::Complement | Event::OneVersusAll) {
                 // While only one class is known there is nothing outside it, and nothing to
                 // compare: the empirical prior then has no term.
-                let empty = self.prior == Prior::Empirical && all <= class.documents;
+                let empty = self.prior == Prior::Empirical && all <= totals.documents;
                 terms.prior_complement =
-                    if empty { 0.0 } else { self.log_prior(all - class.documents, all, classes) };
-                terms.tokens_complement = (all_tokens - class.tokens + smoothing).ln();
+                    if empty { 0.0 } else { self.log_prior(all - totals.documents, all, classes) };
+                // Weighted totals are rounded: nothing is left of all but the class's own.
+                terms.tokens_complement = ((all_tokens - totals.tokens).max(0.0) + smoothing).ln();
+                let rest = store.documents() - class.documents;
+                if self.chi_square && rest > 0.0 {
+                    terms.outside = (store.documents() / rest).ln();
+                }
             }
             if self.event == Event::Attributes {
                 terms.documents = (class.documents + self.alpha).ln();
@@ -189,7 +223,7 @@ impl Scoring {
             terms
         };
         terms.clear();
-        terms.extend(store.classes().iter().map(of_class));
+        terms.extend(ids().zip(store.classes()).map(of_class));
         if let Some(correlation) = &self.correlation {
             self.prepare_correlated(correlation, store, terms);
         }
@@ -242,6 +276,8 @@ pub struct ClassTerms {
     pub words: f64,
     /// Σ ln(n_c − df_wc + α) over the words the class has seen.
     pub absences: f64,
+    /// ln n / (n − n_c): the ratio R_wc̄ of a word that no document of the class contains.
+    pub outside: f64,
     /// The correlation factors, where they take the place of the smoothing.
     pub factors: Factors,
     /// ln t and, of the complement, ln(1 + t): what the share of a word is multiplied by where the

@@ -10,6 +10,7 @@ use crate::index::{Document, Index};
 use crate::pairs::PairTable;
 use crate::token::Token;
 use crate::vocabulary::{Vocabulary, WordId};
+use crate::weights::Weights;
 
 /// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
 pub const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -55,6 +56,8 @@ pub struct Store {
     pub(crate) attributes: Attributes,
     /// The effective counts in use, where an estimate makes any.
     pub(crate) effective: Effective,
+    /// Weights of words and documents, where there are any: other statistics in use.
+    pub(crate) weights: Option<Box<Weights>>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -76,6 +79,7 @@ impl Store {
             bags: Bags::default(),
             attributes: Attributes::default(),
             effective: Effective::default(),
+            weights: None,
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -191,6 +195,11 @@ impl Store {
         }
         totals.documents += weight;
         totals.tokens += weight * tokens;
+        if let Some(weights) = &mut self.weights {
+            for &(word, count) in &bag.words {
+                weights.learn(word, class, weight * count);
+            }
+        }
         self.version += 1;
         if self.settings.max_documents > 0 {
             bag.words.sort_unstable_by_key(|&(word, _)| word);
@@ -219,6 +228,9 @@ impl Store {
             self.bags.forget(attribute);
         }
         self.effective.forget_word(word);
+        if let Some(weights) = &mut self.weights {
+            weights.forget_word(word);
+        }
         self.layout += 1;
     }
 
@@ -226,6 +238,9 @@ impl Store {
     pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
         if !self.classes[class as usize].exists() {
             self.effective.forget_class(class);
+            if let Some(weights) = &mut self.weights {
+                weights.forget_class(class);
+            }
             self.layout += 1;
         }
     }
@@ -274,6 +289,9 @@ impl Store {
         cell.documents = documents;
         if self.settings.frequencies {
             self.classes[class as usize].move_frequency(before.documents, documents);
+        }
+        if let Some(weights) = &mut self.weights {
+            weights.take(word, class, before.tokens - tokens, documents == 0.0);
         }
         if documents == 0.0 {
             self.rows.remove(word, class);
@@ -333,6 +351,7 @@ impl Store {
             + self.bags.size()
             + self.attributes.size()
             + self.effective.size()
+            + self.weights().map_or(0, Weights::size)
     }
 }
 

@@ -17,7 +17,9 @@ __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", 
 
 MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF", "ComposedNB"),
+    *("HNB", "PHNB", "HONB", "NBCF"),
+    *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
+    *("DWMNB", "DWCNB", "DWOVA", "ComposedNB"),
 )
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 

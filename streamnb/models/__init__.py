@@ -5,6 +5,15 @@ from __future__ import annotations
 from streamnb.models.bnb import BNB
 from streamnb.models.cnb import CNB
 from streamnb.models.composed import ComposedNB
+from streamnb.models.dwcnb import DWCNB
+from streamnb.models.dwmnb import DWMNB
+from streamnb.models.dwova import DWOVA
+from streamnb.models.grscnb import GRSCNB
+from streamnb.models.grsmnb import GRSMNB
+from streamnb.models.grsova import GRSOVA
+from streamnb.models.grwcnb import GRWCNB
+from streamnb.models.grwmnb import GRWMNB
+from streamnb.models.grwova import GRWOVA
 from streamnb.models.hcnb import HCNB
 from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
@@ -14,6 +23,9 @@ from streamnb.models.mnb import MNB
 from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 from streamnb.models.phnb import PHNB
+from streamnb.models.rwccnb import RwcCNB
+from streamnb.models.rwcmnb import RwcMNB
+from streamnb.models.rwcova import RwcOVA
 from streamnb.models.secnb import SECNB
 from streamnb.models.semnb import SEMNB
 from streamnb.models.seova import SEOVA
@@ -21,6 +33,15 @@ from streamnb.models.seova import SEOVA
 __all__ = [
     "BNB",
     "CNB",
+    "DWCNB",
+    "DWMNB",
+    "DWOVA",
+    "GRSCNB",
+    "GRSMNB",
+    "GRSOVA",
+    "GRWCNB",
+    "GRWMNB",
+    "GRWOVA",
     "HCNB",
     "HMNB",
     "HNB",
@@ -34,4 +55,7 @@ __all__ = [
     "SEMNB",
     "SEOVA",
     "ComposedNB",
+    "RwcCNB",
+    "RwcMNB",
+    "RwcOVA",
 ]

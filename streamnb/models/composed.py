@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamnb.columns import Columns
+from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.packaging import Packaging
 from streamnb.parts import (
     PACKAGED,
     Dependence,
+    DocumentWeights,
     Estimate,
     Event,
+    Weights,
     dependence_named,
+    document_weights_named,
     estimate_named,
     event_named,
     packaged,
+    weights_named,
 )
 
 
@@ -46,6 +51,15 @@ class ComposedNB(NaiveBayes):
         As in `streamnb.PHNB`; without bags they have no effect.
     bins, values
         As in `streamnb.PHNB`; without columns they have no effect.
+    weights
+        Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
+        `GRWMNB`; or `"selection"`, as in `GRSMNB`. With any event model but `"bernoulli"`, which
+        sums over absent words by their document frequencies alone, with words independent, and
+        with the estimate `"additive"`.
+    document_weights
+        `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with.
+    rounds
+        As in `DWMNB`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -82,6 +96,9 @@ class ComposedNB(NaiveBayes):
         bins: int = 10,
         values: Mapping[str, int] | None = None,
         max_links: int = 1_000_000,
+        weights: str = "uniform",
+        document_weights: str = "uniform",
+        rounds: int = PAPER_ROUNDS,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -91,6 +108,9 @@ class ComposedNB(NaiveBayes):
         self.max_links = max_links
         self.estimate = estimate  # type: ignore[misc, assignment]
         self.factor = factor
+        self.weights = weights  # type: ignore[misc, assignment]
+        self.document_weights = document_weights  # type: ignore[misc, assignment]
+        self.rounds = rounds
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -120,3 +140,6 @@ class ComposedNB(NaiveBayes):
 
     def _estimate_part(self) -> Estimate:
         return estimate_named(self.estimate)
+
+    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
+        return weights_named(self.weights), document_weights_named(self.document_weights)
