@@ -15,7 +15,7 @@ fn arrays(store: &Store) -> WeightArrays {
         let sum: u32 = bytes.iter().map(|&byte| u32::from(byte)).sum();
         arrays.words.push(f64::from(sum % 5) / 2.0);
         if !store.rows().is_empty(id) {
-            for cell in store.rows().cells(id).filter(|cell| (sum + cell.class) % 3 == 0) {
+            for cell in store.rows().cells(id).filter(|cell| (sum + cell.class).is_multiple_of(3)) {
                 arrays.classes.push(i64::from(cell.class));
                 arrays.tokens.push(f64::from(sum % 7));
             }
