@@ -17,7 +17,7 @@ from streamnb.packaging import (
     give_bags,
     word_information,
 )
-from streamnb.paths import Effective, count_paths
+from streamnb.paths import as_arrays, count_paths
 from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
 
 
@@ -73,9 +73,9 @@ class Estimate:
         """Whether other counts stand in the place of those that were counted."""
         return False
 
-    def effective(self, store: _core.CountStore) -> tuple[int, Effective] | None:
-        """Return the counts to take instead, if any, and the layout that their ids are of."""
-        return None
+    def refresh(self, store: _core.CountStore, alpha: float) -> bool:
+        """Give a store new counts to take instead; False if ids changed their meaning meanwhile."""
+        return True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,10 +106,11 @@ class HigherOrderPaths(Estimate):
         """Paths stand in the place of documents."""
         return True
 
-    def effective(self, store: _core.CountStore) -> tuple[int, Effective]:
-        """Return the paths that contain each word, by class, and all paths of each class."""
+    def refresh(self, store: _core.CountStore, alpha: float) -> bool:
+        """Give a store the paths that contain each word, by class, and all paths of each class."""
         documents = Documents.of(store, ordered=self.max_words is not None)
-        return documents.layout, count_paths(documents, self.order, self.pure, self.max_words)
+        paths = count_paths(documents, self.order, self.pure, self.max_words)
+        return store.set_effective(documents.layout, alpha, *as_arrays(paths))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -302,6 +303,11 @@ DEPENDENCES = {
 def packaged(columns: bool) -> Dependence:
     """Return the packaged parents of columns, or of texts."""
     return dataclasses.replace(PACKAGED, columns=columns)
+
+
+def packaged_parts(columns: object) -> tuple[Event, Dependence]:
+    """Return the event model and the dependence of packaged parents, of columns or of texts."""
+    return ATTRIBUTES if columns else MULTINOMIAL, packaged(bool(columns))
 
 
 def event_named(name: object) -> Event:
