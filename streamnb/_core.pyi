@@ -126,7 +126,17 @@ class CountStore:
     def set_parents(self, layout: int, weights: _Floats) -> bool: ...
     def documents(
         self, ordered: bool
-    ) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes]: ...
+    ) -> tuple[
+        tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+    ]: ...
     def set_effective(
         self,
         layout: int,
@@ -148,12 +158,6 @@ class CountStore:
         tokens: _Floats,
     ) -> bool: ...
     def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
-    def indexed(
-        self,
-    ) -> tuple[
-        tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes],
-        tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes],
-    ]: ...
     @property
     def layout(self) -> int: ...
     @property

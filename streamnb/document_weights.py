@@ -11,8 +11,8 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamnb.indexed import IndexedMessages, Integers
-from streamnb.statistics import Counts, Floats
+from streamnb.documents import Documents
+from streamnb.statistics import Counts, Floats, Integers
 from streamnb.weighting import Setting, WordWeights, log_priors
 
 PAPER_ROUNDS = 20
@@ -36,7 +36,7 @@ class ExtraCounts:
 
 
 def discriminative(
-    indexed: IndexedMessages, setting: Setting, words: WordWeights | None, rounds: int
+    indexed: Documents, setting: Setting, words: WordWeights | None, rounds: int
 ) -> ExtraCounts:
     """Return the extra counts of messages that weigh the more, the less they fit to their class.
 

@@ -29,6 +29,7 @@ from streamnb.parameters import (
 from streamnb.parts import (
     CORRELATION,
     INDEPENDENT,
+    PACKAGED,
     SMOOTHING,
     UNIFORM,
     UNIFORM_DOCUMENTS,
@@ -38,7 +39,6 @@ from streamnb.parts import (
     Event,
     Weights,
 )
-from streamnb.paths import as_arrays
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
@@ -101,9 +101,13 @@ class NaiveBayes(base.MiniBatchClassifier):
     estimate: ClassVar[Estimate] = SMOOTHING
     weights: ClassVar[Weights] = UNIFORM
     document_weights: ClassVar[DocumentWeights] = UNIFORM_DOCUMENTS
-    # The correlation factor, for models whose estimate has one.
+    # The correlation factor, for models whose estimate has one; how columns are read and bags are
+    # filled, and how often documents are weighed, for models that do.
     factor: float | str = 0.1
-    # How often documents are weighed, for models whose documents have weights.
+    bins: int = 10
+    values: Mapping[str, int] | None = None
+    bag_threshold: float | str = 0.0
+    max_links: int = 1_000_000
     rounds: int = PAPER_ROUNDS
 
     def __init__(
@@ -143,10 +147,6 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the estimate."""
         return self.estimate
 
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        """Return how columns are read and bags are filled, in models that do."""
-        return None, None
-
     def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
         """Return the weights of words and of documents."""
         return self.weights, self.document_weights
@@ -182,7 +182,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
-        self._columns, self._packaging = self._columns_and_packaging()
+        self._columns = Columns(self.bins, self.values) if event.columns else None
+        bags = dependence.hidden == PACKAGED.hidden
+        self._packaging = Packaging(self.bag_threshold, self.max_links) if bags else None
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._reader: Callable[[Any], Any] | None = None
         if self._columns is not None:
@@ -426,11 +428,9 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._weights.refresh(self._store, Setting(event.name, prior, self.alpha, words))
         if not self._has_statistics or not self._store.n_documents:
             return
-        while (found := self._estimate.effective(self._store)) is not None:
-            layout, effective = found
-            # Where ids were given to other words or classes meanwhile, it is done again.
-            if self._store.set_effective(layout, self.alpha, *as_arrays(effective)):
-                break
+        # Where ids were given to other words or classes meanwhile, it is done again.
+        while not self._estimate.refresh(self._store, self.alpha):
+            pass
         while self._dependence.hidden:
             words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
             # Where pruning gave ids to other words meanwhile, it is done again.

@@ -12,14 +12,13 @@ from streamnb import _core
 from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.errors import InputError
-from streamnb.indexed import IndexedMessages
 from streamnb.packaging import (
     Packaging,
     attribute_information,
     give_bags,
     word_information,
 )
-from streamnb.paths import Effective, count_paths
+from streamnb.paths import as_arrays, count_paths
 from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
 from streamnb.weighting import Setting, WordWeights, relative_gain_ratios, selection
 
@@ -76,9 +75,9 @@ class Estimate:
         """Whether other counts stand in the place of those that were counted."""
         return False
 
-    def effective(self, store: _core.CountStore) -> tuple[int, Effective] | None:
-        """Return the counts to take instead, if any, and the layout that their ids are of."""
-        return None
+    def refresh(self, store: _core.CountStore, alpha: float) -> bool:
+        """Give a store new counts to take instead; False if ids changed their meaning meanwhile."""
+        return True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,10 +108,11 @@ class HigherOrderPaths(Estimate):
         """Paths stand in the place of documents."""
         return True
 
-    def effective(self, store: _core.CountStore) -> tuple[int, Effective]:
-        """Return the paths that contain each word, by class, and all paths of each class."""
+    def refresh(self, store: _core.CountStore, alpha: float) -> bool:
+        """Give a store the paths that contain each word, by class, and all paths of each class."""
         documents = Documents.of(store, ordered=self.max_words is not None)
-        return documents.layout, count_paths(documents, self.order, self.pure, self.max_words)
+        paths = count_paths(documents, self.order, self.pure, self.max_words)
+        return store.set_effective(documents.counts.layout, alpha, *as_arrays(paths))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -268,7 +268,7 @@ class PackagedParents(Dependence):
             pairs = word_information(documents, vocabulary_size, packaging.max_links)
         packaging.average = pairs.average
         least = 0.0 if packaging.learns else packaging.bits
-        if not give_bags(store, documents.layout, pairs, least):
+        if not give_bags(store, documents.counts.layout, pairs, least):
             return False
         store.set_bag_threshold(packaging.bits)
         return True
@@ -302,7 +302,7 @@ class Weights:
     max_documents: int = 0
     periodic: bool = False
 
-    def weigh(self, indexed: IndexedMessages, setting: Setting) -> WordWeights | None:
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights | None:
         """Return the weight of each word, where they are statistics."""
         return None
 
@@ -313,7 +313,7 @@ class GainRatioWeights(Weights):
 
     periodic: bool = True
 
-    def weigh(self, indexed: IndexedMessages, setting: Setting) -> WordWeights:
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
         """Return the gain ratios over their mean."""
         return relative_gain_ratios(indexed.counts, setting.vocabulary_size)
 
@@ -324,7 +324,7 @@ class Selection(Weights):
 
     periodic: bool = True
 
-    def weigh(self, indexed: IndexedMessages, setting: Setting) -> WordWeights:
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
         """Return 1 for the words selected, 0 for the others."""
         return selection(indexed, setting)
 
@@ -349,7 +349,7 @@ class DocumentWeights:
 
     def extra(
         self,
-        indexed: IndexedMessages,
+        indexed: Documents,
         setting: Setting,
         words: WordWeights | None,
         rounds: int,
@@ -366,7 +366,7 @@ class Discriminative(DocumentWeights):
 
     def extra(
         self,
-        indexed: IndexedMessages,
+        indexed: Documents,
         setting: Setting,
         words: WordWeights | None,
         rounds: int,
@@ -411,6 +411,11 @@ DEPENDENCES = {
 def packaged(columns: bool) -> Dependence:
     """Return the packaged parents of columns, or of texts."""
     return dataclasses.replace(PACKAGED, columns=columns)
+
+
+def packaged_parts(columns: object) -> tuple[Event, Dependence]:
+    """Return the event model and the dependence of packaged parents, of columns or of texts."""
+    return ATTRIBUTES if columns else MULTINOMIAL, packaged(bool(columns))
 
 
 def event_named(name: object) -> Event:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamnb.indexed import IndexedMessages, Integers
-from streamnb.statistics import Counts, Floats, gain_ratio
+from streamnb.documents import Documents
+from streamnb.statistics import Counts, Floats, Integers, gain_ratio
 
 SHARES = tuple(tenths / 10 for tenths in range(1, 11))
 """The shares of words that selection chooses from."""
@@ -101,7 +101,7 @@ def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:
     return WordWeights(ratios / mean, 0.0)
 
 
-def selection(indexed: IndexedMessages, setting: Setting) -> WordWeights:
+def selection(indexed: Documents, setting: Setting) -> WordWeights:
     """Return weight 1 for the share of words by gain ratio that would have decided best, else 0.
 
     Each share of `SHARES` decides each indexed message, with its own counts taken out: of class,
@@ -147,7 +147,7 @@ def _thresholds(ratios: Floats, vocabulary_size: float) -> Floats:
 
 
 def _left_out(
-    indexed: IndexedMessages, setting: Setting, first: Integers
+    indexed: Documents, setting: Setting, first: Integers
 ) -> Iterator[tuple[slice, Floats]]:
     """Decide the messages, each without its own counts, by the words of each share.
 

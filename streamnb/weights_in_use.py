@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.indexed import IndexedMessages
+from streamnb.documents import Documents
 
 if TYPE_CHECKING:
     from streamnb.parts import DocumentWeights, Weights
@@ -47,7 +47,7 @@ class WeightsInUse:
             How its messages are scored; m is at least the number of words learned.
         """
         while True:
-            indexed = IndexedMessages.of(store)
+            indexed = Documents.of(store, ordered=self.documents.periodic)
             size = max(setting.vocabulary_size, float(store.n_words))
             used = dataclasses.replace(
                 setting, vocabulary_size=size, chi_square=self.words.chi_square

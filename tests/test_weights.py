@@ -15,7 +15,7 @@ from test_reference import TINY, assert_same_scores, prefixes, synthetic_stream
 
 import streamnb
 from streamnb import ComposedNB, InputError
-from streamnb.indexed import IndexedMessages
+from streamnb import documents as copied
 from streamnb.statistics import Counts
 from streamnb.weighting import Setting, selection
 
@@ -299,7 +299,7 @@ def test_pruning_forgets_weights(name: str) -> None:
 
 def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = learned(streamnb.GRSOVA())
-    indexed = IndexedMessages.of(model._store)
+    indexed = copied.Documents.of(model._store)
     setting = Setting("one-versus-all", "laplace", 1.0, float(model.n_words))
     at_once = selection(indexed, setting)
     monkeypatch.setattr("streamnb.weighting._BLOCK", 1)

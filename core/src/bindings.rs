@@ -760,7 +760,6 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 impl CountStore {
     #[new]
     #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,
@@ -1028,28 +1027,30 @@ impl CountStore {
         Ok(self.write(py, |store| store.set_parents(weights, layout)))
     }
 
-    /// The indexed documents, oldest first, as arrays, in bytes: (layout, word slots, word ids in
-    /// the order of the words' bytes, class ids and weights; then the sparse documents × words
-    /// matrix of presence: indptr, word ids; and the id of each word as an attribute, -1 for words
-    /// not in use). Without `ordered` that order is empty.
+    /// The indexed documents with the counts of the same moment, as arrays, in bytes: what `counts`
+    /// returns; class ids and weights of the documents, oldest first; the sparse documents × words
+    /// matrix of counts: indptr, word ids, counts; the ids of all words in the order of their
+    /// bytes, none unless `ordered`; the ids of classes in the order of their ranks; and the id of
+    /// each word as an attribute, -1 for words not in use.
     fn documents<'py>(&self, py: Python<'py>, ordered: bool) -> PyResult<Bound<'py, PyAny>> {
-        let (layout, slots, order, presence) = py.detach(|| {
+        let (counts, documents, words, classes) = py.detach(|| {
             self.read_detached(|store| {
-                let vocabulary = store.vocabulary();
-                let order = if ordered { vocabulary.sorted_ids() } else { Vec::new() };
-                (store.layout(), vocabulary.slots(), order, store.export_documents())
+                let counts = (store.layout(), store.version(), store.export());
+                let words = if ordered { store.vocabulary().sorted_ids() } else { Vec::new() };
+                (counts, store.export_documents(), words, store.class_order())
             })
         });
-        let order: Vec<i64> = order.into_iter().map(i64::from).collect();
+        let ids = |ids: Vec<u32>| ids.into_iter().map(i64::from).collect::<Vec<_>>();
         let documents = (
-            layout,
-            slots,
-            bytes_of(py, &order),
-            bytes_of(py, &presence.classes),
-            bytes_of(py, &presence.weights),
-            bytes_of(py, &presence.indptr),
-            bytes_of(py, &presence.words),
-            bytes_of(py, &presence.attributes),
+            counts_for_python(py, counts)?,
+            bytes_of(py, &documents.classes),
+            bytes_of(py, &documents.weights),
+            bytes_of(py, &documents.indptr),
+            bytes_of(py, &documents.words),
+            bytes_of(py, &documents.counts),
+            bytes_of(py, &ids(words)),
+            bytes_of(py, &ids(classes)),
+            bytes_of(py, &documents.attributes),
         );
         Ok(documents.into_pyobject(py)?.into_any())
     }
@@ -1219,33 +1220,6 @@ impl CountStore {
             bytes_of(py, &arrays.tokens),
         );
         Ok(Some(arrays.into_pyobject(py)?.into_any()))
-    }
-
-    /// The indexed documents with the counts of the same moment, as arrays, in bytes: what `counts`
-    /// returns; then class ids and weights of the documents, oldest first, and the sparse
-    /// documents × words matrix of counts: indptr, word ids, counts; and the ids of all words in
-    /// the order of their bytes, and of classes in the order of their ranks.
-    fn indexed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (counts, documents, words, classes) = py.detach(|| {
-            self.read_detached(|store| {
-                let counts = (store.layout(), store.version(), store.export());
-                // The order of words is for what is summed over messages, if there are any.
-                let sorted = !store.index().is_empty();
-                let words = if sorted { store.vocabulary().sorted_ids() } else { Vec::new() };
-                (counts, store.export_indexed(), words, store.class_order())
-            })
-        });
-        let ids = |ids: Vec<u32>| ids.into_iter().map(i64::from).collect::<Vec<_>>();
-        let documents = (
-            bytes_of(py, &documents.classes),
-            bytes_of(py, &documents.weights),
-            bytes_of(py, &documents.indptr),
-            bytes_of(py, &documents.words),
-            bytes_of(py, &documents.counts),
-            bytes_of(py, &ids(words)),
-            bytes_of(py, &ids(classes)),
-        );
-        Ok((counts_for_python(py, counts)?, documents).into_pyobject(py)?.into_any())
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {

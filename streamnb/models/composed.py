@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamnb.columns import Columns
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.packaging import Packaging
 from streamnb.parts import (
     PACKAGED,
     Dependence,
@@ -131,12 +129,6 @@ class ComposedNB(NaiveBayes):
         if dependence == PACKAGED:
             dependence = packaged(event.columns)
         return event, dependence
-
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        event, dependence = self._parts()
-        columns = Columns(self.bins, self.values) if event.columns else None
-        bags = dependence.hidden == PACKAGED.hidden
-        return columns, Packaging(self.bag_threshold, self.max_links) if bags else None
 
     def _estimate_part(self) -> Estimate:
         return estimate_named(self.estimate)
