@@ -56,7 +56,7 @@ def test_table_and_plot_are_written(
         ("SEMNB(max_documents=30)", "120"),
     ]
     assert rows[0][5] == "-"  # nothing to refresh
-    assert "longest predict_one beside a refresh" in page
+    assert "holds predict_one up, in medians" in page
     assert (tmp_path / "growth.svg").read_text().count("SEMNB(max_documents=30)") >= 1
     assert (tmp_path / "g.json").exists()
     assert capsys.readouterr().out.strip() in page
