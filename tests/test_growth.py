@@ -41,13 +41,13 @@ def test_every_model_appears_by_itself(bench: Any) -> None:
 def test_table_and_plot_are_written(
     bench: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "growth.md").write_text("before\n<!-- make growth -->old<!-- end -->\nafter\n")
+    (tmp_path / "growth.md").write_text("before\n<!-- make growth -->outdated<!-- end -->\nafter\n")
     options = ["--lengths", "50,120", "--into", str(tmp_path), "--json", str(tmp_path / "g.json")]
     assert bench.main([*options, "--model", "MNB", "--model", "SEMNB(max_documents=30)"]) == 0
     page = (tmp_path / "growth.md").read_text()
     assert page.startswith("before\n<!-- make growth -->\n```text\n")
     assert page.endswith("growth.svg)\n<!-- end -->\nafter\n")
-    assert "old" not in page
+    assert "outdated" not in page
     rows = [line.split() for line in page.splitlines() if line.startswith(("MNB ", "SEMNB("))]
     assert [(row[0], row[1]) for row in rows[:4]] == [
         ("MNB", "50"),

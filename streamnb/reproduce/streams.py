@@ -310,7 +310,10 @@ def _notes(
             "- *first N*: a slow model saw the first N messages of the stream only; its figures "
             "are not those\n  of the whole stream."
         )
-    yield f"- Times: {platform.machine()}, Python {platform.python_version()}."
+    yield (
+        f"- Times: {platform.machine()}, Python {platform.python_version()}; on the clock, whatever "
+        "else the machine\n  did meanwhile."
+    )
 
 
 def write_page(path: Path, text: str) -> None:
