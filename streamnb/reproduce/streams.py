@@ -311,8 +311,8 @@ def _notes(
             "are not those\n  of the whole stream."
         )
     yield (
-        f"- Times: {platform.machine()}, Python {platform.python_version()}; on the clock, whatever "
-        "else the machine\n  did meanwhile."
+        f"- Times: {platform.machine()}, Python {platform.python_version()}; on the clock, "
+        "whatever else the\n  machine did meanwhile."
     )
 
 
