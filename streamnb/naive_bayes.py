@@ -16,6 +16,7 @@ from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
+from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
@@ -81,6 +82,13 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
         predictions walk the documents instead.
+    form
+        What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
+        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f), between which
+        and scikit-learn's `sublinear_tf`, 1 + ln f, lies only how much a word counts that is there
+        once; `"unit"`, f divided by the Euclidean length of the message (`norm="l2"`);
+        `"presence-unit"` and `"log-unit"`, one after the other. All but the first two are rounded
+        to multiples of 2**-20, at least one of them, which keeps unlearning and merging exact.
 
     Raises
     ------
@@ -114,6 +122,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.alpha = alpha
         self.prior = prior
@@ -127,6 +136,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         self.max_words = max_words
         self.max_documents = max_documents
         self.max_pairs = max_pairs
+        self.form = form
         self._begin(None, Labels())
 
     def _parts(self) -> tuple[Event, Dependence]:
@@ -141,6 +151,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
         estimate = self._estimate_part()
+        form = check_form(self.form, event)
         m = self.vocabulary_size
         own_documents = max(dependence.max_documents, estimate.max_documents)
         documents = own_documents if self.max_documents is None else self.max_documents
@@ -194,6 +205,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                 frequencies=event.frequencies and not estimate.substitutes,
                 columns=event.columns,
                 own_pairs=dependence.own_pairs,
+                form=form,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)

@@ -80,6 +80,7 @@ class ComposedNB(NaiveBayes):
         bins: int = 10,
         values: Mapping[str, int] | None = None,
         max_links: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -102,6 +103,7 @@ class ComposedNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
