@@ -71,6 +71,8 @@ def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
         )
     if other.tokenizer != model.tokenizer:
         raise InputError("models with different tokenizers count different words")
+    if other.form != model.form:
+        raise InputError("models with different forms of documents count differently")
     if model._columns and other._columns and model._columns.bins != other._columns.bins:
         raise InputError("models with different bins count different words")
     return other.classes_

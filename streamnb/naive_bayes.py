@@ -17,6 +17,7 @@ from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
+from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
@@ -88,6 +89,13 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
         predictions walk the documents instead.
+    form
+        What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
+        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f), between which
+        and scikit-learn's `sublinear_tf`, 1 + ln f, lies only how much a word counts that is there
+        once; `"unit"`, f divided by the Euclidean length of the message (`norm="l2"`);
+        `"presence-unit"` and `"log-unit"`, one after the other. All but the first two are rounded
+        to multiples of 2**-20, at least one of them, which keeps unlearning and merging exact.
 
     Raises
     ------
@@ -124,6 +132,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.alpha = alpha
         self.prior = prior
@@ -137,6 +146,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         self.max_words = max_words
         self.max_documents = max_documents
         self.max_pairs = max_pairs
+        self.form = form
         self._begin(None, Labels())
 
     def _parts(self) -> tuple[Event, Dependence]:
@@ -156,6 +166,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         event, dependence = self._parts()
         estimate = self._estimate_part()
         weights, document_weights = self._weight_parts()
+        form = check_form(self.form, event)
         m = self.vocabulary_size
         documents = self.max_documents
         if documents is None:
@@ -221,6 +232,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                 frequencies=event.frequencies and not estimate.substitutes,
                 columns=event.columns,
                 own_pairs=dependence.own_pairs,
+                form=form,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)

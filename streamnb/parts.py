@@ -37,6 +37,8 @@ class Event:
         Whether it needs each class's histogram of document frequencies.
     columns
         Whether a message maps attributes to values, and is no text.
+    counts
+        Whether it matters how often a word is in a message.
     """
 
     name: str
@@ -44,15 +46,16 @@ class Event:
     unseen: str
     frequencies: bool = False
     columns: bool = False
+    counts: bool = True
 
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
 # river and scikit-learn do. A complement is empty while one class is known: it needs smoothing.
-BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=True)
+BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=True, counts=False)
 MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
 COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
 ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
-ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True)
+ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True, counts=False)
 
 
 @dataclasses.dataclass(frozen=True)

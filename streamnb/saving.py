@@ -124,6 +124,8 @@ def load(
             model._scoring = model._factor.scoring
         if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
+        if model._store.form != model.form:
+            raise ModelFileError("the model can't be read: its counts have another form")
     except ModelFileError:
         raise
     except _UNREADABLE as error:

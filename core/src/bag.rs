@@ -86,6 +86,30 @@ impl Bag {
         self.unseen.iter().map(|unseen| unseen.count).sum()
     }
 
+    /// Gives all tokens of an unknown word to the first entry that it has, none to the others.
+    pub fn sum_up_unseen(&mut self) {
+        if self.unseen.len() < 2 {
+            return;
+        }
+        let mut places: Vec<usize> = (0..self.unseen.len()).collect();
+        places.sort_by_key(|&place| self.unseen[place].hash);
+        let mut first = places[0];
+        for &place in &places[1..] {
+            if self.unseen[place].hash == self.unseen[first].hash {
+                self.unseen[first].count += std::mem::take(&mut self.unseen[place].count);
+            } else {
+                first = place;
+            }
+        }
+    }
+
+    /// The counts of all words, of unknown ones too; none that is 0.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        let known = self.words.iter_mut().map(|(_, count)| count);
+        let unseen = self.unseen.iter_mut().map(|unseen| &mut unseen.count);
+        known.chain(unseen).filter(|count| **count > 0.0)
+    }
+
     /// How many different unknown words there are (told apart by their 64-bit hashes).
     pub fn unseen_words(&self) -> usize {
         let mut hashes: Vec<u64> = self.unseen.iter().map(|unseen| unseen.hash).collect();

@@ -14,6 +14,7 @@ use crate::decision;
 use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
 use crate::export::Counts;
+use crate::form::Form;
 use crate::hidden::HiddenScratch;
 use crate::message::{Columns, Message, WordCounts, check_count};
 use crate::one_dependence::OneDependenceScratch;
@@ -759,8 +760,10 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 #[pymethods]
 impl CountStore {
     #[new]
-    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form="counts"))]
     fn new(
+        py: Python<'_>,
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,
         max_documents: usize,
@@ -768,10 +771,14 @@ impl CountStore {
         frequencies: bool,
         columns: bool,
         own_pairs: bool,
-    ) -> Self {
+        form: &str,
+    ) -> PyResult<Self> {
+        let form = Form::named(form).ok_or_else(|| {
+            input_error(py, format!("form must be {}, not {form:?}", Form::names()))
+        })?;
         let settings =
-            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs };
-        CountStore { store: RwLock::new(Store::new(settings)), tokenizer }
+            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form };
+        Ok(CountStore { store: RwLock::new(Store::new(settings)), tokenizer })
     }
 
     /// A store from the bytes of `snapshot`.
@@ -1261,6 +1268,12 @@ impl CountStore {
     #[getter]
     fn n_indexed(&self, py: Python<'_>) -> usize {
         self.read(py, |store| store.index().len())
+    }
+
+    /// The form of documents.
+    #[getter]
+    fn form(&self, py: Python<'_>) -> &'static str {
+        self.read(py, |store| store.settings().form.name())
     }
 
     /// (pair, class) cells in the pair table.

@@ -16,6 +16,7 @@ pub mod error;
 pub mod events;
 pub mod explain;
 pub mod export;
+pub mod form;
 pub mod hidden;
 pub mod index;
 pub mod merge;

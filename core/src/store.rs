@@ -6,6 +6,7 @@ use crate::bags::Bags;
 use crate::counts::{Class, ClassId, Rows, take};
 use crate::effective::Effective;
 use crate::error::{Error, Result};
+use crate::form::Form;
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
 use crate::token::Token;
@@ -38,6 +39,8 @@ pub struct Settings {
     pub columns: bool,
     /// Whether the pair table also holds each word with itself.
     pub own_pairs: bool,
+    /// What counts become before they are learned or scored.
+    pub form: Form,
 }
 
 /// Everything learned so far.

@@ -97,6 +97,7 @@ class ComposedNB(NaiveBayes):
         weights: str = "uniform",
         document_weights: str = "uniform",
         rounds: int = PAPER_ROUNDS,
+        form: str = "counts",
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -122,6 +123,7 @@ class ComposedNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
