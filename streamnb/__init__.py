@@ -28,6 +28,9 @@ from streamnb.explanation import Explanation
 from streamnb.models import (
     BNB,
     CNB,
+    DFWCNB,
+    DFWMNB,
+    DFWOVA,
     DWCNB,
     DWMNB,
     DWOVA,
@@ -62,6 +65,9 @@ __version__ = "0.1.0"
 __all__ = [
     "BNB",
     "CNB",
+    "DFWCNB",
+    "DFWMNB",
+    "DFWOVA",
     "DWCNB",
     "DWMNB",
     "DWOVA",

@@ -58,6 +58,7 @@ class Scoring:
         factor: float | None = None,
         factors: list[tuple[float, float]] | None = None,
         weighted: bool = False,
+        weighted_documents: bool = False,
         chi_square: bool = False,
     ) -> Self: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...

@@ -43,7 +43,7 @@ from streamnb.parts import (
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
-from streamnb.weighting import Setting
+from streamnb.weighting import MAX_CANDIDATES, Setting
 from streamnb.weights_in_use import WeightsInUse
 
 Message = str | Mapping[Any, float]
@@ -110,13 +110,14 @@ class NaiveBayes(base.MiniBatchClassifier):
     weights: ClassVar[Weights] = UNIFORM
     document_weights: ClassVar[DocumentWeights] = UNIFORM_DOCUMENTS
     # The correlation factor, for models whose estimate has one; how columns are read and bags are
-    # filled, and how often documents are weighed, for models that do.
+    # filled, how often documents are weighed and how many words are searched, for models that do.
     factor: float | str = 0.1
     bins: int = 10
     values: Mapping[str, int] | None = None
     bag_threshold: float | str = 0.0
     max_links: int = 1_000_000
     rounds: int = PAPER_ROUNDS
+    max_candidates: int = MAX_CANDIDATES
 
     def __init__(
         self,
@@ -176,7 +177,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._dependence, self._estimate = dependence, estimate
         prior = event.prior if self.prior is None else check_choice("prior", self.prior)
         self._weights = WeightsInUse(
-            weights, document_weights, check_bound("rounds", self.rounds, 0)
+            weights,
+            document_weights,
+            check_bound("rounds", self.rounds, 0),
+            check_bound("max_candidates", self.max_candidates, 1),
         )
         make_scoring = functools.partial(
             _core.Scoring,
@@ -187,7 +191,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
             effective=estimate.substitutes,
-            weighted=self._weights.periodic,
+            weighted=weights.periodic,
+            weighted_documents=document_weights.periodic,
             chi_square=weights.chi_square,
         )
         correlated = estimate is CORRELATION

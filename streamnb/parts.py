@@ -20,7 +20,13 @@ from streamnb.packaging import (
 )
 from streamnb.paths import as_arrays, count_paths
 from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
-from streamnb.weighting import Setting, WordWeights, relative_gain_ratios, selection
+from streamnb.weighting import (
+    Setting,
+    WordWeights,
+    correlation_based,
+    relative_gain_ratios,
+    selection,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -298,12 +304,15 @@ class Weights:
         What `max_documents=None` means: documents kept in the index.
     periodic
         Whether they are statistics, computed at each refresh.
+    ordered
+        Whether they need the order of the words' bytes.
     """
 
     name: str
     chi_square: bool = False
     max_documents: int = 0
     periodic: bool = False
+    ordered: bool = False
 
     def weigh(self, indexed: Documents, setting: Setting) -> WordWeights | None:
         """Return the weight of each word, where they are statistics."""
@@ -330,6 +339,18 @@ class Selection(Weights):
     def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
         """Return 1 for the words selected, 0 for the others."""
         return selection(indexed, setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class CorrelationWeights(Weights):
+    """Words that correlation-based selection takes weigh 2, the others 1 (DFW)."""
+
+    periodic: bool = True
+    ordered: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return the weights 2 and 1."""
+        return correlation_based(indexed, setting)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -391,11 +412,15 @@ UNIFORM = Weights("uniform")
 CHI_SQUARE = Weights("chi-square", chi_square=True)
 GAIN_RATIO = GainRatioWeights("gain-ratio")
 SELECTION = Selection("selection", max_documents=65_536)
+CORRELATION_BASED = CorrelationWeights("correlation-based", max_documents=65_536)
 
 UNIFORM_DOCUMENTS = DocumentWeights("uniform")
 DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
 
-WEIGHTS = {weights.name: weights for weights in (UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION)}
+WEIGHTS = {
+    weights.name: weights
+    for weights in (UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED)
+}
 DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
 
 EVENTS = {

@@ -78,6 +78,12 @@ def _entropy(shares: Floats) -> Floats:
     return -shares * logs
 
 
+def entropies(shares: Floats) -> Floats:
+    """Return −Σ p ln p over the first axis, in its order."""
+    summed: Floats = _entropy(shares).sum(axis=0)
+    return summed
+
+
 def gain_ratio(counts: Counts) -> Floats:
     """Return the gain ratio of each word's presence for the class (HMNB paper, Equation 12).
 

@@ -25,16 +25,24 @@ class WeightsInUse:
         The parts.
     rounds
         How often documents are weighed.
+    max_candidates
+        Words that a search for words looks at.
     """
 
     words: Weights
     documents: DocumentWeights
     rounds: int
+    max_candidates: int
 
     @property
     def periodic(self) -> bool:
         """Whether there is anything to refresh."""
         return self.words.periodic or self.documents.periodic
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of all words is needed."""
+        return self.words.ordered or self.documents.periodic
 
     def refresh(self, store: _core.CountStore, setting: Setting) -> None:
         """Compute the weights of a store with messages anew, and swap them in.
@@ -47,10 +55,13 @@ class WeightsInUse:
             How its messages are scored; m is at least the number of words learned.
         """
         while True:
-            indexed = Documents.of(store, ordered=self.documents.periodic)
+            indexed = Documents.of(store, ordered=self.ordered)
             size = max(setting.vocabulary_size, float(store.n_words))
             used = dataclasses.replace(
-                setting, vocabulary_size=size, chi_square=self.words.chi_square
+                setting,
+                vocabulary_size=size,
+                chi_square=self.words.chi_square,
+                max_candidates=self.max_candidates,
             )
             words = self.words.weigh(indexed, used)
             extra = self.documents.extra(indexed, used, words, self.rounds)

@@ -44,8 +44,8 @@ PAIRED = tuple(
 # Those that know nothing of a class from its messages one by one.
 BETWEEN_MESSAGES = reference_paths.MODELS
 
-# Those whose reference leaves each message out in turn, which takes its time.
-SLOW = tuple(name for name in reference_weights.MODELS if name.startswith("GRS"))
+# Those whose reference leaves each message out in turn, or searches words, which takes its time.
+SLOW = tuple(name for name in reference_weights.MODELS if name.startswith(("GRS", "DFW")))
 # Of documents with weights: the slow reference weighs all of them in each round.
 ITERATED = tuple(name for name in reference_weights.MODELS if name.startswith("DW"))
 FEW_ROUNDS = 3

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from reference import Array, Documents
+from reference_relevance import selected
 
-FAMILIES = ("Rwc", "GRW", "GRS", "DW")
+FAMILIES = ("Rwc", "GRW", "GRS", "DFW", "DW")
 EVENTS = ("MNB", "CNB", "OVA")
 MODELS = tuple(family + event for family in FAMILIES for event in EVENTS)
 # Those that look at past messages.
-INDEXED = tuple(name for name in MODELS if name.startswith(("GRS", "DW")))
+INDEXED = tuple(name for name in MODELS if name.startswith(("GRS", "DFW", "DW")))
 SHARES = range(1, 11)  # in tenths
 # Numbers this near are the same but for rounding: gain ratios that tie, scores that tie.
 TIE = 1e-9
@@ -36,6 +37,8 @@ class WeightsReference:
         As in `reference.Reference`.
     rounds
         How often documents are weighed.
+    max_candidates
+        Words that are searched.
     max_documents
         How many of the last documents are weighed, or left out in turn; None is all.
     words, documents
@@ -52,16 +55,18 @@ class WeightsReference:
         rounds: int = 20,
         words: str | None = None,
         documents: str | None = None,
+        max_candidates: int = 1_000,
         max_documents: int | None = None,
     ) -> None:
         self.event, family = name[-3:], name[:-3]
-        self.words = family if family in ("Rwc", "GRW", "GRS") else words
+        self.words = family if family in ("Rwc", "GRW", "GRS", "DFW") else words
         self.documents = "DW" if family == "DW" else documents
         self.alpha = alpha
         self.prior = prior or ("empirical" if self.event == "MNB" else "laplace")
         self.unseen = unseen or "smooth"
         self.vocabulary_size = vocabulary_size
         self.rounds = rounds
+        self.max_candidates = max_candidates
         self.max_documents = max_documents
         self._last: tuple[Documents, Array, float, Array] | None = None
 
@@ -135,6 +140,9 @@ class WeightsReference:
             return (gain / mean, 0.0) if mean > 1e-12 else (ones, 1.0)
         if self.words == "GRS":
             return self._select(docs)
+        if self.words == "DFW":
+            for word in selected(docs, self._first(docs), self.max_candidates):
+                ones[docs.words[word]] = 2
         return ones, 1.0
 
     def kept(self, docs: Documents) -> list[tuple[Array, float]]:

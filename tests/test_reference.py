@@ -318,6 +318,9 @@ HAM_MEAN, SPAM_MEAN = (HAM_GIVEN_B + HAM_GIVEN_C) / 2, (SPAM_GIVEN_B + SPAM_GIVE
 # is never decided right, so the smallest share is selected: b and c, which tie, of 3 + 1 tokens.
 GAIN_RATIO = (F(5, 9) * F(2, 9)) ** 1.5
 SELECTED = F(2, 4) * F(1, 4)
+# Correlation-based selection takes b, which says it all, and not c, which says the same again.
+HAM_TWICE_B = F(2, 6) * F(3, 6) ** 2 * F(1, 6)
+SPAM_TWICE_B = F(3, 6) * F(1, 6) ** 2 * F(2, 6)
 BY_HAND = {
     "RwcMNB": (2 * HAM_INDEPENDENT, 2 * SPAM_INDEPENDENT),
     "RwcCNB": (1 / (2 * SPAM_INDEPENDENT), 1 / (2 * HAM_INDEPENDENT)),
@@ -328,6 +331,9 @@ BY_HAND = {
     "GRSMNB": (SELECTED, SELECTED),
     "GRSCNB": (1 / SELECTED, 1 / SELECTED),
     "GRSOVA": (1, 1),
+    "DFWMNB": (HAM_TWICE_B, SPAM_TWICE_B),
+    "DFWCNB": (1 / SPAM_TWICE_B, 1 / HAM_TWICE_B),
+    "DFWOVA": (HAM_TWICE_B / SPAM_TWICE_B, SPAM_TWICE_B / HAM_TWICE_B),
     "BNB": (F(2, 3) * F(2, 3) * F(1, 3), F(2, 3) * F(1, 3) * F(2, 3)),
     "MNB": (HAM_INDEPENDENT, SPAM_INDEPENDENT),
     "CNB": (1 / SPAM_INDEPENDENT, 1 / HAM_INDEPENDENT),

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import Documents
+from model_support import make_reference
+from reference import RATIOS, Documents
+from reference_relevance import selected
 from reference_weights import EVENTS, MODELS, WeightsReference
-from test_reference import TINY, assert_same_scores, prefixes, synthetic_stream
+from test_reference import TINY, assert_same_scores, prefixes, sms_stream, synthetic_stream
 
 import streamnb
 from streamnb import ComposedNB, InputError
@@ -20,7 +22,19 @@ from streamnb.statistics import Counts
 from streamnb.weighting import Setting, selection
 
 NAMES = {"MNB": "multinomial", "CNB": "complement", "OVA": "one-versus-all"}
-WORDS = {"Rwc": "chi-square", "GRW": "gain-ratio", "GRS": "selection"}
+WORDS = {
+    "Rwc": "chi-square",
+    "GRW": "gain-ratio",
+    "GRS": "selection",
+    "DFW": "correlation-based",
+}
+# Models whose words have parents, with what reference knows them.
+PARENTS = {
+    "hidden": ("HMNB", "HCNB", "HOVA"),
+    "hidden-ratios": (RATIOS,),
+    "one-dependence": ("SEMNB", "SECNB", "SEOVA"),
+    "packaged": ("PHNB",),
+}
 STREAM = synthetic_stream(90)
 STATISTICS = tuple(name for name in MODELS if not name.startswith("Rwc"))
 
@@ -159,22 +173,90 @@ def test_rounds(name: str, rounds: int) -> None:
         )
 
 
-@pytest.mark.parametrize("parts", [{"weights": "gain-ratio"}, {"weights": "chi-square"}], ids=str)
 @pytest.mark.parametrize(
     ("others", "why"),
     [
         ({"event": "bernoulli"}, "absent words"),
-        ({"dependence": "hidden"}, "counted without any"),
+        ({"event": "attributes"}, "counts no words"),
+        ({"event": "attributes", "dependence": "packaged"}, "counts no words"),
+        ({"event": "bernoulli", "estimate": "paths"}, "absent words"),
         ({"estimate": "correlation"}, "correlation factor"),
     ],
-    ids=["bernoulli", "hidden", "correlation"],
+    ids=str,
 )
-def test_what_weights_do_not_go_with_is_refused(
-    parts: dict[str, str], others: dict[str, str], why: str
+@pytest.mark.parametrize("words", WORDS.values())
+def test_what_weights_of_words_do_not_go_with_is_refused(
+    words: str, others: dict[str, str], why: str
 ) -> None:
-    for part in (parts, {"document_weights": "discriminative"}):
-        with pytest.raises(InputError, match=why):
-            ComposedNB(**part, **others)
+    with pytest.raises(InputError, match=why):
+        ComposedNB(weights=words, **others)
+    with pytest.raises(InputError, match=f"{why}|counted without any"):
+        ComposedNB(document_weights="discriminative", **others)
+
+
+@pytest.mark.parametrize("dependence", PARENTS)
+def test_weights_of_documents_do_not_go_with_parents(dependence: str) -> None:
+    with pytest.raises(InputError, match="counted without any"):
+        ComposedNB(event="one-versus-all", dependence=dependence, document_weights="discriminative")
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize(
+    ("dependence", "name"), [(kind, name) for kind, names in PARENTS.items() for name in names]
+)
+def test_weights_are_exponents_where_words_have_parents(
+    dependence: str, name: str, words: str
+) -> None:
+    """The score of W_i f_i for f_i; with R_wc, what it multiplies P(w|c) with."""
+    event = "OVA" if name == RATIOS else "MNB" if name == "PHNB" else name[-3:]
+    model = ComposedNB(
+        event=NAMES[event], dependence=dependence, weights=WORDS[words], refresh_every=1
+    )
+    weighing = WeightsReference(event, words=words)
+    reference = make_reference(name)
+    past = prefixes(synthetic_stream)
+    for n, (x, y, w) in enumerate(synthetic_stream()[:60]):
+        docs, query = past[n], x | {"new": 1.0}
+        if docs.labels:
+            each, unseen = weighing.word_weights(docs)
+            weights = {word: each[column] for word, column in docs.words.items()}
+            weighted = {word: weights.get(word, unseen) * f for word, f in query.items()}
+            expected = reference.joint_log_likelihood(docs, weighted)
+            if words == "Rwc":
+                expected = {c: expected[c] + log_ratios(docs, event, query, c) for c in expected}
+            assert_same_scores(model.joint_log_likelihood_one(query), expected, n)
+            explanation = model.explain_one(query)
+            for label, score in expected.items():
+                parts = [terms[label] for terms in explanation.words.values()]
+                assert explanation.baseline[label] + sum(parts) == pytest.approx(score, abs=1e-9)
+        model.learn_one(x, y, w)
+
+
+def log_ratios(docs: Documents, event: str, x: Any, c: Any) -> float:
+    """Return what R_wc of the words adds to a score."""
+    row = np.zeros(len(docs.words))
+    for word, f in x.items():
+        if word in docs.words:
+            row[docs.words[word]] = f
+    reference = WeightsReference(event)
+    own, rest = (
+        float(row @ np.log(np.maximum(reference._ratios(docs, side), 1)))
+        for side in (docs.of(c), ~docs.of(c))
+    )
+    return {"MNB": own, "CNB": -rest, "OVA": own - rest}[event]
+
+
+@pytest.mark.parametrize("max_candidates", [1, 3, 12])
+def test_search_looks_at_so_many_candidates(max_candidates: int) -> None:
+    """Of equal candidates, the first in the order of their bytes."""
+    model = streamnb.DFWMNB(max_candidates=max_candidates, refresh_every=1)
+    past = prefixes(sms_stream)
+    for n, (x, y, w) in enumerate(sms_stream()[:120]):
+        model.learn_one(x, y, w)
+        taken = {word for word, weight in model.weights_.items() if weight == 2}
+        assert len(taken) <= max_candidates
+        assert taken == set(selected(past[n + 1], 0, max_candidates)), n
+    assert 0 < len(taken) < 30
 
 
 @pytest.mark.parametrize(
@@ -183,6 +265,8 @@ def test_what_weights_do_not_go_with_is_refused(
         {"weights": "chi"},
         {"weights": None},
         {"document_weights": "boosted"},
+        {"max_candidates": 0},
+        {"max_candidates": 1.5},
         {"rounds": -1},
         {"rounds": 1.5},
         {"rounds": True},

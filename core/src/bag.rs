@@ -62,6 +62,17 @@ impl Bag {
         }
     }
 
+    /// Multiplies the tokens of known words; those of weight 0 are gone.
+    pub fn weigh(&mut self, weight: impl Fn(WordId) -> f64) {
+        self.words.iter_mut().for_each(|(word, count)| *count *= weight(*word));
+        self.words.retain(|&(_, count)| count > 0.0);
+        for (position, &(word, _)) in self.words.iter().enumerate() {
+            if let Some(mark) = self.marks.get_mut(word as usize) {
+                mark.position = position as u32;
+            }
+        }
+    }
+
     /// Where a word stands in `words`.
     #[inline]
     pub fn position(&self, word: WordId) -> Option<usize> {

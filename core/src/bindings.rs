@@ -509,7 +509,7 @@ struct Scoring {
 impl Scoring {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, chi_square=false))]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, weighted_documents=false, chi_square=false))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -522,6 +522,7 @@ impl Scoring {
         factor: Option<f64>,
         factors: Option<Vec<(f64, f64)>>,
         weighted: bool,
+        weighted_documents: bool,
         chi_square: bool,
     ) -> PyResult<Self> {
         let name = event;
@@ -612,12 +613,16 @@ impl Scoring {
                 .and_then(|correlation| inner.with_correlation(correlation))
                 .map_err(|error| raise(py, error))?;
         }
-        if (weighted || chi_square) && hidden.is_some() {
-            let message = "weights need the dependence 'independent': the messages that contain a \
-                           parent are counted without any";
+        if weighted_documents && hidden.is_some() {
+            let message = "weights of documents need the dependence 'independent': the messages \
+                           that contain a parent are counted without any";
             return Err(input_error(py, message));
         }
+        let weighted = weighted || weighted_documents;
         inner = inner.with_weights(weighted, chi_square).map_err(|error| raise(py, error))?;
+        if hidden.is_some() {
+            inner = inner.with_exponents();
+        }
         Ok(Scoring { inner, hidden })
     }
 
@@ -636,6 +641,7 @@ impl Scoring {
     fn score(&self, store: &Store, scratch: &mut Scratch) {
         let Scratch { bag, hidden, packaged, one_dependence, terms, scores, .. } = scratch;
         let inner = &self.inner;
+        inner.weigh_bag(store, bag);
         match self.hidden {
             None => inner.scores(store, terms, bag, scores),
             Some(Hidden::Probabilities) => {
@@ -650,6 +656,19 @@ impl Scoring {
                 inner.one_dependence_scores(store, terms, bag, one_dependence, scores);
             }
         }
+        if self.has_ratios_left(store, bag) {
+            inner.add_chi_square(store, terms, bag, scores);
+        }
+    }
+
+    /// Whether the ratios of words and classes are not in a score yet: all words have parents.
+    fn has_ratios_left(&self, store: &Store, bag: &Bag) -> bool {
+        self.inner.has_ratios()
+            && match self.hidden {
+                None => false,
+                Some(Hidden::Estimators) => scoring::Scoring::has_estimators(store, bag),
+                Some(_) => true,
+            }
     }
 }
 
@@ -972,7 +991,8 @@ impl CountStore {
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
                 let inner = &scoring.inner;
-                let explanation = match scoring.hidden {
+                inner.weigh_bag(store, bag);
+                let mut explanation = match scoring.hidden {
                     None => inner.explain(store, terms, bag),
                     Some(Hidden::Probabilities) => inner.explain_hidden(store, terms, bag, hidden),
                     Some(Hidden::Ratios) => inner.explain_ratios(store, terms, bag, hidden),
@@ -981,6 +1001,9 @@ impl CountStore {
                         inner.explain_one_dependence(store, terms, bag, one_dependence)
                     }
                 };
+                if scoring.has_ratios_left(store, bag) {
+                    inner.explain_chi_square(store, terms, bag, &mut explanation);
+                }
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
                 let known = explanation.words.into_iter();
@@ -1113,7 +1136,13 @@ impl CountStore {
                     message.look_up(store, tokenizer, tokens, bag, true)?;
                     scoring.inner.prepare(store, terms);
                     let inner = &scoring.inner;
+                    inner.weigh_bag(store, bag);
                     inner.packaged_scores(store, terms, bag, packaged, &thresholds, scores, None);
+                    if inner.has_ratios() {
+                        for scores in scores.chunks_exact_mut(terms.len().max(1)) {
+                            inner.add_chi_square(store, terms, bag, scores);
+                        }
+                    }
                     let classes = scores.chunks_exact(terms.len().max(1));
                     Ok(classes.map(|scores| decision::loss(store, scores, class_id)).collect())
                 })

@@ -67,8 +67,10 @@ pub struct Scoring {
     pub log_alpha: f64,
     /// Factors that take the place of the smoothing.
     pub(crate) correlation: Option<Correlation>,
-    /// Whether the store's weights of words and documents count.
+    /// Whether the store's weights of words and documents count, in estimates and in the score.
     pub(crate) weighted: bool,
+    /// Whether the store's weights of words are exponents of a score alone.
+    pub(crate) exponents: bool,
     /// Whether P(w|c) is multiplied by the ratio R_wc of the word and the class.
     pub(crate) chi_square: bool,
     table: Arc<[f64]>,
@@ -106,6 +108,7 @@ impl Scoring {
             log_alpha,
             correlation: None,
             weighted: false,
+            exponents: false,
             chi_square: false,
             table,
         })
@@ -141,6 +144,12 @@ impl Scoring {
             ));
         }
         Ok(Scoring { weighted, chi_square, ..self })
+    }
+
+    /// The same, but with weights of words in the score alone: the messages that contain a parent
+    /// are counted without any.
+    pub fn with_exponents(self) -> Self {
+        Scoring { exponents: self.weighted, weighted: false, ..self }
     }
 
     /// ln(count + α), from a table where the count is a small integer.

@@ -302,15 +302,23 @@ impl Scoring {
         }
     }
 
+    /// Whether P(w|c) is multiplied by R_wc.
+    pub fn has_ratios(&self) -> bool {
+        self.chi_square
+    }
+
+    /// Weighs the tokens of a message where weights are exponents: each word's term of the score
+    /// then has its weight. A word of weight 0 is no parent either.
+    pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
+        if let Some(weights) = store.weights().filter(|_| self.exponents) {
+            bag.weigh(|word| weights.of_word(word));
+            bag.unseen.iter_mut().for_each(|word| word.count *= weights.unseen);
+        }
+    }
+
     /// Multiplies P(w|c), and P(w|c̄), by how much more often than by chance the word stands in
     /// documents of the class, or outside it, where that is more than 1.
-    pub(crate) fn add_chi_square(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-    ) {
+    pub fn add_chi_square(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
         let all = store.documents();
         let documents = |class: ClassId| store.classes[class as usize].documents;
         let (own, complement) = (self.event != Event::Complement, self.event != Event::Multinomial);

@@ -5,6 +5,9 @@ from __future__ import annotations
 from streamnb.models.bnb import BNB
 from streamnb.models.cnb import CNB
 from streamnb.models.composed import ComposedNB
+from streamnb.models.dfwcnb import DFWCNB
+from streamnb.models.dfwmnb import DFWMNB
+from streamnb.models.dfwova import DFWOVA
 from streamnb.models.dwcnb import DWCNB
 from streamnb.models.dwmnb import DWMNB
 from streamnb.models.dwova import DWOVA
@@ -33,6 +36,9 @@ from streamnb.models.seova import SEOVA
 __all__ = [
     "BNB",
     "CNB",
+    "DFWCNB",
+    "DFWMNB",
+    "DFWOVA",
     "DWCNB",
     "DWMNB",
     "DWOVA",

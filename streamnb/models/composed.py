@@ -21,6 +21,7 @@ from streamnb.parts import (
     packaged,
     weights_named,
 )
+from streamnb.weighting import MAX_CANDIDATES
 
 
 class ComposedNB(NaiveBayes):
@@ -51,13 +52,18 @@ class ComposedNB(NaiveBayes):
         As in `streamnb.PHNB`; without columns they have no effect.
     weights
         Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
-        `GRWMNB`; or `"selection"`, as in `GRSMNB`. With any event model but `"bernoulli"`, which
-        sums over absent words by their document frequencies alone, with words independent, and
-        with the estimate `"additive"`.
+        `GRWMNB`; `"selection"`, as in `GRSMNB`; or `"correlation-based"`, as in `DFWMNB`. They are
+        of word counts: not with `"bernoulli"`, which sums over absent words by their document
+        frequencies alone, nor with `"attributes"`. They need the estimate `"additive"`. Where
+        words depend on one another, weights are exponents of the score alone, W_i f_i for f_i: the
+        messages that contain a parent are counted without any.
     document_weights
-        `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with.
+        `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
+        with words independent.
     rounds
         As in `DWMNB`; without effect otherwise.
+    max_candidates
+        As in `DFWMNB`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -98,6 +104,7 @@ class ComposedNB(NaiveBayes):
         document_weights: str = "uniform",
         rounds: int = PAPER_ROUNDS,
         form: str = "counts",
+        max_candidates: int = MAX_CANDIDATES,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -110,6 +117,7 @@ class ComposedNB(NaiveBayes):
         self.weights = weights  # type: ignore[misc, assignment]
         self.document_weights = document_weights  # type: ignore[misc, assignment]
         self.rounds = rounds
+        self.max_candidates = max_candidates
         super().__init__(
             alpha=alpha,
             prior=prior,
