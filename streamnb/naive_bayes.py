@@ -91,11 +91,11 @@ class NaiveBayes(base.MiniBatchClassifier):
         predictions walk the documents instead.
     form
         What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
-        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f), between which
-        and scikit-learn's `sublinear_tf`, 1 + ln f, lies only how much a word counts that is there
-        once; `"unit"`, f divided by the Euclidean length of the message (`norm="l2"`);
-        `"presence-unit"` and `"log-unit"`, one after the other. All but the first two are rounded
-        to multiples of 2**-20, at least one of them, which keeps unlearning and merging exact.
+        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f) (near its
+        `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of the
+        message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With a
+        unit form use a smaller `alpha`, 0.01 say. Values that are no integers are rounded to
+        multiples of 2**-20, and never to 0, which keeps unlearning and merging exact.
 
     Raises
     ------

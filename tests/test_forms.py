@@ -8,7 +8,6 @@ import json
 import pickle
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -401,18 +400,28 @@ def test_explanations_add_up(form: str) -> None:
         assert explanation.baseline[label] + parts == pytest.approx(score)
 
 
-@pytest.mark.parametrize("form", ["log", "unit", "log-unit"])
-def test_rounding_hardly_changes_a_score(form: str) -> None:
-    """By the reference: values as they are against values as they are kept."""
-    stream = sms_stream(150)
-    reference = make_reference("MNB")
-
-    def scores(step: float) -> list[float]:
-        past = [(formed(x, form, step), y, w) for x, y, w in stream[:120]]
-        found = []
-        for x, _, _ in stream[120:]:
-            one = reference.joint_log_likelihood(Documents.from_list(past), formed(x, form, step))
-            found += list(one.values())
-        return found
-
-    np.testing.assert_allclose(scores(STEP), scores(0.0), rtol=1e-5)
+def test_rounding_keeps_decisions_and_lets_all_be_unlearned() -> None:
+    """Beside a model that learns the values as they are: what rounding costs and what it is for."""
+    form = "log-unit"
+    stream = [(x, formed(x, form, step=0.0), y) for x, y, _ in sms_stream(5574)]
+    rounded, plain = make_model("MNB", form=form), make_model("MNB")
+    for n, (x, values, y) in enumerate(stream):
+        if n:
+            scores, expected = (
+                rounded.joint_log_likelihood_one(x),
+                plain.joint_log_likelihood_one(values),
+            )
+            assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5)
+            assert rounded.predict_one(x) == plain.predict_one(values)
+        rounded.learn_one(x, y)
+        plain.learn_one(values, y)
+    refused = 0
+    for x, values, y in reversed(stream):
+        rounded.unlearn_one(x, y)
+        try:
+            plain.unlearn_one(values, y)
+        except NotLearnedError:
+            refused += 1
+    assert (rounded.n_words, rounded.n_cells) == (0, 0)
+    assert plain.n_words > 1500
+    assert refused > 100

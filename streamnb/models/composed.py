@@ -76,6 +76,10 @@ class ComposedNB(NaiveBayes):
     ...     model.learn_one("see you at noon", "ham")
     >>> composed.predict_proba_one("cash at noon") == named.predict_proba_one("cash at noon")
     True
+    >>> model = ComposedNB(event="one-versus-all", form="log-unit", alpha=0.01)
+    >>> model.learn_one("win cash now, win win", "spam")
+    >>> model.counts().tokens.toarray().ravel().round(3)
+    array([0.816, 0.408, 0.408])
     """
 
     def __init__(
