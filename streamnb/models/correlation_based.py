@@ -38,6 +38,7 @@ class CorrelationBasedNB(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.max_candidates = max_candidates
         super().__init__(
@@ -53,4 +54,5 @@ class CorrelationBasedNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
