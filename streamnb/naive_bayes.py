@@ -17,6 +17,7 @@ from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
+from streamnb.neighbourhood import ONE_LEAF, WHOLE_STREAM, Neighbourhood, with_settings
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
@@ -92,6 +93,7 @@ class NaiveBayes(base.MiniBatchClassifier):
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
     estimate: ClassVar[Estimate] = SMOOTHING
+    neighbourhood: ClassVar[Neighbourhood] = WHOLE_STREAM
     # The correlation factor, for models whose estimate has one; how columns are read and bags are
     # filled, for models that do.
     factor: float | str = 0.1
@@ -99,6 +101,10 @@ class NaiveBayes(base.MiniBatchClassifier):
     values: Mapping[str, int] | None = None
     bag_threshold: float | str = 0.0
     max_links: int = 1_000_000
+    # How a tree grows and how many documents are near, for models that look at some of them only.
+    max_depth: int = 64
+    min_samples_leaf: float = 50.0
+    n_neighbors: int = 50
 
     def __init__(
         self,
@@ -137,23 +143,34 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the estimate."""
         return self.estimate
 
+    def _neighbourhood_part(self) -> Neighbourhood:
+        """Return the neighbourhood."""
+        return with_settings(
+            self.neighbourhood, self.max_depth, self.min_samples_leaf, self.n_neighbors
+        )
+
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
         estimate = self._estimate_part()
         m = self.vocabulary_size
-        own_documents = max(dependence.max_documents, estimate.max_documents)
+        near = self._neighbourhood = self._neighbourhood_part()
+        own_documents = max(part.max_documents for part in (dependence, estimate, near))
         documents = own_documents if self.max_documents is None else self.max_documents
         self._dependence, self._estimate = dependence, estimate
         make_scoring = functools.partial(
             _core.Scoring,
             event=event.name,
             alpha=check_number("alpha", self.alpha),
-            prior=event.prior if self.prior is None else check_choice("prior", self.prior),
+            prior=(near.prior or event.prior)
+            if self.prior is None
+            else check_choice("prior", self.prior),
             unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
             effective=estimate.substitutes,
+            neighbourhood=near.native,
+            n_neighbors=near.n_neighbors,
         )
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
@@ -179,14 +196,15 @@ class NaiveBayes(base.MiniBatchClassifier):
             bool(dependence.hidden)
             or estimate.substitutes
             or isinstance(self._factor, OptimalFactor)
+            or near.grows
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
-        if estimate.substitutes:
-            settings["max_pairs"] = 0  # paths need the documents only
+        if estimate.substitutes or near.native is not None:
+            settings["max_pairs"] = 0  # these need the documents only
         if snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
@@ -199,6 +217,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
+        if near.grows:
+            self._store.plant(ONE_LEAF)
         self._labels = labels
         self._store.set_ranks(labels.ranks())
 
@@ -394,6 +414,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         if isinstance(self._factor, OptimalFactor):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
+        self._neighbourhood.refresh(self._store)
         if not self._has_statistics or not self._store.n_documents:
             return
         # Where ids were given to other words or classes meanwhile, it is done again.

@@ -140,6 +140,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "labels": model.classes_,
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
+        "tree": model._store.tree(),
         "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
@@ -161,6 +162,8 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
         np.frombuffer(class_ids, np.int64),
         np.frombuffer(counts),
     )
+    if kept["tree"] is not None:
+        model._store.plant(np.frombuffer(kept["tree"], np.int64))
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._factor is not None and kept["factor"] is not None:
         model._factor.restore(kept["factor"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import reference
 import reference_correlation
+import reference_neighbourhood
 import reference_one_dependence
 import reference_paths
 from reference import RATIOS
@@ -21,6 +22,7 @@ MODELS = (
     *PACKAGED_MODELS,
     *reference_paths.MODELS,
     *reference_correlation.MODELS,
+    *reference_neighbourhood.MODELS,
 )
 ALL_MODELS = (*MODELS, RATIOS)
 # Those of `reference.Reference`.
@@ -33,11 +35,21 @@ INDEXED = (
     *reference_one_dependence.MODELS,
     *PACKAGED_MODELS,
     *reference_paths.MODELS,
+    *reference_neighbourhood.MODELS,
 )
 # Those of them that pair words, and may keep a table of the pairs.
-PAIRED = tuple(name for name in INDEXED if name not in reference_paths.MODELS)
+PAIRED = tuple(
+    name
+    for name in INDEXED
+    if name not in (*reference_paths.MODELS, *reference_neighbourhood.MODELS)
+)
 # Those that know nothing of a class from its messages one by one.
 BETWEEN_MESSAGES = reference_paths.MODELS
+# Short streams fill such leaves, and have that many documents to choose from.
+SMALL: dict[str, dict[str, Any]] = {
+    **{name: {"min_samples_leaf": 5.0} for name in reference_neighbourhood.TREES},
+    **{name: {"n_neighbors": 10} for name in reference_neighbourhood.NEAREST},
+}
 
 
 def _packaged(name: str, **parameters: Any) -> PackagedReference:
@@ -49,6 +61,7 @@ REFERENCES: dict[str, Any] = (
     | dict.fromkeys(PACKAGED_MODELS, _packaged)
     | dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)
     | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
+    | dict.fromkeys(reference_neighbourhood.MODELS, reference_neighbourhood.NeighbourhoodReference)
     | dict.fromkeys(
         reference_one_dependence.MODELS, reference_one_dependence.OneDependenceReference
     )
@@ -67,9 +80,9 @@ def make_model(name: str, **parameters: Any) -> Any:
     """
     if name == RATIOS:
         return streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios", **parameters)
-    return getattr(streamnb, name)(**parameters)
+    return getattr(streamnb, name)(**SMALL.get(name, {}) | parameters)
 
 
 def make_reference(name: str, **parameters: Any) -> Any:
     """Return the slow literal version of a model, with the parameters that `Reference` knows."""
-    return REFERENCES[name](name, **parameters)
+    return REFERENCES[name](name, **SMALL.get(name, {}) | parameters)

@@ -3,6 +3,7 @@
 use crate::correlation::{Correlation, Factors};
 use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
+use crate::slice::Slice;
 use crate::store::Store;
 use std::sync::{Arc, OnceLock};
 
@@ -157,21 +158,51 @@ impl Scoring {
         if self.effective {
             return self.prepare_effective(store, terms);
         }
-        let (all, classes) = (store.documents(), store.existing_classes() as f64);
-        let all_tokens: f64 = store.classes().iter().map(|class| class.tokens).sum();
+        self.prepare_classes(store, store.classes().iter(), 0.0, terms);
+        if let Some(correlation) = &self.correlation {
+            self.prepare_correlated(correlation, store, terms);
+        }
+    }
+
+    /// The same on a slice of the counts. All classes and words of the stream stay possible: a
+    /// class that no document of the slice has counts for one in the empirical prior.
+    pub fn prepare_slice(&self, store: &Store, slice: &Slice, terms: &mut Vec<ClassTerms>) {
+        let nothing = Class::default();
+        let classes = (0..store.classes().len() as ClassId)
+            .map(|class| slice.class(class).unwrap_or(&nothing));
+        self.prepare_classes(store, classes, 1.0, terms);
+    }
+
+    /// The same from the totals of the classes, in the order of their ids.
+    fn prepare_classes<'a>(
+        &self,
+        store: &Store,
+        totals: impl Iterator<Item = &'a Class> + Clone,
+        floor: f64,
+        terms: &mut Vec<ClassTerms>,
+    ) {
+        let floor = if self.prior == Prior::Empirical { floor } else { 0.0 };
+        let counted = |(class, learned): (&Class, &Class)| match class.documents {
+            0.0 if learned.exists() => floor,
+            documents => documents,
+        };
+        let all: f64 = totals.clone().zip(store.classes()).map(counted).sum();
+        let classes = store.existing_classes() as f64;
+        let all_tokens: f64 = totals.clone().map(|class| class.tokens).sum();
         let smoothing = self.alpha * self.words(store);
-        let of_class = |class: &Class| {
+        let of_class = |(class, learned): (&Class, &Class)| {
+            let documents = counted((class, learned));
             let mut terms = ClassTerms {
-                prior: self.log_prior(class.documents, all, classes),
+                prior: self.log_prior(documents, all, classes),
                 tokens: (class.tokens + smoothing).ln(),
                 ..ClassTerms::default()
             };
             if matches!(self.event, Event::Complement | Event::OneVersusAll) {
                 // While only one class is known there is nothing outside it, and nothing to
                 // compare: the empirical prior then has no term.
-                let empty = self.prior == Prior::Empirical && all <= class.documents;
+                let empty = self.prior == Prior::Empirical && all <= documents;
                 terms.prior_complement =
-                    if empty { 0.0 } else { self.log_prior(all - class.documents, all, classes) };
+                    if empty { 0.0 } else { self.log_prior(all - documents, all, classes) };
                 terms.tokens_complement = (all_tokens - class.tokens + smoothing).ln();
             }
             if self.event == Event::Attributes {
@@ -189,10 +220,7 @@ impl Scoring {
             terms
         };
         terms.clear();
-        terms.extend(store.classes().iter().map(of_class));
-        if let Some(correlation) = &self.correlation {
-            self.prepare_correlated(correlation, store, terms);
-        }
+        terms.extend(totals.zip(store.classes()).map(of_class));
     }
 
     /// The same where effective counts stand in the place of documents.

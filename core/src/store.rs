@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
 use crate::token::Token;
+use crate::tree::Tree;
 use crate::vocabulary::{Vocabulary, WordId};
 
 /// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
@@ -55,6 +56,8 @@ pub struct Store {
     pub(crate) attributes: Attributes,
     /// The effective counts in use, where an estimate makes any.
     pub(crate) effective: Effective,
+    /// The tree in use, where a model has one.
+    pub(crate) tree: Option<Tree>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -76,6 +79,7 @@ impl Store {
             bags: Bags::default(),
             attributes: Attributes::default(),
             effective: Effective::default(),
+            tree: None,
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -219,6 +223,9 @@ impl Store {
             self.bags.forget(attribute);
         }
         self.effective.forget_word(word);
+        if let Some(tree) = &mut self.tree {
+            tree.forget_word(word);
+        }
         self.layout += 1;
     }
 
@@ -226,13 +233,15 @@ impl Store {
     pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
         if !self.classes[class as usize].exists() {
             self.effective.forget_class(class);
+            if let Some(tree) = &mut self.tree {
+                tree.forget_class(class);
+            }
             self.layout += 1;
         }
     }
 
     pub(crate) fn index_document(&mut self, document: Document) {
-        self.add_lengths(&document, document.weight);
-        self.pairs.learn(document.class, &document.words, document.weight);
+        self.count_indexed(&document);
         self.index.push(document);
         while self.index.len() > self.settings.max_documents {
             if let Some(oldest) = self.index.pop_oldest() {
@@ -241,13 +250,25 @@ impl Store {
         }
     }
 
-    /// Takes back what an indexed document gave to lengths and pairs.
+    /// Adds what an indexed document gives to lengths, pairs and the tree.
+    pub(crate) fn count_indexed(&mut self, document: &Document) {
+        self.add_lengths(document, document.weight);
+        self.pairs.learn(document.class, &document.words, document.weight);
+        if let Some(tree) = &mut self.tree {
+            tree.add(document, document.weight);
+        }
+    }
+
+    /// Takes back what an indexed document gave to them.
     pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
         self.add_lengths(document, -weight);
         self.pairs.unlearn(document.class, &document.words, weight);
+        if let Some(tree) = &mut self.tree {
+            tree.remove(document, weight);
+        }
     }
 
-    pub(crate) fn add_lengths(&mut self, document: &Document, weight: f64) {
+    fn add_lengths(&mut self, document: &Document, weight: f64) {
         let length = if self.settings.columns { 1.0 } else { document.length() };
         for &(word, _) in &document.words {
             if let Some(cell) = self.rows.cell_mut(word, document.class) {
@@ -333,6 +354,7 @@ impl Store {
             + self.bags.size()
             + self.attributes.size()
             + self.effective.size()
+            + self.tree.as_ref().map_or(0, Tree::size)
     }
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
+from streamnb.neighbourhood import Neighbourhood, neighbourhood_named, with_settings
 from streamnb.parts import (
     PACKAGED,
     Dependence,
@@ -44,6 +45,13 @@ class ComposedNB(NaiveBayes):
         As in `streamnb.PHNB`; without bags they have no effect.
     bins, values
         As in `streamnb.PHNB`; without columns they have no effect.
+    neighbourhood
+        Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
+        tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
+        first, with any event model but `"attributes"`, with words independent, and with the
+        estimate `"additive"`.
+    max_depth, min_samples_leaf, n_neighbors
+        As in `MNBTree` and `LWWMNB`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -80,6 +88,10 @@ class ComposedNB(NaiveBayes):
         bins: int = 10,
         values: Mapping[str, int] | None = None,
         max_links: int = 1_000_000,
+        neighbourhood: str = "stream",
+        max_depth: int = 64,
+        min_samples_leaf: float = 50.0,
+        n_neighbors: int = 50,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -89,6 +101,10 @@ class ComposedNB(NaiveBayes):
         self.max_links = max_links
         self.estimate = estimate  # type: ignore[misc, assignment]
         self.factor = factor
+        self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.n_neighbors = n_neighbors
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -112,3 +128,7 @@ class ComposedNB(NaiveBayes):
 
     def _estimate_part(self) -> Estimate:
         return estimate_named(self.estimate)
+
+    def _neighbourhood_part(self) -> Neighbourhood:
+        part = neighbourhood_named(self.neighbourhood)
+        return with_settings(part, self.max_depth, self.min_samples_leaf, self.n_neighbors)
