@@ -104,9 +104,9 @@ class LeafOfTree(Local):
 class NearestDocuments(Local):
     """The documents nearest to the message by the cosine of their word counts.
 
-    A document counts as much as its cosine, which falls linearly from 1, for the same words in
-    the same proportions, to 0 where no word is shared. Documents that are as near as the last of
-    the nearest ones take part too.
+    What a document counts for falls linearly with its distance, 1 − cosine, to 0 at the first
+    document that is not near, and is 1 on average. Where the nearest are no nearer than that one,
+    all that are as near count for 1. Documents that share no word with the message never count.
 
     Attributes
     ----------

@@ -51,6 +51,10 @@ SMALL: dict[str, dict[str, Any]] = {
     **{name: {"n_neighbors": 10} for name in reference_neighbourhood.NEAREST},
 }
 
+# Those whose sums are of weights that are no integers: other ids of classes, which are other orders
+# of adding up, leave other roundings.
+ROUNDED = reference_neighbourhood.NEAREST
+
 
 def _packaged(name: str, **parameters: Any) -> PackagedReference:
     return PackagedReference(PACKAGED_MODELS[name], **parameters)

@@ -134,7 +134,7 @@ class NeighbourhoodReference:
     # --- nearest ------------------------------------------------------------------------------
 
     def _nearest(self, docs: Documents, known: NDArray[np.bool_], x: Mapping[Any, float]) -> Array:
-        """Return the cosine of the nearest documents and of those that tie, else 0."""
+        """Return what the nearest documents count for, else 0."""
         row = np.zeros(len(docs.words))
         for word, count in x.items():
             if word in docs.words:
@@ -144,9 +144,14 @@ class NeighbourhoodReference:
         products = np.where(known, docs.counts @ row, 0.0)
         shares = products > 0
         cosines = np.divide(products, length * lengths, out=np.zeros_like(products), where=shares)
-        found = sorted(cosines[shares], reverse=True)
-        least = found[self.n_neighbors - 1] if len(found) > self.n_neighbors else 0.0
-        return np.where(cosines >= least - TIE, cosines, 0.0)
+        distances = np.sort(1 - cosines[known])
+        # The distance of the first document that is not near; others are as far as can be.
+        far = distances[self.n_neighbors] if len(distances) > self.n_neighbors else 1.0
+        near = shares & (1 - cosines < far - TIE)
+        if not near.any():
+            return (shares & (1 - cosines <= far + TIE)).astype(float)
+        linear = np.where(near, 1 - (1 - cosines) / (far or 1.0), 0.0)
+        return linear / linear[near].mean()
 
 
 def _entropy(of_class: Array) -> Array:

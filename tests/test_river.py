@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from model_support import MODELS
+from model_support import MODELS, ROUNDED
 from river import (
     base,
     checks,
@@ -246,7 +246,10 @@ def test_copies_continue_alike_and_apart(name: str, copier: Callable[[Any], Any]
     assert twin.to_bytes() == model.to_bytes()
     rest = synthetic_stream(110)[60:]
     for counts, label, weight in rest:
-        assert twin.joint_log_likelihood_one(counts) == model.joint_log_likelihood_one(counts)
+        expected = model.joint_log_likelihood_one(counts)
+        if name in ROUNDED:
+            expected = pytest.approx(expected, rel=1e-12)
+        assert twin.joint_log_likelihood_one(counts) == expected
         assert twin.predict_one(counts) == model.predict_one(counts)
         model.learn_one(counts, label, weight)
         twin.learn_one(counts, label, weight)

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from model_support import MODELS
+from model_support import MODELS, ROUNDED
 from test_reference import synthetic_stream
 
 import streamnb
@@ -60,7 +60,10 @@ def test_loaded_model_goes_on_learning_as_the_saved_one(name: str, path: Path) -
     model.save(path)
     loaded = type(model).load(path)
     for x, y, w in stream[90:]:
-        assert loaded.joint_log_likelihood_one(x) == model.joint_log_likelihood_one(x)
+        expected = model.joint_log_likelihood_one(x)
+        if name in ROUNDED:
+            expected = pytest.approx(expected, rel=1e-12)
+        assert loaded.joint_log_likelihood_one(x) == expected
         model.learn_one(x, y, w)
         loaded.learn_one(x, y, w)
     assert loaded.to_bytes() == model.to_bytes()

@@ -15,11 +15,13 @@ class LWWMNB(NearestNB):
         ln P_k(c) + Σ_i f_i ln P_k(w_i | c)
 
         P_k(c) = (Σ_j∈c v_j + 1) / (Σ_j v_j + s)
-        P_k(w | c) = (Σ_j∈c v_j f_jw + α) / (Σ_w Σ_j∈c v_j f_jw + α m),  v_j = cos(f, f_j),
+        P_k(w | c) = (Σ_j∈c v_j f_jw + α) / (Σ_w Σ_j∈c v_j f_jw + α m)
+        v_j = k (1 − d_j/d) / Σ_j (1 − d_j/d),  d_j = 1 − cos(f, f_j),
 
     where sums are over the k messages, but all s classes and m words are known. The weight v_j
-    falls linearly with the cosine distance, and messages that share no word with this one have
-    none. Messages that are as near as the last of the k take part too.
+    falls linearly with the distance, to 0 at the distance d of the first message that is not near.
+    Where the nearest are no nearer than d, all that are at d count for 1; messages that share no
+    word with this one never count.
 
     Nothing is computed periodically, and a message counts as soon as it is learned. A prediction
     walks the postings of the message's words, so it costs the number of indexed messages that have
@@ -28,8 +30,8 @@ class LWWMNB(NearestNB):
     Parameters
     ----------
     n_neighbors
-        k, how many messages are near: 1 or more. The paper says neither how many nor how they are
-        weighed; 50 is usual for locally weighted learning.
+        k, how many messages are near: 1 or more. The paper has no formula; weights that fall
+        linearly and 50 neighbours are what is usual for locally weighted naive Bayes.
     max_documents
         Recent messages among which the nearest are looked for, 0 or more. None is 65,536.
 
