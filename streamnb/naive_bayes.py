@@ -17,7 +17,7 @@ from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
-from streamnb.neighbourhood import ONE_LEAF, WHOLE_STREAM, Neighbourhood, with_settings
+from streamnb.neighbourhood import TREE, WHOLE_STREAM, Neighbourhood, with_settings
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
@@ -102,8 +102,12 @@ class NaiveBayes(base.MiniBatchClassifier):
     bag_threshold: float | str = 0.0
     max_links: int = 1_000_000
     # How a tree grows and how many documents are near, for models that look at some of them only.
-    max_depth: int = 64
-    min_samples_leaf: float = 50.0
+    max_depth: int = TREE.max_depth
+    min_samples_leaf: float = TREE.min_samples_leaf
+    grow: str = TREE.grow
+    delta: float = TREE.delta
+    tau: float = TREE.tau
+    grace_period: float = TREE.grace_period
     n_neighbors: int = 50
 
     def __init__(
@@ -145,9 +149,7 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def _neighbourhood_part(self) -> Neighbourhood:
         """Return the neighbourhood."""
-        return with_settings(
-            self.neighbourhood, self.max_depth, self.min_samples_leaf, self.n_neighbors
-        )
+        return with_settings(self.neighbourhood, self)
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
@@ -196,7 +198,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             bool(dependence.hidden)
             or estimate.substitutes
             or isinstance(self._factor, OptimalFactor)
-            or near.grows
+            or near.periodic
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -217,8 +219,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
-        if near.grows:
-            self._store.plant(ONE_LEAF)
+        near.plant(self._store, None)
         self._labels = labels
         self._store.set_ranks(labels.ranks())
 

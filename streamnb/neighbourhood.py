@@ -42,9 +42,12 @@ class Neighbourhood:
         return None
 
     @property
-    def grows(self) -> bool:
-        """Whether there is a tree, to be grown now and then."""
+    def periodic(self) -> bool:
+        """Whether there is a tree that is grown now and then."""
         return False
+
+    def plant(self, store: _core.CountStore, tree: tuple[bytes, bytes] | None) -> None:
+        """Let a store keep a tree, if there is any: the one given, or one leaf."""
 
     def refresh(self, store: _core.CountStore) -> None:
         """Give a store a new tree, where there is any."""
@@ -74,14 +77,26 @@ class LeafOfTree(Local):
         Splits between the root and a leaf.
     min_samples_leaf
         The least weight of documents on either side of a split.
+    grow
+        `"periodic"`: over the indexed documents, when statistics are refreshed. `"hoeffding"`: as
+        documents arrive, by Hoeffding's bound; a refresh grows it anew over the indexed documents
+        in their order.
+    delta, tau, grace_period
+        For Hoeffding's bound: the probability of choosing wrong; the bound, in nats, below which
+        gains are as good as equal; and the weight of documents between two looks at a leaf.
 
     References
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.4.
+    [^2]: P. Domingos, G. Hulten: Mining high-speed data streams. KDD 2000.
     """
 
     max_depth: int = 64
     min_samples_leaf: float = 50.0
+    grow: str = "periodic"
+    delta: float = 1e-7
+    tau: float = 0.05
+    grace_period: float = 200.0
 
     @property
     def native(self) -> str | None:
@@ -89,14 +104,31 @@ class LeafOfTree(Local):
         return "leaf"
 
     @property
-    def grows(self) -> bool:
-        """It does."""
-        return True
+    def periodic(self) -> bool:
+        """Unless it grows online."""
+        return self._online is None
+
+    @property
+    def _online(self) -> tuple[float, float, float] | None:
+        if self.grow == "periodic":
+            return None
+        return self.delta, self.tau, self.grace_period
+
+    def plant(self, store: _core.CountStore, tree: tuple[bytes, bytes] | None) -> None:
+        """Let a store keep a tree: the one given, or one leaf."""
+        array, waited = tree or (b"", b"")
+        store.plant(
+            np.frombuffer(array, np.int64),
+            np.frombuffer(waited),
+            self.max_depth,
+            self.min_samples_leaf,
+            self._online,
+        )
 
     def refresh(self, store: _core.CountStore) -> None:
         """Give a store a new tree over its indexed documents."""
         # Where ids were given to other words or classes meanwhile, it is done again.
-        while not store.grow_tree(self.max_depth, self.min_samples_leaf):
+        while not store.grow_tree(self.max_depth, self.min_samples_leaf, self._online):
             pass
 
 
@@ -130,10 +162,10 @@ WHOLE_STREAM = Neighbourhood("stream")
 TREE = LeafOfTree("tree", max_documents=65_536)
 NEAREST = NearestDocuments("nearest", max_documents=65_536)
 
-NEIGHBOURHOODS = {part.name: part for part in (WHOLE_STREAM, TREE, NEAREST)}
+# How trees grow.
+GROWTHS = ("periodic", "hoeffding")
 
-# A tree that is one leaf, as an array.
-ONE_LEAF = np.array([-1], dtype=np.int64)
+NEIGHBOURHOODS = {part.name: part for part in (WHOLE_STREAM, TREE, NEAREST)}
 
 
 def neighbourhood_named(name: object) -> Neighbourhood:
@@ -150,23 +182,43 @@ def neighbourhood_named(name: object) -> Neighbourhood:
     raise InputError(f"neighbourhood must be one of {allowed}, not {name!r}")
 
 
-def with_settings(
-    part: Neighbourhood, max_depth: Any, min_samples_leaf: Any, n_neighbors: Any
-) -> Neighbourhood:
-    """Return a neighbourhood with those of the settings that are its own.
+def with_settings(part: Neighbourhood, model: Any) -> Neighbourhood:
+    """Return a neighbourhood with those of a model's settings that are its own.
 
     Raises
     ------
     InputError
-        If one of them is out of range.
+        If one of them is out of range, whether it is its own or not.
     """
-    depth = check_bound("max_depth", max_depth, least=0)
-    least = check_number("min_samples_leaf", min_samples_leaf)
-    if not (least > 0 and math.isfinite(least)):
-        raise InputError(f"min_samples_leaf must be a number above 0, not {min_samples_leaf!r}")
-    neighbours = check_bound("n_neighbors", n_neighbors, least=1)
+    depth = check_bound("max_depth", model.max_depth, least=0)
+    if model.grow not in GROWTHS:
+        raise InputError(f"grow must be one of {', '.join(map(repr, GROWTHS))}, not {model.grow!r}")
+    neighbours = check_bound("n_neighbors", model.n_neighbors, least=1)
+    least = _positive("min_samples_leaf", model.min_samples_leaf)
+    delta = _positive("delta", model.delta)
+    if delta >= 1:
+        raise InputError(f"delta must be a probability between 0 and 1, not {model.delta!r}")
+    tau = check_number("tau", model.tau)
+    if not (tau >= 0 and math.isfinite(tau)):
+        raise InputError(f"tau must be a number from 0 on, not {model.tau!r}")
+    grace = _positive("grace_period", model.grace_period)
     if isinstance(part, LeafOfTree):
-        return dataclasses.replace(part, max_depth=depth, min_samples_leaf=least)
+        return dataclasses.replace(
+            part,
+            max_depth=depth,
+            min_samples_leaf=least,
+            grow=model.grow,
+            delta=delta,
+            tau=tau,
+            grace_period=grace,
+        )
     if isinstance(part, NearestDocuments):
         return dataclasses.replace(part, n_neighbors=neighbours)
     return part
+
+
+def _positive(name: str, value: Any) -> float:
+    number = check_number(name, value)
+    if not (number > 0 and math.isfinite(number)):
+        raise InputError(f"{name} must be a number above 0, not {value!r}")
+    return number

@@ -162,8 +162,7 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
         np.frombuffer(class_ids, np.int64),
         np.frombuffer(counts),
     )
-    if kept["tree"] is not None:
-        model._store.plant(np.frombuffer(kept["tree"], np.int64))
+    model._neighbourhood.plant(model._store, kept["tree"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._factor is not None and kept["factor"] is not None:
         model._factor.restore(kept["factor"])

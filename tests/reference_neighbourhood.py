@@ -52,6 +52,8 @@ class NeighbourhoodReference:
         `"tree"` or `"nearest"`; None is what the name says.
     max_depth, min_samples_leaf
         How far the tree grows.
+    grow, delta, tau, grace_period
+        How it grows.
     n_neighbors
         How many documents are near.
     max_documents
@@ -66,6 +68,10 @@ class NeighbourhoodReference:
         neighbourhood: str | None = None,
         max_depth: int = 64,
         min_samples_leaf: float = 50.0,
+        grow: str = "periodic",
+        delta: float = 1e-7,
+        tau: float = 0.05,
+        grace_period: float = 200.0,
         n_neighbors: int = 50,
         max_documents: int | None = None,
         prior: str | None = None,
@@ -76,6 +82,7 @@ class NeighbourhoodReference:
         self.event = _Slice(event, prior=prior or "laplace", **parameters)
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.growth = None if grow == "periodic" else (delta, tau, grace_period)
         self.n_neighbors = n_neighbors
         self.max_documents = max_documents
         self._splits: tuple[Documents | None, dict[Any, Any]] = None, {}
@@ -97,6 +104,8 @@ class NeighbourhoodReference:
         """Return 1 for the documents in the leaf of `x`, else 0."""
         if self._splits[0] is not docs:
             self._splits = docs, {}
+            if self.growth is not None:
+                self._replay(docs, known)
         members, path = known, ()
         while (word := self._split(docs, members, path)) is not None:
             contains = docs.counts[:, docs.words[word]] > 0
@@ -108,12 +117,43 @@ class NeighbourhoodReference:
         """Return the word that the node at the end of a path is split on; None in a leaf."""
         splits = self._splits[1]
         if path not in splits:
-            splits[path] = None if len(path) >= self.max_depth else self._best(docs, members)
+            if self.growth is not None:
+                return None
+            found = None if len(path) >= self.max_depth else self._best(docs, members)
+            splits[path] = None if found is None else found[0]
         return splits[path]
 
-    def _best(self, docs: Documents, members: NDArray[np.bool_]) -> Any:
+    def _replay(self, docs: Documents, known: NDArray[np.bool_]) -> None:
+        """Let each known document in turn grow the tree of those before it."""
+        assert self.growth is not None
+        delta, tau, grace_period = self.growth
+        splits = self._splits[1]
+        waited: dict[Any, float] = {}
+        for j in np.flatnonzero(known):
+            path: Any = ()
+            members = known & (np.arange(len(known)) <= j)
+            while path in splits:
+                contains = docs.counts[:, docs.words[splits[path]]] > 0
+                members = members & (contains == contains[j])
+                path = (*path, (splits[path], bool(contains[j])))
+            waited[path] = waited.get(path, 0.0) + docs.weights[j]
+            if waited[path] < grace_period:
+                continue
+            waited[path] = 0.0
+            found = None if len(path) >= self.max_depth else self._best(docs, members)
+            if found is None:
+                continue
+            word, lead, classes = found
+            n = docs.weights[members].sum()
+            bound = math.sqrt(math.log(classes) ** 2 * math.log(1 / delta) / (2 * n))
+            if lead > bound + TIE or bound < tau:
+                splits[path] = word
+
+    def _best(self, docs: Documents, members: NDArray[np.bool_]) -> tuple[Any, float, int] | None:
+        """Return the word to split on, by how much it leads, and the number of classes."""
         weights = docs.weights * members
-        if len({c for c, member in zip(docs.labels, members, strict=True) if member}) < 2:
+        classes = len({c for c, member in zip(docs.labels, members, strict=True) if member})
+        if classes < 2:
             return None
         presence = docs.counts > 0
         of_class = np.array([weights * docs.of(c) for c in docs.classes])
@@ -129,7 +169,9 @@ class NeighbourhoodReference:
         ties = [word for word, j in docs.words.items() if gain[j] >= gain.max() - TIE]
         best = min(ties, key=lambda word: str(word).encode())
         j = docs.words[best]
-        return best if min(present[j], absent[j]) >= self.min_samples_leaf else None
+        if min(present[j], absent[j]) < self.min_samples_leaf:
+            return None
+        return best, gain[j] - max(0.0, np.delete(gain, j).max(initial=0.0)), classes
 
     # --- nearest ------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
 use crate::grow::{self, Limits};
 use crate::hidden::HiddenScratch;
+use crate::hoeffding::Hoeffding;
 use crate::message::{Columns, Message, WordCounts, check_count};
 use crate::nearest::NearestScratch;
 use crate::neighbourhood::Neighbourhood;
@@ -24,6 +25,7 @@ use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
 use crate::token::Token;
 use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
+use crate::tree::Tree;
 use crate::unicode::{
     CharacterClass, CharacterFact, CharacterFacts, FoldTable, Folding, LoadError, PageSet,
 };
@@ -1201,16 +1203,32 @@ impl CountStore {
         Ok(arrays.into_pyobject(py)?.into_any())
     }
 
-    /// Begins to keep a tree: of the array that `tree` returns, or -1 for one leaf.
-    fn plant(&self, py: Python<'_>, array: PyBuffer<i64>) -> PyResult<()> {
-        let array = array.to_vec(py)?;
-        py.detach(|| self.write_detached(|store| store.plant(&array)));
+    /// Begins to keep a tree: of the arrays that `tree` returns. With `online`, which is δ, τ and the
+    /// grace period, it grows by itself.
+    fn plant(
+        &self,
+        py: Python<'_>,
+        array: PyBuffer<i64>,
+        waited: PyBuffer<f64>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        online: Option<(f64, f64, f64)>,
+    ) -> PyResult<()> {
+        let (array, waited) = (array.to_vec(py)?, waited.to_vec(py)?);
+        let growth = hoeffding(Limits { max_depth, min_samples_leaf }, online);
+        py.detach(|| self.write_detached(|store| store.plant(&array, &waited, growth)));
         Ok(())
     }
 
     /// Grows a tree over the indexed documents, aside, and puts it in the place of the one in use.
     /// False, with nothing changed, if ids changed their meaning meanwhile.
-    fn grow_tree(&self, py: Python<'_>, max_depth: usize, min_samples_leaf: f64) -> bool {
+    fn grow_tree(
+        &self,
+        py: Python<'_>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        online: Option<(f64, f64, f64)>,
+    ) -> bool {
         let limits = Limits { max_depth, min_samples_leaf };
         py.detach(|| {
             let (layout, version, documents, words, slots, frequencies) =
@@ -1229,17 +1247,21 @@ impl CountStore {
             for (place, word) in words.into_iter().enumerate() {
                 places[word as usize] = place as u32;
             }
-            let tree = grow::grow(&documents, &places, limits, frequencies);
-            self.write_detached(|store| store.set_tree(tree, layout, version))
+            let mut tree = match hoeffding(limits, online) {
+                None => grow::grow(&documents, &places, limits, frequencies),
+                Some(growth) => Tree::replay(&documents, &places, growth, frequencies),
+            };
+            self.write_detached(|store| store.set_tree(&mut tree, layout, version))
         })
     }
 
-    /// The tree in use as an array, in bytes: the word of each split, then the side of documents
-    /// that contain it, then the other; -1 for a leaf. Words are numbered as in a store restored
-    /// from the snapshot. None where there is no tree.
-    fn tree<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let array = py.detach(|| self.read_detached(Store::export_tree));
-        array.map(|array| bytes_of(py, &array))
+    /// The tree in use as arrays, in bytes: the word of each split, then the side of documents that
+    /// contain it, then the other, -1 for a leaf; and the weight of documents since each leaf was
+    /// looked at. Words are numbered as in a store restored from the snapshot. None where there is
+    /// no tree.
+    fn tree<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let arrays = py.detach(|| self.read_detached(Store::export_tree));
+        arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
@@ -1312,6 +1334,10 @@ fn learn(
         message.intern(store, tokenizer, tokens, bag)?;
         Ok(store.learn(bag, class, weight))
     })
+}
+
+fn hoeffding(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
+    online.map(|(delta, tau, grace_period)| Hoeffding { limits, delta, tau, grace_period })
 }
 
 fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {

@@ -4,6 +4,7 @@ use crate::index::Document;
 use crate::slice::Slice;
 use crate::tree::Tree;
 use crate::vocabulary::WordId;
+use std::cmp::Ordering;
 
 /// Gains that are nearer than this, in nats, are the same but for rounding.
 pub const TIE: f64 = 1e-12;
@@ -15,6 +16,18 @@ pub struct Limits {
     pub max_depth: usize,
     /// The least weight of documents on either side of a split.
     pub min_samples_leaf: f64,
+}
+
+impl Limits {
+    /// Whether a split of documents of weight `n` leaves enough on either side.
+    pub fn allow(&self, split: &Split, n: f64) -> bool {
+        split.present.min(n - split.present) >= self.min_samples_leaf
+    }
+}
+
+/// The place of a word in the order of bytes.
+pub fn place(places: &[u32], word: WordId) -> u32 {
+    places.get(word as usize).copied().unwrap_or(u32::MAX)
 }
 
 /// A split of the documents of a slice.
@@ -33,9 +46,10 @@ fn weigh(x: f64) -> f64 {
 }
 
 impl Slice {
-    /// The word whose presence has the highest information gain for the class. Of words that tie it
-    /// is the first by `places`. None where all documents are of one class, or nothing gains.
-    pub fn best_split(&self, places: &[u32]) -> Option<Split> {
+    /// The word whose presence has the highest information gain for the class, and the next highest
+    /// gain. Of words that tie it is the first in `order`. None where all documents are of one
+    /// class, or nothing gains.
+    pub fn best_splits(&self, order: impl Fn(WordId, WordId) -> Ordering) -> Option<(Split, f64)> {
         let n = self.documents();
         if self.classes().iter().filter(|class| class.exists()).count() < 2 {
             return None;
@@ -59,16 +73,20 @@ impl Slice {
             })
             .collect();
         let highest = gains.iter().map(|split| split.gain).fold(0.0, f64::max);
-        let place = |split: &&Split| places.get(split.word as usize).copied().unwrap_or(u32::MAX);
+        if highest <= TIE {
+            return None;
+        }
         let ties = gains.iter().filter(|split| split.gain >= highest - TIE);
-        ties.min_by_key(place).filter(|_| highest > TIE).copied()
+        let best = *ties.min_by(|one, other| order(one.word, other.word))?;
+        let others = gains.iter().filter(|split| split.word != best.word);
+        Some((best, others.map(|split| split.gain).fold(0.0, f64::max)))
     }
 }
 
 /// Grows a tree: a leaf is where all documents are of one class, no word gains anything, or the
 /// best split would leave too few documents on one side.
 pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies: bool) -> Tree {
-    let mut tree = Tree::new(frequencies);
+    let mut tree = Tree::new(frequencies, None);
     let mut waiting = vec![(0, 0, (0..documents.len()).collect::<Vec<usize>>())];
     while let Some((node, depth, members)) = waiting.pop() {
         let mut slice = Slice::new(frequencies);
@@ -76,12 +94,10 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
             let Document { class, weight, words } = &documents[member];
             slice.add(*class, words, *weight);
         }
-        let enough = |split: &Split| {
-            split.present >= limits.min_samples_leaf
-                && slice.documents() - split.present >= limits.min_samples_leaf
-        };
-        let split = if depth < limits.max_depth { slice.best_split(places) } else { None };
-        let Some(Split { word, .. }) = split.filter(enough) else {
+        let by_place = |one, other| place(places, one).cmp(&place(places, other));
+        let split = if depth < limits.max_depth { slice.best_splits(by_place) } else { None };
+        let enough = |(split, _): &(Split, f64)| limits.allow(split, slice.documents());
+        let Some((Split { word, .. }, _)) = split.filter(enough) else {
             tree.fill(node, slice);
             continue;
         };
@@ -119,9 +135,11 @@ mod tests {
             slice.add(document.class, &document.words, 1.0);
         }
         // 0 and 2 tell the classes apart; 2 is the first of them.
-        let best = slice.best_split(&PLACES).unwrap();
+        let by_place = |one, other| place(&PLACES, one).cmp(&place(&PLACES, other));
+        let (best, second) = slice.best_splits(by_place).unwrap();
         assert_eq!((best.word, best.present), (2, 2.0));
         assert!((best.gain - 2f64.ln()).abs() < 1e-15);
+        assert!((second - 2f64.ln()).abs() < 1e-15);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod explain;
 pub mod export;
 pub mod grow;
 pub mod hidden;
+pub mod hoeffding;
 pub mod index;
 pub mod merge;
 pub mod message;

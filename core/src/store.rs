@@ -248,6 +248,7 @@ impl Store {
                 self.drop_from_index(&oldest, oldest.weight);
             }
         }
+        self.grow_online();
     }
 
     /// Adds what an indexed document gives to lengths, pairs and the tree.

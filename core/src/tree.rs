@@ -6,6 +6,7 @@
 
 use crate::bag::Bag;
 use crate::counts::ClassId;
+use crate::hoeffding::Hoeffding;
 use crate::index::Document;
 use crate::slice::Slice;
 use crate::store::Store;
@@ -32,16 +33,22 @@ pub struct Tree {
     /// The words of the splits.
     words: HashSet<WordId>,
     frequencies: bool,
+    /// When leaves are split online, if they are.
+    pub(crate) growth: Option<Hoeffding>,
+    /// For each leaf, the weight of documents since it was last looked at.
+    pub(crate) waited: Vec<f64>,
 }
 
 impl Tree {
     /// A tree that is one empty leaf.
-    pub fn new(frequencies: bool) -> Self {
+    pub fn new(frequencies: bool, growth: Option<Hoeffding>) -> Self {
         Tree {
             nodes: vec![Node::Leaf(0)],
             leaves: vec![Slice::new(frequencies)],
             words: HashSet::new(),
             frequencies,
+            growth,
+            waited: vec![0.0],
         }
     }
 
@@ -49,28 +56,35 @@ impl Tree {
         &self.leaves
     }
 
-    /// The place of the leaf, among the leaves, of a document that has the words that `has` says.
+    /// Where a document that has the words that `has` says falls: its last node, the depth of that,
+    /// and the place of the leaf among the leaves.
     #[inline]
-    fn leaf(&self, has: impl Fn(WordId) -> bool) -> usize {
-        let mut node = 0;
+    fn path(&self, has: impl Fn(WordId) -> bool) -> (usize, usize, usize) {
+        let (mut node, mut depth) = (0, 0);
         loop {
             match self.nodes[node] {
-                Node::Leaf(leaf) => return leaf,
+                Node::Leaf(leaf) => return (node, depth, leaf),
                 Node::Split { word, present, absent } => {
                     node = if has(word) { present } else { absent };
+                    depth += 1;
                 }
             }
         }
     }
 
+    /// The same of a document, its words ordered by id.
+    pub(crate) fn descend(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
+        self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
+    }
+
     fn leaf_of(&self, words: &[(WordId, f64)]) -> usize {
-        self.leaf(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
+        self.descend(words).2
     }
 
     /// The slice of the leaf that a message, its words each there once, falls into.
     #[inline]
     pub fn slice(&self, bag: &Bag) -> &Slice {
-        &self.leaves[self.leaf(|word| bag.position(word).is_some())]
+        &self.leaves[self.path(|word| bag.position(word).is_some()).2]
     }
 
     /// Adds a document that has entered the index, or a part of its weight.
@@ -109,6 +123,23 @@ impl Tree {
         documents.for_each(|document| self.add(document, document.weight));
     }
 
+    /// Counts the documents of some leaves anew.
+    pub(crate) fn recount_leaves<'a>(
+        &mut self,
+        leaves: &[usize],
+        documents: impl Iterator<Item = &'a Document>,
+    ) {
+        for &leaf in leaves {
+            self.leaves[leaf] = Slice::new(self.frequencies);
+        }
+        for document in documents {
+            let leaf = self.leaf_of(&document.words);
+            if leaves.contains(&leaf) {
+                self.leaves[leaf].add(document.class, &document.words, document.weight);
+            }
+        }
+    }
+
     /// Puts a split in the place of a leaf, which becomes the side of documents without the word.
     pub fn split(&mut self, node: usize, word: WordId) -> Option<(usize, usize)> {
         let Node::Leaf(leaf) = self.nodes[node] else { return None };
@@ -116,6 +147,7 @@ impl Tree {
         self.nodes.push(Node::Leaf(self.leaves.len()));
         self.nodes.push(Node::Leaf(leaf));
         self.leaves.push(Slice::new(self.frequencies));
+        self.waited.push(0.0);
         self.nodes[node] = Node::Split { word, present, absent };
         self.words.insert(word);
         Some((present, absent))
@@ -131,11 +163,20 @@ impl Tree {
     /// The tree as an array: the word of each split, then the side of documents that contain it,
     /// then the other; -1 for a leaf. `name` says how words are numbered.
     pub fn to_array(&self, name: impl Fn(WordId) -> i64) -> Vec<i64> {
+        self.to_arrays(name).0
+    }
+
+    /// The same, and what each leaf waited, in the order of leaves there.
+    pub fn to_arrays(&self, name: impl Fn(WordId) -> i64) -> (Vec<i64>, Vec<f64>) {
         let mut array = Vec::with_capacity(self.nodes.len());
+        let mut waited = Vec::with_capacity(self.leaves.len());
         let mut waiting = vec![0];
         while let Some(node) = waiting.pop() {
             match self.nodes[node] {
-                Node::Leaf(_) => array.push(LEAF),
+                Node::Leaf(leaf) => {
+                    array.push(LEAF);
+                    waited.push(self.waited[leaf]);
+                }
                 Node::Split { word: FORGOTTEN, absent, .. } => waiting.push(absent),
                 Node::Split { word, present, absent } => {
                     array.push(name(word));
@@ -143,16 +184,25 @@ impl Tree {
                 }
             }
         }
-        array
+        (array, waited)
     }
 
-    /// The tree that an array holds, without counts. What is missing is leaves; what is too much,
-    /// or no word, is left out.
-    pub fn from_array(array: &[i64], frequencies: bool) -> Self {
-        let mut tree = Tree::new(frequencies);
+    /// The tree that arrays hold, without counts. What is missing is leaves that waited for
+    /// nothing; what is too much, or no word, is left out.
+    pub fn from_arrays(
+        array: &[i64],
+        waited: &[f64],
+        frequencies: bool,
+        growth: Option<Hoeffding>,
+    ) -> Self {
+        let mut tree = Tree::new(frequencies, growth);
         let mut waiting = vec![0];
+        let mut waited = waited.iter();
         for &item in array {
             let Some(node) = waiting.pop() else { break };
+            if let (Node::Leaf(leaf), LEAF) = (tree.nodes[node], item) {
+                tree.waited[leaf] = waited.next().copied().unwrap_or(0.0);
+            }
             if let Some((present, absent)) =
                 WordId::try_from(item).ok().and_then(|word| tree.split(node, word))
             {
@@ -168,6 +218,7 @@ impl Tree {
             + self.leaves.capacity() * size_of::<Slice>()
             + self.leaves.iter().map(Slice::size).sum::<usize>()
             + self.words.capacity() * size_of::<WordId>()
+            + self.waited.capacity() * size_of::<f64>()
     }
 }
 
@@ -177,37 +228,39 @@ impl Store {
         self.tree.as_ref()
     }
 
-    /// Begins to keep a tree: that of an array, with the counts of the indexed documents.
-    pub fn plant(&mut self, array: &[i64]) {
-        let mut tree = Tree::from_array(array, self.settings.frequencies);
+    /// Begins to keep a tree: that of arrays, with the counts of the indexed documents.
+    pub fn plant(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
+        let mut tree = Tree::from_arrays(array, waited, self.settings.frequencies, growth);
         tree.recount(self.index.documents());
         self.tree = Some(tree);
     }
 
-    /// Puts a tree, with its counts, in the place of the one in use.
+    /// Changes a tree, with its counts, for the one in use.
     ///
     /// Returns false, and changes nothing, if ids have changed their meaning since `layout`. If
     /// only the counts have changed since `version`, those of the leaves are counted anew.
-    pub fn set_tree(&mut self, mut tree: Tree, layout: u64, version: u64) -> bool {
+    pub fn set_tree(&mut self, tree: &mut Tree, layout: u64, version: u64) -> bool {
         if layout != self.layout {
             return false;
         }
         if version != self.version {
             tree.recount(self.index.documents());
         }
-        self.tree = Some(tree);
+        if let Some(used) = &mut self.tree {
+            std::mem::swap(used, tree);
+        }
         true
     }
 
-    /// The tree in use as an array; words are numbered as in a restored snapshot: in the order of
+    /// The tree in use as arrays; words are numbered as in a restored snapshot: in the order of
     /// their bytes.
-    pub fn export_tree(&self) -> Option<Vec<i64>> {
+    pub fn export_tree(&self) -> Option<(Vec<i64>, Vec<f64>)> {
         let tree = self.tree.as_ref()?;
         let mut places = vec![0; self.vocabulary.slots()];
         for (place, word) in self.vocabulary.sorted_ids().into_iter().enumerate() {
             places[word as usize] = place as i64;
         }
-        Some(tree.to_array(|word| places[word as usize]))
+        Some(tree.to_arrays(|word| places[word as usize]))
     }
 }
 
@@ -222,7 +275,7 @@ mod tests {
 
     #[test]
     fn documents_fall_into_leaves() {
-        let mut tree = Tree::from_array(&[5, 3, -1, -1, -1], false);
+        let mut tree = Tree::from_arrays(&[5, 3, -1, -1, -1], &[], false, None);
         let documents = [document(0, &[3, 5]), document(1, &[5]), document(1, &[3])];
         tree.recount(documents.iter());
         let sizes = |tree: &Tree| tree.leaves().iter().map(Slice::documents).collect::<Vec<_>>();
@@ -245,9 +298,10 @@ mod tests {
     #[test]
     fn arrays_that_are_no_trees_make_some() {
         for array in [&[][..], &[-1, 4, 4], &[2], &[2, -7, i64::MAX, 5]] {
-            let tree = Tree::from_array(array, true);
-            let again = Tree::from_array(&tree.to_array(i64::from), true);
-            assert_eq!(again.nodes, tree.nodes);
+            let tree = Tree::from_arrays(array, &[7.0, 2.0], true, None);
+            let (array, waited) = tree.to_arrays(i64::from);
+            let again = Tree::from_arrays(&array, &waited, true, None);
+            assert_eq!((again.nodes, again.waited), (tree.nodes, tree.waited));
         }
     }
 }

@@ -17,7 +17,8 @@ __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", 
 
 MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF", "MNBTree", "CNBTree", "OVATree", "ComposedNB"),
+    *("HNB", "PHNB", "HONB", "NBCF", "MNBTree", "CNBTree", "OVATree"),
+    *("LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),
 )
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 

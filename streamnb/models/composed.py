@@ -50,7 +50,7 @@ class ComposedNB(NaiveBayes):
         tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
         first, with any event model but `"attributes"`, with words independent, and with the
         estimate `"additive"`.
-    max_depth, min_samples_leaf, n_neighbors
+    max_depth, min_samples_leaf, grow, delta, tau, grace_period, n_neighbors
         As in `MNBTree` and `LWWMNB`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
@@ -91,6 +91,10 @@ class ComposedNB(NaiveBayes):
         neighbourhood: str = "stream",
         max_depth: int = 64,
         min_samples_leaf: float = 50.0,
+        grow: str = "periodic",
+        delta: float = 1e-7,
+        tau: float = 0.05,
+        grace_period: float = 200.0,
         n_neighbors: int = 50,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
@@ -104,6 +108,10 @@ class ComposedNB(NaiveBayes):
         self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.grow = grow
+        self.delta = delta
+        self.tau = tau
+        self.grace_period = grace_period
         self.n_neighbors = n_neighbors
         super().__init__(
             alpha=alpha,
@@ -131,4 +139,4 @@ class ComposedNB(NaiveBayes):
 
     def _neighbourhood_part(self) -> Neighbourhood:
         part = neighbourhood_named(self.neighbourhood)
-        return with_settings(part, self.max_depth, self.min_samples_leaf, self.n_neighbors)
+        return with_settings(part, self)

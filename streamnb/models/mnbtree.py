@@ -28,6 +28,10 @@ class MNBTree(TreeNB):
     leaf, so at most that for each word of the indexed messages. A prediction costs as that of `MNB`
     and the depth of its leaf.
 
+    With `grow="hoeffding"` it grows as messages arrive, and a leaf is split for good once it is
+    nearly sure which word is the best. Nothing is refreshed then, but where a model is saved,
+    loaded or merged the tree is grown anew, over the indexed messages in their order.
+
     Parameters
     ----------
     max_depth
@@ -35,6 +39,14 @@ class MNBTree(TreeNB):
     min_samples_leaf
         The least weight of messages on either side of a split, above 0. The paper does not say
         which; about 50 comes near its figures.
+    grow
+        `"periodic"`: anew over the indexed messages when statistics are refreshed. `"hoeffding"`:
+        online, as messages arrive.
+    delta, tau, grace_period
+        For `grow="hoeffding"`, as river's trees have them. A leaf looks for a split each time that
+        messages of the weight `grace_period`, above 0, have come to it. Its best word must lead the
+        second by more than Hoeffding's bound, which the better of two misses with probability
+        `delta`, between 0 and 1; where the bound is below `tau` nats, 0 or more, any lead will do.
     max_documents
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
@@ -61,6 +73,7 @@ class MNBTree(TreeNB):
     References
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.4; Equations 1, 4 and 6.
+    [^2]: P. Domingos, G. Hulten: Mining high-speed data streams. KDD 2000.
     """
 
     event = MULTINOMIAL

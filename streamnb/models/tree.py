@@ -18,6 +18,14 @@ class TreeNB(NaiveBayes):
         Splits between the root and a leaf, 0 (one leaf: all indexed messages) or more.
     min_samples_leaf
         The least weight of messages on either side of a split, above 0.
+    grow
+        `"periodic"`: anew over the indexed messages when statistics are refreshed. `"hoeffding"`:
+        online, as messages arrive.
+    delta, tau, grace_period
+        For `grow="hoeffding"`, as river's trees have them. A leaf looks for a split each time that
+        messages of the weight `grace_period`, above 0, have come to it. Its best word must lead the
+        second by more than Hoeffding's bound, which the better of two misses with probability
+        `delta`, between 0 and 1; where the bound is below `tau` nats, 0 or more, any lead will do.
     max_documents
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
@@ -31,6 +39,10 @@ class TreeNB(NaiveBayes):
         self,
         max_depth: int = TREE.max_depth,
         min_samples_leaf: float = TREE.min_samples_leaf,
+        grow: str = TREE.grow,
+        delta: float = TREE.delta,
+        tau: float = TREE.tau,
+        grace_period: float = TREE.grace_period,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -46,6 +58,10 @@ class TreeNB(NaiveBayes):
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.grow = grow
+        self.delta = delta
+        self.tau = tau
+        self.grace_period = grace_period
         super().__init__(
             alpha=alpha,
             prior=prior,
