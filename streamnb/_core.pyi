@@ -60,6 +60,8 @@ class Scoring:
         weighted: bool = False,
         weighted_documents: bool = False,
         chi_square: bool = False,
+        neighbourhood: str | None = None,
+        n_neighbors: int = 1,
     ) -> Self: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...
 
@@ -160,6 +162,21 @@ class CountStore:
         tokens: _Floats,
     ) -> bool: ...
     def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
+    def plant(
+        self,
+        array: _Integers,
+        waited: _Floats,
+        max_depth: int,
+        min_samples_leaf: float,
+        online: tuple[float, float, float] | None,
+    ) -> None: ...
+    def grow_tree(
+        self,
+        max_depth: int,
+        min_samples_leaf: float,
+        online: tuple[float, float, float] | None,
+    ) -> bool: ...
+    def tree(self) -> tuple[bytes, bytes] | None: ...
     @property
     def layout(self) -> int: ...
     @property

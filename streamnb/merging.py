@@ -64,7 +64,13 @@ def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
         other._parts(),
         other._estimate_part(),
         other._weight_parts(),
-    ) != (model._parts(), model._estimate_part(), model._weight_parts()):
+        other._neighbourhood_part(),
+    ) != (
+        model._parts(),
+        model._estimate_part(),
+        model._weight_parts(),
+        model._neighbourhood_part(),
+    ):
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"

@@ -19,6 +19,7 @@ from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
+from streamnb.neighbourhood import TREE, WHOLE_STREAM, Neighbourhood, with_settings
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
@@ -109,6 +110,7 @@ class NaiveBayes(base.MiniBatchClassifier):
     estimate: ClassVar[Estimate] = SMOOTHING
     weights: ClassVar[Weights] = UNIFORM
     document_weights: ClassVar[DocumentWeights] = UNIFORM_DOCUMENTS
+    neighbourhood: ClassVar[Neighbourhood] = WHOLE_STREAM
     # The correlation factor, for models whose estimate has one; how columns are read and bags are
     # filled, how often documents are weighed and how many words are searched, for models that do.
     factor: float | str = 0.1
@@ -118,6 +120,14 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_links: int = 1_000_000
     rounds: int = PAPER_ROUNDS
     max_candidates: int = MAX_CANDIDATES
+    # How a tree grows and how many documents are near, for models that look at some of them only.
+    max_depth: int = TREE.max_depth
+    min_samples_leaf: float = TREE.min_samples_leaf
+    grow: str = TREE.grow
+    delta: float = TREE.delta
+    tau: float = TREE.tau
+    grace_period: float = TREE.grace_period
+    n_neighbors: int = 50
 
     def __init__(
         self,
@@ -162,6 +172,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the weights of words and of documents."""
         return self.weights, self.document_weights
 
+    def _neighbourhood_part(self) -> Neighbourhood:
+        """Return the neighbourhood."""
+        return with_settings(self.neighbourhood, self)
+
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
@@ -169,13 +183,14 @@ class NaiveBayes(base.MiniBatchClassifier):
         weights, document_weights = self._weight_parts()
         form = check_form(self.form, event)
         m = self.vocabulary_size
+        near = self._neighbourhood = self._neighbourhood_part()
         documents = self.max_documents
         if documents is None:
-            documents = max(
-                part.max_documents for part in (dependence, estimate, weights, document_weights)
-            )
+            parts = (dependence, estimate, weights, document_weights, near)
+            documents = max(part.max_documents for part in parts)
         self._dependence, self._estimate = dependence, estimate
-        prior = event.prior if self.prior is None else check_choice("prior", self.prior)
+        own_prior = near.prior or event.prior
+        prior = own_prior if self.prior is None else check_choice("prior", self.prior)
         self._weights = WeightsInUse(
             weights,
             document_weights,
@@ -194,6 +209,8 @@ class NaiveBayes(base.MiniBatchClassifier):
             weighted=weights.periodic,
             weighted_documents=document_weights.periodic,
             chi_square=weights.chi_square,
+            neighbourhood=near.native,
+            n_neighbors=near.n_neighbors,
         )
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
@@ -220,14 +237,15 @@ class NaiveBayes(base.MiniBatchClassifier):
             or estimate.substitutes
             or isinstance(self._factor, OptimalFactor)
             or self._weights.periodic
+            or near.periodic
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
-        if estimate.substitutes:
-            settings["max_pairs"] = 0  # paths need the documents only
+        if estimate.substitutes or near.native is not None:
+            settings["max_pairs"] = 0  # these need the documents only
         if self._weights.periodic and not dependence.hidden:
             settings["max_pairs"] = 0  # weights need the messages only
         if snapshot is None:
@@ -243,6 +261,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
+        near.plant(self._store, None)
         self._labels = labels
         self._store.set_ranks(labels.ranks())
 
@@ -443,6 +462,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             prior = event.prior if self.prior is None else self.prior
             words = float(self.vocabulary_size or 1)
             self._weights.refresh(self._store, Setting(event.name, prior, self.alpha, words))
+        self._neighbourhood.refresh(self._store)
         if not self._has_statistics or not self._store.n_documents:
             return
         # Where ids were given to other words or classes meanwhile, it is done again.

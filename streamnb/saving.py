@@ -144,6 +144,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
         "weights": model._store.weights(),
+        "tree": model._store.tree(),
         "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
@@ -166,6 +167,7 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
         np.frombuffer(counts),
     )
     restore_weights(model._store, kept["weights"])
+    model._neighbourhood.plant(model._store, kept["tree"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._factor is not None and kept["factor"] is not None:
         model._factor.restore(kept["factor"])

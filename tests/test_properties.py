@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from model_support import ALL_MODELS, INDEXED, MODELS, make_model, make_reference
+from model_support import ALL_MODELS, INDEXED, MODELS, ROUNDED, make_model, make_reference
 from reference import Documents
 
 import streamnb
@@ -224,7 +224,10 @@ def test_load_gives_back_what_save_wrote(name: str, stream: Stream, x: dict[Any,
             assert type(loaded) is type(model)
             assert loaded._get_params() == model._get_params()
             assert loaded.to_bytes() == model.to_bytes()
-            assert loaded.joint_log_likelihood_one(x) == model.joint_log_likelihood_one(x)
+            expected = model.joint_log_likelihood_one(x)
+            if name in ROUNDED:
+                expected = pytest.approx(expected, rel=1e-12, abs=1e-12)
+            assert loaded.joint_log_likelihood_one(x) == expected
             loaded.save(path)
             assert path.read_bytes() == model.to_bytes()
 
@@ -464,7 +467,7 @@ def test_explanation_sums_to_the_score(
         parts = [explanation.baseline[label]]
         parts += [contribution[label] for contribution in explanation.words.values()]
         # The counts of a message may be large, and so may the terms that cancel.
-        scale = max(1.0, *map(abs, parts))
+        scale = max(1.0, *map(abs, parts), sum(x.values()) / 1e6)
         assert abs(math.fsum(parts) - score) <= 1e-9 * scale
 
 

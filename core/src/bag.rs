@@ -121,6 +121,15 @@ impl Bag {
         known.chain(unseen).filter(|count| **count > 0.0)
     }
 
+    /// Σ of the squared counts of unknown words.
+    pub fn unseen_squares(&self) -> f64 {
+        let mut words: Vec<(u64, f64)> =
+            self.unseen.iter().map(|unseen| (unseen.hash, unseen.count)).collect();
+        words.sort_unstable_by_key(|&(hash, _)| hash);
+        let same = words.chunk_by(|(one, _), (other, _)| one == other);
+        same.map(|tokens| tokens.iter().map(|&(_, count)| count).sum::<f64>().powi(2)).sum()
+    }
+
     /// How many different unknown words there are (told apart by their 64-bit hashes).
     pub fn unseen_words(&self) -> usize {
         let mut hashes: Vec<u64> = self.unseen.iter().map(|unseen| unseen.hash).collect();
@@ -153,6 +162,7 @@ mod tests {
             bag.add_unseen(7, 2.0);
             assert_eq!(bag.words, [(5, 3.0), (1, 2.0), (9, 1.0)]);
             assert_eq!((bag.tokens(), bag.unseen_tokens(), bag.unseen_words()), (6.0, 4.0, 2));
+            assert_eq!(bag.unseen_squares(), 10.0);
             let positions = [5, 1, 9, 0, 99].map(|word| bag.position(word));
             assert_eq!(positions, [Some(0), Some(1), Some(2), None, None]);
         }

@@ -15,14 +15,19 @@ use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
 use crate::export::Counts;
 use crate::form::Form;
+use crate::grow::{self, Limits};
 use crate::hidden::HiddenScratch;
+use crate::hoeffding::Hoeffding;
 use crate::message::{Columns, Message, WordCounts, check_count};
+use crate::nearest::NearestScratch;
+use crate::neighbourhood::Neighbourhood;
 use crate::one_dependence::OneDependenceScratch;
 use crate::packaged::PackagedScratch;
 use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
 use crate::store::{Settings, Store, check_weight};
 use crate::token::Token;
 use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
+use crate::tree::Tree;
 use crate::unicode::{
     CharacterClass, CharacterFact, CharacterFacts, FoldTable, Folding, LoadError, PageSet,
 };
@@ -44,6 +49,7 @@ struct Scratch {
     hidden: HiddenScratch,
     packaged: PackagedScratch,
     one_dependence: OneDependenceScratch,
+    nearest: NearestScratch,
     terms: Vec<ClassTerms>,
     scores: Vec<f64>,
 }
@@ -503,13 +509,14 @@ enum Hidden {
 struct Scoring {
     inner: scoring::Scoring,
     hidden: Option<Hidden>,
+    neighbourhood: Option<Neighbourhood>,
 }
 
 #[pymethods]
 impl Scoring {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, weighted_documents=false, chi_square=false))]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, weighted_documents=false, chi_square=false, neighbourhood=None, n_neighbors=1))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -524,6 +531,8 @@ impl Scoring {
         weighted: bool,
         weighted_documents: bool,
         chi_square: bool,
+        neighbourhood: Option<&str>,
+        n_neighbors: usize,
     ) -> PyResult<Self> {
         let name = event;
         let event = match event {
@@ -623,7 +632,25 @@ impl Scoring {
         if hidden.is_some() {
             inner = inner.with_exponents();
         }
-        Ok(Scoring { inner, hidden })
+        let neighbourhood = match neighbourhood {
+            None => None,
+            Some("leaf") => Some(Neighbourhood::Leaf),
+            Some("nearest") => Some(Neighbourhood::Nearest(n_neighbors)),
+            Some(other) => {
+                let message =
+                    format!("neighbourhood must be None, 'leaf' or 'nearest', not {other:?}");
+                return Err(input_error(py, message));
+            }
+        };
+        if let Some(neighbourhood) = neighbourhood {
+            if hidden.is_some() {
+                let message = "neighbourhoods need the dependence 'independent': the messages \
+                               that contain a parent are counted in the whole stream";
+                return Err(input_error(py, message));
+            }
+            neighbourhood.check(&inner).map_err(|error| raise(py, error))?;
+        }
+        Ok(Scoring { inner, hidden, neighbourhood })
     }
 
     fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
@@ -634,14 +661,17 @@ impl Scoring {
 impl Scoring {
     /// Whether each word must stand in a bag once: hidden parents pair the words.
     fn needs_distinct(&self) -> bool {
-        self.hidden.is_some() || self.inner.needs_distinct()
+        self.hidden.is_some() || self.neighbourhood.is_some() || self.inner.needs_distinct()
     }
 
     /// Scores the bag of the scratch, whose terms are prepared.
     fn score(&self, store: &Store, scratch: &mut Scratch) {
-        let Scratch { bag, hidden, packaged, one_dependence, terms, scores, .. } = scratch;
+        let Scratch { bag, hidden, packaged, one_dependence, nearest, terms, scores, .. } = scratch;
         let inner = &self.inner;
         inner.weigh_bag(store, bag);
+        if let Some(neighbourhood) = self.neighbourhood {
+            return inner.neighbourhood_scores(store, neighbourhood, bag, nearest, terms, scores);
+        }
         match self.hidden {
             None => inner.scores(store, terms, bag, scores),
             Some(Hidden::Probabilities) => {
@@ -986,18 +1016,27 @@ impl CountStore {
         let tokenizer = &self.tokenizer.get().inner;
         Ok(self.read(x.py(), |store| {
             SCRATCH.with_borrow_mut(|scratch| {
-                let Scratch { tokens, bag, hidden, packaged, one_dependence, terms, .. } = scratch;
+                let Scratch {
+                    tokens, bag, hidden, packaged, one_dependence, nearest, terms, ..
+                } = scratch;
                 scoring.inner.prepare(store, terms);
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
                 let inner = &scoring.inner;
                 inner.weigh_bag(store, bag);
-                let mut explanation = match scoring.hidden {
-                    None => inner.explain(store, terms, bag),
-                    Some(Hidden::Probabilities) => inner.explain_hidden(store, terms, bag, hidden),
-                    Some(Hidden::Ratios) => inner.explain_ratios(store, terms, bag, hidden),
-                    Some(Hidden::Packaged) => inner.explain_packaged(store, terms, bag, packaged),
-                    Some(Hidden::Estimators) => {
+                let mut explanation = match (scoring.hidden, scoring.neighbourhood) {
+                    (None, Some(near)) => {
+                        inner.explain_neighbourhood(store, near, bag, nearest, terms)
+                    }
+                    (None, None) => inner.explain(store, terms, bag),
+                    (Some(Hidden::Probabilities), _) => {
+                        inner.explain_hidden(store, terms, bag, hidden)
+                    }
+                    (Some(Hidden::Ratios), _) => inner.explain_ratios(store, terms, bag, hidden),
+                    (Some(Hidden::Packaged), _) => {
+                        inner.explain_packaged(store, terms, bag, packaged)
+                    }
+                    (Some(Hidden::Estimators), _) => {
                         inner.explain_one_dependence(store, terms, bag, one_dependence)
                     }
                 };
@@ -1258,6 +1297,67 @@ impl CountStore {
         Ok(Some(arrays.into_pyobject(py)?.into_any()))
     }
 
+    /// Begins to keep a tree: of the arrays that `tree` returns. With `online`, which is δ, τ and the
+    /// grace period, it grows by itself.
+    fn plant(
+        &self,
+        py: Python<'_>,
+        array: PyBuffer<i64>,
+        waited: PyBuffer<f64>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        online: Option<(f64, f64, f64)>,
+    ) -> PyResult<()> {
+        let (array, waited) = (array.to_vec(py)?, waited.to_vec(py)?);
+        let growth = hoeffding(Limits { max_depth, min_samples_leaf }, online);
+        py.detach(|| self.write_detached(|store| store.plant(&array, &waited, growth)));
+        Ok(())
+    }
+
+    /// Grows a tree over the indexed documents, aside, and puts it in the place of the one in use.
+    /// False, with nothing changed, if ids changed their meaning meanwhile.
+    fn grow_tree(
+        &self,
+        py: Python<'_>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        online: Option<(f64, f64, f64)>,
+    ) -> bool {
+        let limits = Limits { max_depth, min_samples_leaf };
+        py.detach(|| {
+            let (layout, version, documents, words, slots, frequencies) =
+                self.read_detached(|store| {
+                    let vocabulary = store.vocabulary();
+                    (
+                        store.layout(),
+                        store.version(),
+                        store.index().documents().cloned().collect::<Vec<_>>(),
+                        vocabulary.sorted_ids(),
+                        vocabulary.slots(),
+                        store.settings().frequencies,
+                    )
+                });
+            let mut places = vec![u32::MAX; slots];
+            for (place, word) in words.into_iter().enumerate() {
+                places[word as usize] = place as u32;
+            }
+            let mut tree = match hoeffding(limits, online) {
+                None => grow::grow(&documents, &places, limits, frequencies),
+                Some(growth) => Tree::replay(&documents, &places, growth, frequencies),
+            };
+            self.write_detached(|store| store.set_tree(&mut tree, layout, version))
+        })
+    }
+
+    /// The tree in use as arrays, in bytes: the word of each split, then the side of documents that
+    /// contain it, then the other, -1 for a leaf; and the weight of documents since each leaf was
+    /// looked at. Words are numbered as in a store restored from the snapshot. None where there is
+    /// no tree.
+    fn tree<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let arrays = py.detach(|| self.read_detached(Store::export_tree));
+        arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))
+    }
+
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         let store = py.detach(|| self.read_detached(Store::clone));
         CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
@@ -1352,6 +1452,10 @@ fn counts_for_python<'py>(
         bytes_of(py, &export.lengths),
     );
     Ok(counts.into_pyobject(py)?.into_any())
+}
+
+fn hoeffding(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
+    online.map(|(delta, tau, grace_period)| Hoeffding { limits, delta, tau, grace_period })
 }
 
 fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {

@@ -6,6 +6,7 @@ use crate::attributes::{AttributeId, NONE};
 use crate::bag::Bag;
 use crate::counts::ClassId;
 use crate::scoring::{ClassTerms, Event, Scoring};
+use crate::slice::{Cells, Slice};
 use crate::store::Store;
 use crate::vocabulary::WordId;
 
@@ -26,15 +27,40 @@ impl Scoring {
         {
             return self.add_weighted(store, weights, terms, bag, out);
         }
+        self.add_words(store, store.rows(), terms, bag, out);
+    }
+
+    /// The same on a slice of the counts; `terms` are those of [`Scoring::prepare_slice`].
+    pub fn slice_scores(
+        &self,
+        store: &Store,
+        slice: &Slice,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(terms.len(), 0.0);
+        self.add_words(store, slice, terms, bag, out);
+    }
+
+    fn add_words(
+        &self,
+        store: &Store,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
         match self.event {
-            Event::Bernoulli => self.add_bernoulli(store, terms, bag, out),
+            Event::Bernoulli => self.add_bernoulli(store, counts, terms, bag, out),
             Event::Attributes => self.add_attributes(store, terms, bag, out),
-            Event::Multinomial => self.add_multinomial(store, terms, bag, out),
-            Event::Complement => self.add_complement(store, terms, bag, out),
+            Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
+            Event::Complement => self.add_complement(counts, terms, bag, out),
             // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
             Event::OneVersusAll => {
-                self.add_multinomial(store, terms, bag, out);
-                self.add_complement(store, terms, bag, out);
+                self.add_multinomial(counts, terms, bag, out);
+                self.add_complement(counts, terms, bag, out);
             }
         }
     }
@@ -45,29 +71,41 @@ impl Scoring {
     }
 
     /// Equations 1, 4 and 6: ln P(c) + Σ_i f_i ln P(w_i | c).
-    fn add_multinomial(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+    fn add_multinomial(
+        &self,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
         let tokens = self.tokens(bag);
         for (score, class) in out.iter_mut().zip(terms) {
             *score += class.prior + tokens * (self.log_alpha - class.tokens);
         }
         // Absent words have ln α, which all classes share: only nonzero cells are visited.
         for &(word, count) in &bag.words {
-            for cell in store.rows().cells(word) {
+            for cell in counts.cells(word) {
                 out[cell.class as usize] += count * (self.log_plus(cell.tokens) - self.log_alpha);
             }
         }
     }
 
     /// Equations 2, 5 and 7: −ln P(c̄) − Σ_i f_i ln P(w_i | c̄).
-    fn add_complement(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+    fn add_complement(
+        &self,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
         let tokens = self.tokens(bag);
         // A class without the word has the total in its complement: only the others differ.
         let mut shared = self.log_alpha * (tokens - bag.tokens());
         for &(word, count) in &bag.words {
-            let total: f64 = store.rows().cells(word).map(|cell| cell.tokens).sum();
+            let total: f64 = counts.cells(word).map(|cell| cell.tokens).sum();
             let log_total = self.log_plus(total);
             shared += count * log_total;
-            for cell in store.rows().cells(word) {
+            for cell in counts.cells(word) {
                 out[cell.class as usize] +=
                     count * (log_total - self.log_plus(total - cell.tokens));
             }
@@ -78,7 +116,14 @@ impl Scoring {
     }
 
     /// ln P(c) + Σ_present ln p_wc + Σ_absent ln(1 − p_wc), p_wc = (df_wc + α)/(n_c + 2α).
-    fn add_bernoulli(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+    fn add_bernoulli(
+        &self,
+        store: &Store,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
         let unseen = if self.is_smooth() { bag.unseen_words() as f64 } else { 0.0 };
         let present = bag.words.len() as f64;
         // Words of which nothing is known are absent, but for those of this message.
@@ -102,7 +147,7 @@ impl Scoring {
             if self.effective {
                 store.effective().cells(word).iter().for_each(|cell| add(cell.class, cell.count));
             } else {
-                store.rows().cells(word).for_each(|cell| add(cell.class, cell.documents));
+                counts.cells(word).for_each(|cell| add(cell.class, cell.documents));
             }
         }
     }

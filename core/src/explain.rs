@@ -21,13 +21,23 @@ pub struct Explanation {
 impl Scoring {
     /// Explains the independent score: words add up, so each is scored alone.
     pub fn explain(&self, store: &Store, terms: &[ClassTerms], bag: &Bag) -> Explanation {
+        self.explain_sum(store, bag, |single, scores| self.scores(store, terms, single, scores))
+    }
+
+    /// Explains any score that is a sum over words.
+    pub fn explain_sum(
+        &self,
+        store: &Store,
+        bag: &Bag,
+        score: impl Fn(&Bag, &mut Vec<f64>),
+    ) -> Explanation {
         let mut single = Bag::default();
         let mut scores = Vec::new();
         single.clear(store.vocabulary.slots());
-        self.scores(store, terms, &single, &mut scores);
+        score(&single, &mut scores);
         let baseline = scores.clone();
         let mut less_baseline = |single: &Bag| -> Vec<f64> {
-            self.scores(store, terms, single, &mut scores);
+            score(single, &mut scores);
             scores.iter().zip(&baseline).map(|(score, base)| score - base).collect()
         };
         let words = bag.words.iter().map(|&(word, count)| {

@@ -33,6 +33,8 @@ pub struct Posting {
 #[derive(Clone, Default)]
 pub struct Index {
     slots: Vec<Option<Document>>,
+    /// The length of each document's vector of counts, by slot.
+    norms: Vec<f64>,
     free: Vec<Slot>,
     order: VecDeque<Slot>,
     postings: Vec<VecDeque<Posting>>,
@@ -54,6 +56,12 @@ impl Index {
 
     pub fn document(&self, slot: Slot) -> Option<&Document> {
         self.slots.get(slot as usize).and_then(Option::as_ref)
+    }
+
+    /// The length of a document as a vector of counts.
+    #[inline]
+    pub fn norm(&self, slot: Slot) -> f64 {
+        self.norms[slot as usize]
     }
 
     /// Documents, oldest first.
@@ -80,6 +88,10 @@ impl Index {
             self.postings[index].push_back(Posting { slot, count });
         }
         self.order.push_back(slot);
+        if slot as usize == self.norms.len() {
+            self.norms.push(0.0);
+        }
+        self.norms[slot as usize] = norm(&document.words);
         if slot as usize == self.slots.len() {
             self.slots.push(Some(document));
         } else {
@@ -138,6 +150,7 @@ impl Index {
                 let kept = document.words.iter().copied();
                 document.words =
                     kept.filter(|(word, _)| gone.binary_search(word).is_err()).collect();
+                self.norms[slot as usize] = norm(&document.words);
             }
         }
     }
@@ -167,8 +180,13 @@ impl Index {
             + postings * size_of::<Posting>()
             + self.postings.capacity() * size_of::<VecDeque<Posting>>()
             + self.slots.capacity() * size_of::<Option<Document>>()
+            + self.norms.capacity() * size_of::<f64>()
             + (self.order.capacity() + self.free.capacity()) * size_of::<Slot>()
     }
+}
+
+fn norm(words: &[(WordId, f64)]) -> f64 {
+    words.iter().map(|&(_, count)| count * count).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]
@@ -194,8 +212,9 @@ mod tests {
         index.push(document(2, &[(2, 5.0)]));
         let counts: Vec<f64> = index.postings(2).map(|posting| posting.count).collect();
         assert_eq!(counts, [2.0, 5.0]);
+        assert_eq!([0, 2, 3].map(|slot| index.norm(slot)), [5.0, 0.0, 5f64.sqrt()]);
         index.forget_words(&[2]);
-        assert_eq!(index.frequency(2), 0);
+        assert_eq!((index.frequency(2), index.norm(3)), (0, 1.0));
         let lengths: Vec<f64> = index.documents().map(Document::length).collect();
         assert_eq!(lengths, [0.0, 1.0, 0.0]);
     }

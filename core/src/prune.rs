@@ -48,8 +48,7 @@ impl Store {
         self.index.forget_words(words);
         for &slot in &touched {
             if let Some(document) = self.index.document(slot).cloned() {
-                self.add_lengths(&document, document.weight);
-                self.pairs.learn(document.class, &document.words, document.weight);
+                self.count_indexed(&document);
             }
         }
         for &word in words {

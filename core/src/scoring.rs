@@ -3,7 +3,9 @@
 use crate::correlation::{Correlation, Factors};
 use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
+use crate::slice::Slice;
 use crate::store::Store;
+use crate::weights::Totals;
 use std::sync::{Arc, OnceLock};
 
 /// How a class gives a word its probability.
@@ -192,26 +194,59 @@ impl Scoring {
         if self.effective {
             return self.prepare_effective(store, terms);
         }
+        let ids = 0..store.classes().len() as ClassId;
+        let totals = ids.zip(store.classes()).map(|(id, class)| (self.totals(store, id), class));
+        self.prepare_classes(store, totals, 0.0, terms);
+        if let Some(correlation) = &self.correlation {
+            self.prepare_correlated(correlation, store, terms);
+        }
+    }
+
+    /// The same on a slice of the counts. All classes and words of the stream stay possible: a
+    /// class that no document of the slice has counts for one in the empirical prior.
+    pub fn prepare_slice(&self, store: &Store, slice: &Slice, terms: &mut Vec<ClassTerms>) {
+        let nothing = Class::default();
+        let totals = (0..store.classes().len() as ClassId).map(|id| {
+            let class = slice.class(id).unwrap_or(&nothing);
+            (Totals { documents: class.documents, tokens: class.tokens }, class)
+        });
+        self.prepare_classes(store, totals, 1.0, terms);
+    }
+
+    /// The same from the totals of the classes, in the order of their ids.
+    fn prepare_classes<'a>(
+        &self,
+        store: &Store,
+        totals: impl Iterator<Item = (Totals, &'a Class)> + Clone,
+        floor: f64,
+        terms: &mut Vec<ClassTerms>,
+    ) {
+        let floor = if self.prior == Prior::Empirical { floor } else { 0.0 };
+        let counted = |totals: Totals, learned: &Class| match totals.documents {
+            0.0 if learned.exists() => floor,
+            documents => documents,
+        };
+        let learned = store.classes();
+        let all: f64 =
+            totals.clone().zip(learned).map(|((own, _), class)| counted(own, class)).sum();
         let classes = store.existing_classes() as f64;
-        let ids = || 0..store.classes().len() as ClassId;
-        let all: f64 = ids().map(|class| self.totals(store, class).documents).sum();
-        let all_tokens: f64 = ids().map(|class| self.totals(store, class).tokens).sum();
+        let all_tokens: f64 = totals.clone().map(|(own, _)| own.tokens).sum();
         let smoothing = self.alpha * self.words(store);
-        let of_class = |(id, class): (ClassId, &Class)| {
-            let totals = self.totals(store, id);
+        let of_class = |((own, class), learned): ((Totals, &Class), &Class)| {
+            let documents = counted(own, learned);
             let mut terms = ClassTerms {
-                prior: self.log_prior(totals.documents, all, classes),
-                tokens: (totals.tokens + smoothing).ln(),
+                prior: self.log_prior(documents, all, classes),
+                tokens: (own.tokens + smoothing).ln(),
                 ..ClassTerms::default()
             };
             if matches!(self.event, Event::Complement | Event::OneVersusAll) {
                 // While only one class is known there is nothing outside it, and nothing to
                 // compare: the empirical prior then has no term.
-                let empty = self.prior == Prior::Empirical && all <= totals.documents;
+                let empty = self.prior == Prior::Empirical && all <= documents;
                 terms.prior_complement =
-                    if empty { 0.0 } else { self.log_prior(all - totals.documents, all, classes) };
+                    if empty { 0.0 } else { self.log_prior(all - documents, all, classes) };
                 // Weighted totals are rounded: nothing is left of all but the class's own.
-                terms.tokens_complement = ((all_tokens - totals.tokens).max(0.0) + smoothing).ln();
+                terms.tokens_complement = ((all_tokens - own.tokens).max(0.0) + smoothing).ln();
                 let rest = store.documents() - class.documents;
                 if self.chi_square && rest > 0.0 {
                     terms.outside = (store.documents() / rest).ln();
@@ -232,10 +267,7 @@ impl Scoring {
             terms
         };
         terms.clear();
-        terms.extend(ids().zip(store.classes()).map(of_class));
-        if let Some(correlation) = &self.correlation {
-            self.prepare_correlated(correlation, store, terms);
-        }
+        terms.extend(totals.zip(learned).map(of_class));
     }
 
     /// The same where effective counts stand in the place of documents.

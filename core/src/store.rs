@@ -10,6 +10,7 @@ use crate::form::Form;
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
 use crate::token::Token;
+use crate::tree::Tree;
 use crate::vocabulary::{Vocabulary, WordId};
 use crate::weights::Weights;
 
@@ -61,6 +62,8 @@ pub struct Store {
     pub(crate) effective: Effective,
     /// Weights of words and documents, where there are any: other statistics in use.
     pub(crate) weights: Option<Box<Weights>>,
+    /// The tree in use, where a model has one.
+    pub(crate) tree: Option<Tree>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -83,6 +86,7 @@ impl Store {
             attributes: Attributes::default(),
             effective: Effective::default(),
             weights: None,
+            tree: None,
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -234,6 +238,9 @@ impl Store {
         if let Some(weights) = &mut self.weights {
             weights.forget_word(word);
         }
+        if let Some(tree) = &mut self.tree {
+            tree.forget_word(word);
+        }
         self.layout += 1;
     }
 
@@ -244,28 +251,43 @@ impl Store {
             if let Some(weights) = &mut self.weights {
                 weights.forget_class(class);
             }
+            if let Some(tree) = &mut self.tree {
+                tree.forget_class(class);
+            }
             self.layout += 1;
         }
     }
 
     pub(crate) fn index_document(&mut self, document: Document) {
-        self.add_lengths(&document, document.weight);
-        self.pairs.learn(document.class, &document.words, document.weight);
+        self.count_indexed(&document);
         self.index.push(document);
         while self.index.len() > self.settings.max_documents {
             if let Some(oldest) = self.index.pop_oldest() {
                 self.drop_from_index(&oldest, oldest.weight);
             }
         }
+        self.grow_online();
     }
 
-    /// Takes back what an indexed document gave to lengths and pairs.
+    /// Adds what an indexed document gives to lengths, pairs and the tree.
+    pub(crate) fn count_indexed(&mut self, document: &Document) {
+        self.add_lengths(document, document.weight);
+        self.pairs.learn(document.class, &document.words, document.weight);
+        if let Some(tree) = &mut self.tree {
+            tree.add(document, document.weight);
+        }
+    }
+
+    /// Takes back what an indexed document gave to them.
     pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
         self.add_lengths(document, -weight);
         self.pairs.unlearn(document.class, &document.words, weight);
+        if let Some(tree) = &mut self.tree {
+            tree.remove(document, weight);
+        }
     }
 
-    pub(crate) fn add_lengths(&mut self, document: &Document, weight: f64) {
+    fn add_lengths(&mut self, document: &Document, weight: f64) {
         let length = if self.settings.columns { 1.0 } else { document.length() };
         for &(word, _) in &document.words {
             if let Some(cell) = self.rows.cell_mut(word, document.class) {
@@ -355,6 +377,7 @@ impl Store {
             + self.attributes.size()
             + self.effective.size()
             + self.weights().map_or(0, Weights::size)
+            + self.tree.as_ref().map_or(0, Tree::size)
     }
 }
 

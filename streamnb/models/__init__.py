@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamnb.models.bnb import BNB
 from streamnb.models.cnb import CNB
+from streamnb.models.cnbtree import CNBTree
 from streamnb.models.composed import ComposedNB
 from streamnb.models.dfwcnb import DFWCNB
 from streamnb.models.dfwmnb import DFWMNB
@@ -22,9 +23,14 @@ from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
 from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
+from streamnb.models.lwwcnb import LWWCNB
+from streamnb.models.lwwmnb import LWWMNB
+from streamnb.models.lwwova import LWWOVA
 from streamnb.models.mnb import MNB
+from streamnb.models.mnbtree import MNBTree
 from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
+from streamnb.models.ovatree import OVATree
 from streamnb.models.phnb import PHNB
 from streamnb.models.rwccnb import RwcCNB
 from streamnb.models.rwcmnb import RwcMNB
@@ -53,6 +59,9 @@ __all__ = [
     "HNB",
     "HONB",
     "HOVA",
+    "LWWCNB",
+    "LWWMNB",
+    "LWWOVA",
     "MNB",
     "NBCF",
     "OVA",
@@ -60,7 +69,10 @@ __all__ = [
     "SECNB",
     "SEMNB",
     "SEOVA",
+    "CNBTree",
     "ComposedNB",
+    "MNBTree",
+    "OVATree",
     "RwcCNB",
     "RwcMNB",
     "RwcOVA",

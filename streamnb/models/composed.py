@@ -7,6 +7,7 @@ from typing import Any
 
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
+from streamnb.neighbourhood import Neighbourhood, neighbourhood_named, with_settings
 from streamnb.parts import (
     PACKAGED,
     Dependence,
@@ -64,6 +65,13 @@ class ComposedNB(NaiveBayes):
         As in `DWMNB`; without effect otherwise.
     max_candidates
         As in `DFWMNB`; without effect otherwise.
+    neighbourhood
+        Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
+        tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
+        first, with any event model but `"attributes"`, with words independent, with the estimate
+        `"additive"`, and with uniform weights.
+    max_depth, min_samples_leaf, grow, delta, tau, grace_period, n_neighbors
+        As in `MNBTree` and `LWWMNB`; without effect otherwise.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -109,6 +117,14 @@ class ComposedNB(NaiveBayes):
         rounds: int = PAPER_ROUNDS,
         form: str = "counts",
         max_candidates: int = MAX_CANDIDATES,
+        neighbourhood: str = "stream",
+        max_depth: int = 64,
+        min_samples_leaf: float = 50.0,
+        grow: str = "periodic",
+        delta: float = 1e-7,
+        tau: float = 0.05,
+        grace_period: float = 200.0,
+        n_neighbors: int = 50,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -122,6 +138,14 @@ class ComposedNB(NaiveBayes):
         self.document_weights = document_weights  # type: ignore[misc, assignment]
         self.rounds = rounds
         self.max_candidates = max_candidates
+        self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.grow = grow
+        self.delta = delta
+        self.tau = tau
+        self.grace_period = grace_period
+        self.n_neighbors = n_neighbors
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -149,3 +173,7 @@ class ComposedNB(NaiveBayes):
 
     def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
         return weights_named(self.weights), document_weights_named(self.document_weights)
+
+    def _neighbourhood_part(self) -> Neighbourhood:
+        part = neighbourhood_named(self.neighbourhood)
+        return with_settings(part, self)
