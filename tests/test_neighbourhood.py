@@ -284,6 +284,9 @@ def test_an_online_tree_may_unlearn_merge_and_save() -> None:
         ({"estimate": "correlation", "factor": "auto"}, "estimate 'additive'"),
         ({"event": "bernoulli", "estimate": "paths"}, "estimate 'additive'"),
         ({"event": "attributes"}, "not 'attributes'"),
+        ({"weights": "gain-ratio"}, "weights and document_weights 'uniform'"),
+        ({"weights": "chi-square"}, "weights and document_weights 'uniform'"),
+        ({"document_weights": "discriminative"}, "weights and document_weights 'uniform'"),
     ],
     ids=str,
 )
