@@ -63,7 +63,8 @@ def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
     if not isinstance(other, type(model)) or (
         other._parts(),
         other._estimate_part(),
-    ) != (model._parts(), model._estimate_part()):
+        other._weights_part(),
+    ) != (model._parts(), model._estimate_part(), model._weights_part()):
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"

@@ -12,11 +12,13 @@ import numpy as np
 from river import base
 
 from streamnb import _core, columns, inputs, merging, outputs, saving
+from streamnb.attribute_store import EXAMPLES, Fit, attributes_of, open_store
 from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
+from streamnb.losses import Loss
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
@@ -87,6 +89,10 @@ class NaiveBayes(base.MiniBatchClassifier):
     estimate: ClassVar[Estimate] = SMOOTHING
     # The correlation factor, for models whose estimate has one.
     factor: float | str = 0.1
+    weights: ClassVar[Loss | None] = None
+    # How weights are fitted, for models that have any.
+    multiclass: str = "pairs"
+    ridge: float = 0.01
 
     def __init__(
         self,
@@ -125,6 +131,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the estimate."""
         return self.estimate
 
+    def _weights_part(self) -> Loss | None:
+        """Return what the weights of attributes minimise; None where all weigh the same."""
+        return self.weights
+
     def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
         """Return how columns are read and bags are filled, in models that do."""
         return None, None
@@ -135,6 +145,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         estimate = self._estimate_part()
         m = self.vocabulary_size
         own_documents = max(dependence.max_documents, estimate.max_documents)
+        if self._weights_part() is not None:
+            own_documents = EXAMPLES
         documents = own_documents if self.max_documents is None else self.max_documents
         self._dependence, self._estimate = dependence, estimate
         make_scoring = functools.partial(
@@ -150,6 +162,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
+        self._fit = Fit.of(self._weights_part(), self.multiclass, self.ridge, event.numbers)
         self._columns, self._packaging = self._columns_and_packaging()
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._reader: Callable[[Any], Any] | None = None
@@ -169,6 +182,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             bool(dependence.hidden)
             or estimate.substitutes
             or isinstance(self._factor, OptimalFactor)
+            or self._fit is not None
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -177,7 +191,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         }
         if estimate.substitutes:
             settings["max_pairs"] = 0  # paths need the documents only
-        if snapshot is None:
+        if event.numbers:
+            self._store = open_store(self._native_tokenizer, settings, snapshot)
+        elif snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
                 **settings,
@@ -226,7 +242,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         else:
             self._learn_carefully(x, check_label(y), w)
         if self._has_statistics and w and self._schedule.tick():
-            self.refresh()
+            self._refresh_statistics()
 
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
         """Learn a message whose label may be new, or whose score is to be recorded."""
@@ -300,7 +316,8 @@ class NaiveBayes(base.MiniBatchClassifier):
                 self.learn_one(message, label, w)
             return
         if self._columns is not None:
-            batch = _core.Batch(self._native_tokenizer, self._columns.learn(self._store, X))
+            rows = self._columns.learn(self._store, X)
+            batch = self._columns.batch(self._native_tokenizer, rows)
         due = self._schedule.last_due(len(labels)) if self._has_statistics else None
         if due is not None:
             self._store.learn_many(batch, class_ids, w, 0, due)
@@ -335,7 +352,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._labels.remove(y)
             self._store.set_ranks(self._labels.ranks())
         if self._has_statistics and w and self._schedule.tick():
-            self.refresh()
+            self._refresh_statistics()
 
     def merge(self, other: NaiveBayes) -> None:
         """Learn everything that another model of the same kind has learned.
@@ -377,10 +394,15 @@ class NaiveBayes(base.MiniBatchClassifier):
         It happens by itself as `refresh_every` says. Other threads go on predicting with the
         statistics before.
         """
-        self._refresh_statistics()
+        self._refresh_statistics(anew=True)
         self._schedule.reset(self._schedule.messages)
 
-    def _refresh_statistics(self) -> None:
+    def _refresh_statistics(self, anew: bool = False) -> None:
+        attributes = attributes_of(self._store)
+        if attributes is not None and self._fit is not None:
+            # Weights start from those before, but for files: there they follow from the counts.
+            attributes.refit(self._fit, self._scoring, anew)
+            return
         if isinstance(self._factor, OptimalFactor):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
@@ -454,8 +476,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         if self._columns is None:
             return inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
         messages, index = columns.messages_of(X, vocabulary)
-        words = [self._columns.read(x) for x in messages]
-        return _core.Batch(self._native_tokenizer, words), index
+        rows = [self._columns.read(x) for x in messages]
+        return self._columns.batch(self._native_tokenizer, rows), index
 
     def _scores_many(self, batch: _core.Batch) -> Floats:
         scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
@@ -522,6 +544,12 @@ class NaiveBayes(base.MiniBatchClassifier):
     def threshold_(self) -> float | None:
         """The cut in use, as log odds of the positive class; None decides by the highest score."""
         return None if self._threshold is None else self._threshold.cut
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Weight of each attribute, on average over pairs of classes; nothing without weights."""
+        attributes = attributes_of(self._store)
+        return {} if attributes is None else attributes.weights.mean()
 
     @property
     def _multiclass(self) -> bool:

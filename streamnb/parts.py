@@ -11,6 +11,7 @@ import dataclasses
 from streamnb import _core
 from streamnb.documents import Documents
 from streamnb.errors import InputError
+from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.packaging import (
     Packaging,
     attribute_information,
@@ -35,6 +36,8 @@ class Event:
         Whether it needs each class's histogram of document frequencies.
     columns
         Whether a message maps attributes to values, and is no text.
+    numbers
+        Whether numbers of columns stay numbers; else they fall into bins.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Event:
     unseen: str
     frequencies: bool = False
     columns: bool = False
+    numbers: bool = False
 
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
@@ -51,6 +55,7 @@ MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
 COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
 ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
 ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True)
+GAUSSIAN = Event("gaussian", prior="empirical", unseen="smooth", columns=True, numbers=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -287,7 +292,8 @@ PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_
 PATHS_4 = HigherOrderPaths("paths-4", max_documents=1_000, order=4, max_words=1_000)
 
 EVENTS = {
-    event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES)
+    event.name: event
+    for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES, GAUSSIAN)
 }
 ESTIMATES = {
     estimate.name: estimate
@@ -296,6 +302,11 @@ ESTIMATES = {
 DEPENDENCES = {
     dependence.name: dependence
     for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, ONE_DEPENDENCE, PACKAGED)
+}
+# How words are weighted: by what minimises a loss. None are weighted alike.
+WEIGHTS = {
+    "uniform": None,
+    **{loss.name: loss for loss in (EXPONENTIAL, DEVIANCE, LIKELIHOOD, GENERALISED, SQUARED)},
 }
 
 
@@ -358,3 +369,16 @@ def paths_of(order: object, pure: object) -> HigherOrderPaths:
             return part
     allowed = "2 for pure paths" if pure else "2, 3 or 4"
     raise InputError(f"order must be {allowed}, not {order!r}")
+
+
+def weights_named(name: object) -> Loss | None:
+    """Return what weights minimise, by its name; None for uniform weights.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if isinstance(name, str) and name in WEIGHTS:
+        return WEIGHTS[name]
+    raise InputError(f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {name!r}")

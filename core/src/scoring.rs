@@ -19,6 +19,8 @@ pub enum Event {
     OneVersusAll,
     /// A word is the value of an attribute: (n_ic + α/v_i) / (n_c + α), v_i values.
     Attributes,
+    /// A word is the value of an attribute: (n_ic + α) / (n_c + α v_i), v_i values.
+    Categories,
 }
 
 /// The estimate of P(c).

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamnb.columns import Columns
+from streamnb.examples import NumberColumns
+from streamnb.losses import Loss
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.packaging import Packaging
 from streamnb.parts import (
@@ -17,6 +19,7 @@ from streamnb.parts import (
     estimate_named,
     event_named,
     packaged,
+    weights_named,
 )
 
 
@@ -26,15 +29,16 @@ class ComposedNB(NaiveBayes):
     Parameters
     ----------
     event
-        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`, or `"attributes"`, where
-        a message maps attributes to values: see `streamnb.PHNB` with `columns=True`.
+        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`; or, where a message maps
+        attributes to values, `"attributes"`, whose numbers fall into bins (see `streamnb.PHNB` with
+        `columns=True`), or `"gaussian"`, whose numbers don't (see `streamnb.LNB`).
     dependence
         `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
-        bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`, and
-        of them only bags go with `"attributes"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so
-        only with `"one-versus-all"`: with `prior="uniform"` that is what the published figures of
-        HOVA were computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as
-        printed.
+        bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`. Of
+        them only bags go with `"attributes"`, and none with `"gaussian"`. Hidden parents of ratios
+        mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`: with `prior="uniform"` that is what
+        the published figures of HOVA were computed with (see `streamnb.parts.HiddenRatios`), while
+        `HOVA` is the formula as printed.
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`: with
         any event model but `"bernoulli"`, and words independent; or higher-order paths in the
@@ -42,6 +46,13 @@ class ComposedNB(NaiveBayes):
         `"bernoulli"` only (see `HONB`).
     factor
         As in `NBCF`, for the estimate `"correlation"`; without effect otherwise.
+    weights
+        `"uniform"`; or, with `"gaussian"`, what the weights of attributes minimise:
+        `"exponential"` (as `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"` (`LNB`),
+        `"generalised"` (`GDNB`), or `"squared"`, the square of what the probability of the right
+        class lacks.
+    multiclass, ridge
+        As in `streamnb.ENB`; without such weights they have no effect.
     bag_threshold, max_links
         As in `streamnb.PHNB`; without bags they have no effect.
     bins, values
@@ -66,6 +77,7 @@ class ComposedNB(NaiveBayes):
         dependence: str = "independent",
         estimate: str = "additive",
         factor: float | str = 0.1,
+        weights: str = "uniform",
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -82,9 +94,14 @@ class ComposedNB(NaiveBayes):
         bins: int = 10,
         values: Mapping[str, int] | None = None,
         max_links: int = 1_000_000,
+        multiclass: str = "pairs",
+        ridge: float = 0.01,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
+        self.weights = weights  # type: ignore[misc, assignment]
+        self.multiclass = multiclass
+        self.ridge = ridge
         self.bag_threshold = bag_threshold
         self.bins = bins
         self.values = values
@@ -112,9 +129,14 @@ class ComposedNB(NaiveBayes):
             dependence = packaged(event.columns)
         return event, dependence
 
+    def _weights_part(self) -> Loss | None:
+        return weights_named(self.weights)
+
     def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
         event, dependence = self._parts()
         columns = Columns(self.bins, self.values) if event.columns else None
+        if event.numbers:
+            columns = NumberColumns(self.values)
         bags = dependence.hidden == PACKAGED.hidden
         return columns, Packaging(self.bag_threshold, self.max_links) if bags else None
 
