@@ -14,7 +14,7 @@ from typing import Any
 from consumers import logs, sms, spam
 from consumers.breaker import Breaker
 from consumers.cluster import SECRETS, make_cluster, make_topics
-from consumers.errors import FencedError, SettingsError
+from consumers.errors import SettingsError, exit_status, needing_kafka
 from consumers.files import FileSink, FileSource
 from consumers.filtering import Filter
 from consumers.health import Health, HealthServer
@@ -29,12 +29,11 @@ from consumers.snapshots import Snapshots
 from consumers.stdio import StdinSource, StdoutSink
 from consumers.window import Bounds
 from streamnb.cli.model_specs import build, model_spec
-from streamnb.errors import MissingDependencyError, StreamNBError
+from streamnb.errors import StreamNBError
 
 __all__ = ["make_filter", "make_loop", "run", "serving"]
 
 _MODELS = {"sms": sms.DEFAULT_MODEL, "spam": spam.DEFAULT_MODEL}
-_STATUS: Mapping[type[Exception], int] = {SettingsError: 2, FencedError: 3}
 
 
 def make_filter(kind: str, settings: Settings) -> Filter:
@@ -133,14 +132,8 @@ def _topics(
     kind: str, settings: Settings, dry_run: bool, environment: Mapping[str, str]
 ) -> tuple[Source, Sink]:
     cluster, topics = make_cluster(kind, settings, environment), make_topics(kind, settings)
-    try:
+    with needing_kafka():
         from consumers.kafka import create_topics, open_kafka
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("consumers"):
-            raise
-        raise MissingDependencyError(
-            "bootstrap_servers needs kafka-python: pip install 'streamnb[consumers,kafka]'"
-        ) from error
     if dry_run:
         # A group of its own: in the filter's it would take partitions away from who works.
         aside = f"{cluster.transactional_id}-dry-run"
@@ -218,7 +211,7 @@ def run(kind: str, arguments: Sequence[str]) -> int:
         return 141
     except (StreamNBError, OSError) as error:
         print(f"{program}: error: {error}", file=sys.stderr)
-        return _STATUS.get(type(error), 1)
+        return exit_status(error)
     metrics = loop.metrics
     if flags.dry_run:
         print(

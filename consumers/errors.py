@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from streamnb.errors import StreamNBError
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from streamnb.errors import MissingDependencyError, StreamNBError
 
 __all__ = [
     "AbortedError",
@@ -11,6 +14,8 @@ __all__ = [
     "FencedError",
     "SettingsError",
     "SnapshotError",
+    "exit_status",
+    "needing_kafka",
 ]
 
 
@@ -36,3 +41,29 @@ class SettingsError(StreamNBError, ValueError):
 
 class SnapshotError(StreamNBError, ValueError):
     """A snapshot is truncated, altered, or of a filter with other settings."""
+
+
+def exit_status(error: Exception) -> int:
+    """Return the exit status of a process that an error ended.
+
+    Examples
+    --------
+    >>> exit_status(SettingsError()), exit_status(FencedError()), exit_status(OSError())
+    (2, 3, 1)
+    """
+    if isinstance(error, SettingsError):
+        return 2
+    return 3 if isinstance(error, FencedError) else 1
+
+
+@contextmanager
+def needing_kafka() -> Iterator[None]:
+    """Say what to install if what is imported inside needs Kafka's client and it is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("consumers"):
+            raise
+        raise MissingDependencyError(
+            "bootstrap_servers needs kafka-python: pip install 'streamnb[consumers,kafka]'"
+        ) from error

@@ -82,7 +82,7 @@ class Filter:
         A record that can't be used becomes a dead letter and changes nothing else.
         """
         outputs = Outputs()
-        if record.role in ("lesson", "window"):
+        if not record.is_input:
             self._fold(record)
             return outputs
         try:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from consumers import kafka_cures as cures
-from consumers.cluster import Cluster, TopicLayout
+from consumers.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
 from consumers.errors import AbortedError, FencedError, SettingsError
 from consumers.kafka_cures import kafka
 
-__all__ = ["check_topics", "client_settings", "create_topics", "largest_record", "translated"]
+__all__ = [
+    "check_topics",
+    "client_settings",
+    "commit_transaction",
+    "create_topics",
+    "largest_record",
+    "open_producer",
+    "translated",
+]
 
 # What a broker takes where nothing else is said (`message.max.bytes`).
 _DEFAULT_LARGEST = 1_048_588
@@ -50,6 +58,73 @@ def translated(what: str) -> Iterator[None]:
                 f"here, and nothing of its last batch is visible"
             ) from error
         raise AbortedError(text) from error
+
+
+def open_producer(cluster: Cluster, name: str, timeout: float, **settings: Any) -> Any:
+    """Return a producer of transactions; what one of the same name left unfinished is aborted.
+
+    Parameters
+    ----------
+    cluster
+        Where.
+    name
+        Of its transactions.
+    timeout
+        Longest wait for a topic or for room, in seconds.
+    settings
+        What it is made with besides.
+    """
+    producer = kafka.KafkaProducer(
+        **client_settings(cluster),
+        transactional_id=name,
+        transaction_timeout_ms=round(cluster.transaction_seconds * 1000),
+        max_block_ms=round(timeout * 1000),
+        max_request_size=2 * MAX_RECORD_BYTES,
+        allow_auto_create_topics=False,
+        **settings,
+    )
+    try:
+        cures.cure_producer(producer)
+        producer.init_transactions()
+    except BaseException:
+        cures.close_quietly(producer, timeout=1)
+        raise
+    return producer
+
+
+def commit_transaction(
+    producer: Any,
+    sent: Iterable[Any],
+    offsets: Mapping[Any, Any],
+    membership: Any,
+    timeout: float,
+) -> None:
+    """Commit what was sent, once all of it is written, and offsets, in at most so many seconds.
+
+    Parameters
+    ----------
+    producer
+        In a transaction.
+    sent
+        What sending each record returned.
+    offsets
+        Of the records behind what was sent, by partition.
+    membership
+        Of the group whose offsets they are, or the group's name.
+    timeout
+        In seconds.
+    """
+    deadline = time.monotonic() + timeout
+
+    def left() -> float:
+        return max(0.01, deadline - time.monotonic())  # what is there is taken all the same
+
+    producer.flush(timeout=timeout)
+    for future in sent:
+        future.get(timeout=left())
+    if offsets:
+        cures.send_offsets(producer, offsets, membership, left())
+    cures.commit(producer, left())
 
 
 def create_topics(

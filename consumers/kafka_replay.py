@@ -7,14 +7,19 @@ transactions have one name for each group, so of two replays at once the older i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from consumers import kafka_cures as cures
-from consumers.cluster import MAX_RECORD_BYTES, Cluster
+from consumers.cluster import Cluster
 from consumers.errors import SettingsError
-from consumers.kafka_client import check_topics, client_settings, translated
+from consumers.kafka_client import (
+    check_topics,
+    client_settings,
+    commit_transaction,
+    open_producer,
+    translated,
+)
 from consumers.kafka_cures import kafka
 from consumers.letters import Done, read_record
 from consumers.records import DeadLetter, Partition, Record
@@ -70,7 +75,8 @@ class KafkaOffice:
         """
         with translated("start"):
             if self._keep:
-                self._producer = self._open(timeout)  # first: it finishes what another one began
+                # First: it finishes what another one began.
+                self._producer = open_producer(self._cluster, self._group, timeout)
             self._consumer = kafka.KafkaConsumer(
                 **client_settings(self._cluster),
                 group_id=self._group,
@@ -96,23 +102,6 @@ class KafkaOffice:
                     self._ends[place] = ends[place]
                 done[Partition(*place)] = found
         return done
-
-    def _open(self, timeout: float) -> Any:
-        producer = kafka.KafkaProducer(
-            **client_settings(self._cluster),
-            transactional_id=self._group,
-            transaction_timeout_ms=round(self._cluster.transaction_seconds * 1000),
-            max_block_ms=round(timeout * 1000),
-            max_request_size=2 * MAX_RECORD_BYTES,
-            allow_auto_create_topics=False,
-        )
-        try:
-            cures.cure_producer(producer)
-            producer.init_transactions()
-        except BaseException:
-            producer.close(timeout=1)
-            raise
-        return producer
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
         """Return the next dead letters."""
@@ -165,15 +154,10 @@ class KafkaOffice:
             offsets[kafka.TopicPartition(*place)] = kafka.structs.OffsetAndMetadata(
                 known.base, text, -1
             )
-        deadline = time.monotonic() + timeout
         with translated("commit"):
             cures.begin(self._producer)
-            futures = [self._send(letter.record) for letter in letters]
-            self._producer.flush(timeout=timeout)
-            for future in futures:
-                future.get(timeout=max(0.0, deadline - time.monotonic()))
-            cures.send_offsets(self._producer, offsets, self._group, timeout)
-            cures.commit(self._producer, timeout)
+            sent = [self._send(letter.record) for letter in letters]
+            commit_transaction(self._producer, sent, offsets, self._group, timeout)
 
     def _send(self, record: Record) -> Any:
         headers = list(record.headers)

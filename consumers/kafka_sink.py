@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,7 +11,12 @@ from consumers import kafka_cures as cures
 from consumers.cluster import MAX_RECORD_BYTES, Cluster, Topics
 from consumers.encoding import encode
 from consumers.errors import AbortedError, FencedError
-from consumers.kafka_client import client_settings, largest_record, translated
+from consumers.kafka_client import (
+    commit_transaction,
+    largest_record,
+    open_producer,
+    translated,
+)
 from consumers.kafka_cures import kafka
 from consumers.records import Outputs, Partition
 
@@ -63,26 +67,16 @@ class KafkaSink:
 
     def _open(self) -> Any:
         """Return a producer; whatever one of the same name left unfinished is aborted."""
-        producer = kafka.KafkaProducer(
-            **client_settings(self._cluster),
-            transactional_id=self._cluster.transactional_id,
-            transaction_timeout_ms=round(self._cluster.transaction_seconds * 1000),
-            max_block_ms=round(self._timeout * 1000),
+        self._most = largest_record(self._cluster, self._written)
+        return open_producer(
+            self._cluster,
+            self._cluster.transactional_id,
+            self._timeout,
             request_timeout_ms=10_000,  # 30 s by default, longer than a transaction may take here
             delivery_timeout_ms=max(20_000, round(self._cluster.transaction_seconds * 1000)),
             linger_ms=5,  # the commit sends what is there; until then batches fill
             batch_size=2**17,
-            max_request_size=2 * MAX_RECORD_BYTES,
-            allow_auto_create_topics=False,
         )
-        try:
-            cures.cure_producer(producer)
-            producer.init_transactions()
-            self._most = largest_record(self._cluster, self._written)
-        except BaseException:
-            cures.close_quietly(producer, timeout=1)
-            raise
-        return producer
 
     def send(self, outputs: Outputs) -> None:
         """Add outputs to the transaction.
@@ -123,14 +117,8 @@ class KafkaSink:
             return  # only logs were read, whose offsets are in the snapshot
         with self._translated("commit"):
             self._begin()
-            deadline = time.monotonic() + timeout
-            self._producer.flush(timeout=timeout)
-            for future in self._sent:
-                future.get(timeout=_left(deadline))
-            self._sent = []
-            if positions:
-                cures.send_offsets(self._producer, positions, token, _left(deadline))
-            cures.commit(self._producer, _left(deadline))
+            sent, self._sent = self._sent, []
+            commit_transaction(self._producer, sent, positions, token, timeout)
             self._begun = False
 
     def abort(self) -> None:
@@ -174,8 +162,3 @@ class KafkaSink:
             self.abort()
         if self._producer is not None:
             cures.close_quietly(self._producer, timeout=timeout)
-
-
-def _left(deadline: float) -> float:
-    """Return the seconds until a deadline; at least a hundredth, to take what is there."""
-    return max(0.01, deadline - time.monotonic())

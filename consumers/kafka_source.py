@@ -200,23 +200,23 @@ class KafkaSource:
         )
         if offsets is None:
             return  # not yet; the next poll asks again
-        owned.messages = offsets.get(self._messages(number))
-        owned.feedback = offsets.get(self._feedback(number))
-        if owned.messages is None:
+        messages = offsets.get(self._messages(number))
+        if messages is None:
             self._group.seek_to_beginning(self._messages(number))
         else:
-            self._group.seek(self._messages(number), owned.messages)
+            self._group.seek(self._messages(number), messages)
+        owned.feedback = offsets.get(self._feedback(number))
+        place = self._window(number)
+        # Behind unfinished transactions too.
+        owned.window = cures.log_ends(self._side, [place], _REQUEST)[place]
         owned.state = State.RESTORING
         self._assign()
-        self._seek_side(self._window(number), None)
+        self._seek_side(place, None)
         self._dropped.add(number)
 
     def _run(self, owned: Owned) -> None:
         """Go on with messages and feedback if the window is restored."""
-        place = self._window(owned.number)
-        # Behind unfinished transactions too.
-        end = cures.log_ends(self._side, [place], _REQUEST)[place]
-        if self._side.position(place) < end:
+        if self._side.position(self._window(owned.number)) < owned.window:
             return
         owned.state = State.RUNNING
         self._assign()

@@ -117,7 +117,7 @@ class Loop:
         self._clock, self._sleep = clock, sleep
         self._stopping = False
         self._committed: dict[Partition, int] = {}
-        self._base = b""
+        self._base = b""  # what an abort goes back to; nothing where state is shared
         self._due = self._lag_due = 0.0
         self._unsaved = False
         self._aborts = 0
@@ -206,7 +206,7 @@ class Loop:
         except AbortedError:
             self.sink.abort()
             raise
-        if any(record.role in ("message", "feedback") for record in batch.records):
+        if any(record.is_input for record in batch.records):
             self._aborts = 0
         self._unsaved = self._unsaved or bool(batch.records)
         self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
@@ -217,7 +217,7 @@ class Loop:
         for record in batch.records:
             given = self.worker.handle(record)
             if record.offset >= self._committed.get(record.partition, 0):
-                if record.role in ("message", "feedback"):
+                if record.is_input:
                     self.breaker.note(any(one.record is record for one in given.dead_letters))
                 outputs.add(given)
         return outputs
@@ -228,7 +228,8 @@ class Loop:
         if self.snapshots is not None:
             path = self.snapshots.load(lambda data: state.restore(self.worker, data))
             _LOG.info("starting", extra={"snapshot": path.name if path else None})
-        self._remember()
+        if not self.worker.options.shared:
+            self._base = state.dump(self.worker)
 
     def _start(self) -> None:
         with self.watchdog.limit("start", 4 * self.limits.commit):
@@ -257,16 +258,15 @@ class Loop:
         while not self._stopping and self._clock() < until:
             self._sleep(min(0.1, pause))
 
-    def _remember(self) -> None:
-        self._base = state.dump(self.worker)
-
     def _save(self) -> None:
         """Take a snapshot: every output of the records in it is committed."""
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
-            self._remember()
+            data = state.dump(self.worker)
             if self.snapshots is not None:
-                self.snapshots.save(self._base)
-        self.metrics.saved(len(self._base))
+                self.snapshots.save(data)
+            if not self.worker.options.shared:
+                self._base = data
+        self.metrics.saved(len(data))
         self._unsaved = False
         self._due = self._clock() + self.limits.snapshot
 

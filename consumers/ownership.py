@@ -29,8 +29,10 @@ class Owned:
     state
         New: nothing is known. Restoring: the window is read from its log, and messages wait.
         Running: messages and feedback are read.
-    messages, feedback
-        Offsets to go on from, as the group committed them; None: from the beginning.
+    window
+        Where the log of its window ended when it was given: up to there it is restored.
+    feedback
+        Offset to go on from, as the group committed it; None: from the beginning.
     held
         Feedback that waits until the messages before it were given.
     barrier
@@ -39,7 +41,7 @@ class Owned:
 
     number: int
     state: State = State.NEW
-    messages: int | None = None
+    window: int = 0
     feedback: int | None = None
     held: list[Record] = dataclasses.field(default_factory=list)
     barrier: int = 0

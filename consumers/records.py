@@ -78,6 +78,11 @@ class Record:
     timestamp: int | None = None
     role: Role = "message"
 
+    @property
+    def is_input(self) -> bool:
+        """Whether it comes from outside, and no filter wrote it."""
+        return self.role in ("message", "feedback")
+
 
 class Message(NamedTuple):
     """A record that was read: `features` are what a model takes, a text or counted words."""

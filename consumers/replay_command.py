@@ -11,12 +11,12 @@ from pathlib import Path
 
 from consumers import logs
 from consumers.cluster import make_cluster, make_topics
-from consumers.errors import FencedError, SettingsError
+from consumers.errors import SettingsError, exit_status, needing_kafka
 from consumers.letters import Selection
 from consumers.replay import Office, Report, replay
 from consumers.replay_files import FileOffice
 from consumers.settings import Settings, parser, read_settings
-from streamnb.errors import MissingDependencyError, StreamNBError
+from streamnb.errors import StreamNBError
 
 __all__ = ["main", "make_parser"]
 
@@ -80,14 +80,8 @@ def _office(flags: argparse.Namespace, settings: Settings) -> Office:
         return FileOffice(Path(kind), Path(flags.to) if flags.to else None, keep)
     if not settings.bootstrap_servers:
         raise SettingsError(f"bootstrap_servers must be set to reach the dead letters of {kind}")
-    try:
+    with needing_kafka():
         from consumers.kafka_replay import KafkaOffice
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("consumers"):
-            raise
-        raise MissingDependencyError(
-            "bootstrap_servers needs kafka-python: pip install 'streamnb[consumers,kafka]'"
-        ) from error
     cluster = make_cluster(kind, settings, os.environ)
     topic = make_topics(kind, settings).dead_letters
     return KafkaOffice(cluster, topic, flags.to, keep)
@@ -128,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except (StreamNBError, OSError) as error:
         print(f"{_PROGRAM}: error: {error}", file=sys.stderr)
-        return 2 if isinstance(error, SettingsError) else 3 if isinstance(error, FencedError) else 1
+        return exit_status(error)
     finally:
         if office is not None:
             with contextlib.suppress(StreamNBError, OSError):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamnb.columns import Columns
-from streamnb.examples import NumberColumns
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.packaging import Packaging
 from streamnb.parts import GAUSSIAN
 
 
@@ -87,6 +84,3 @@ class WeightedAttributes(NaiveBayes):
             max_documents=max_documents,
             max_pairs=max_pairs,
         )
-
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        return NumberColumns(self.values), None

@@ -21,6 +21,9 @@ from streamnb.statistics import Floats
 
 Integers = NDArray[np.int64]
 
+# A mean loss that is as good as none: where classes are told apart, it falls for ever.
+_NEGLIGIBLE = 1e-12
+
 
 @dataclasses.dataclass(frozen=True)
 class Loss:
@@ -42,6 +45,11 @@ class Loss:
     multiplier: float | None = 1.0
     weighs_prior: bool = False
     squared: bool = False
+
+    @property
+    def convex(self) -> bool:
+        """Whether there is but one minimum, or one flat set of them."""
+        return not self.squared
 
     def value(self, margins: Floats, weights: Floats) -> tuple[float, Floats]:
         """Return the loss of all examples, and its derivative by each margin.
@@ -178,12 +186,19 @@ def fit(
         slopes = np.concatenate([prior_margins[:, :, None], slopes], axis=2)
         prior_margins = np.zeros_like(prior_margins)
     begin = start if loss.weighs_prior else start[1:]
+    enough = math.log(_NEGLIGIBLE) if loss.multiplier is None else _NEGLIGIBLE
+
+    def stop_at_nothing(intermediate_result: optimize.OptimizeResult) -> None:
+        if intermediate_result.fun <= enough:
+            raise StopIteration
+
     found = optimize.minimize(
         objective(loss, prior_margins, slopes, weights, ridge),
         begin,
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, None)] * len(begin),
+        callback=stop_at_nothing,
         options={"maxcor": 10, "ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000, "maxfun": 5000},
     )
     best: Floats = found.x

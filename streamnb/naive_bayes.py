@@ -12,13 +12,14 @@ import numpy as np
 from river import base
 
 from streamnb import _core, columns, inputs, merging, outputs, saving
-from streamnb.attribute_store import EXAMPLES, Fit, attributes_of, open_store
+from streamnb.attribute_fits import Fit
+from streamnb.attribute_store import attributes_of, open_store
 from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.errors import NotLearnedError
+from streamnb.examples import NumberColumns
 from streamnb.explanation import Explanation
 from streamnb.labels import Label, Labels, check_label
-from streamnb.losses import Loss
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
@@ -27,8 +28,17 @@ from streamnb.parameters import (
     check_tokenizer,
     is_weight,
 )
-from streamnb.parts import CORRELATION, INDEPENDENT, SMOOTHING, Dependence, Estimate, Event
-from streamnb.paths import as_arrays
+from streamnb.parts import (
+    CORRELATION,
+    INDEPENDENT,
+    PACKAGED,
+    SMOOTHING,
+    UNIFORM,
+    Dependence,
+    Estimate,
+    Event,
+    Weights,
+)
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
@@ -87,10 +97,15 @@ class NaiveBayes(base.MiniBatchClassifier):
     event: ClassVar[Event]
     dependence: ClassVar[Dependence] = INDEPENDENT
     estimate: ClassVar[Estimate] = SMOOTHING
-    # The correlation factor, for models whose estimate has one.
+    weights: ClassVar[Weights] = UNIFORM
+    # The correlation factor, for models whose estimate has one; how columns are read and bags are
+    # filled, for models that do.
     factor: float | str = 0.1
-    weights: ClassVar[Loss | None] = None
-    # How weights are fitted, for models that have any.
+    bins: int = 10
+    values: Mapping[str, int] | None = None
+    bag_threshold: float | str = 0.0
+    max_links: int = 1_000_000
+    # How weights are fitted, for models whose attributes have any.
     multiclass: str = "pairs"
     ridge: float = 0.01
 
@@ -131,23 +146,18 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the estimate."""
         return self.estimate
 
-    def _weights_part(self) -> Loss | None:
-        """Return what the weights of attributes minimise; None where all weigh the same."""
+    def _weights_part(self) -> Weights:
+        """Return how words or attributes are weighted."""
         return self.weights
-
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        """Return how columns are read and bags are filled, in models that do."""
-        return None, None
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
-        estimate = self._estimate_part()
+        estimate, weights = self._estimate_part(), self._weights_part()
         m = self.vocabulary_size
-        own_documents = max(dependence.max_documents, estimate.max_documents)
-        if self._weights_part() is not None:
-            own_documents = EXAMPLES
-        documents = own_documents if self.max_documents is None else self.max_documents
+        documents = self.max_documents
+        if documents is None:
+            documents = max(part.max_documents for part in (dependence, estimate, weights))
         self._dependence, self._estimate = dependence, estimate
         make_scoring = functools.partial(
             _core.Scoring,
@@ -162,8 +172,12 @@ class NaiveBayes(base.MiniBatchClassifier):
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
-        self._fit = Fit.of(self._weights_part(), self.multiclass, self.ridge, event.numbers)
-        self._columns, self._packaging = self._columns_and_packaging()
+        self._fit = Fit.of(weights.minimises, self.multiclass, self.ridge, event.numbers)
+        self._columns = Columns(self.bins, self.values) if event.columns else None
+        if event.numbers:
+            self._columns = NumberColumns(self.values)
+        bags = dependence.hidden == PACKAGED.hidden
+        self._packaging = Packaging(self.bag_threshold, self.max_links) if bags else None
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._reader: Callable[[Any], Any] | None = None
         if self._columns is not None:
@@ -408,11 +422,9 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._scoring = self._factor.scoring
         if not self._has_statistics or not self._store.n_documents:
             return
-        while (found := self._estimate.effective(self._store)) is not None:
-            layout, effective = found
-            # Where ids were given to other words or classes meanwhile, it is done again.
-            if self._store.set_effective(layout, self.alpha, *as_arrays(effective)):
-                break
+        # Where ids were given to other words or classes meanwhile, it is done again.
+        while not self._estimate.refresh(self._store, self.alpha):
+            pass
         while self._dependence.hidden:
             words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
             # Where pruning gave ids to other words meanwhile, it is done again.
@@ -549,7 +561,7 @@ class NaiveBayes(base.MiniBatchClassifier):
     def weights_(self) -> dict[str, float]:
         """Weight of each attribute, on average over pairs of classes; nothing without weights."""
         attributes = attributes_of(self._store)
-        return {} if attributes is None else attributes.weights.mean()
+        return {} if attributes is None else attributes.in_use.mean()
 
     @property
     def _multiclass(self) -> bool:

@@ -1,4 +1,4 @@
-"""The parts that models are composed of: event models, estimates, dependences between words.
+"""The parts that models are composed of: event models, estimates, dependences, weights.
 
 Their arithmetic for each message is native; here they have their names, their defaults and what
 they keep.
@@ -18,7 +18,7 @@ from streamnb.packaging import (
     give_bags,
     word_information,
 )
-from streamnb.paths import Effective, count_paths
+from streamnb.paths import as_arrays, count_paths
 from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
 
 
@@ -78,9 +78,9 @@ class Estimate:
         """Whether other counts stand in the place of those that were counted."""
         return False
 
-    def effective(self, store: _core.CountStore) -> tuple[int, Effective] | None:
-        """Return the counts to take instead, if any, and the layout that their ids are of."""
-        return None
+    def refresh(self, store: _core.CountStore, alpha: float) -> bool:
+        """Give a store new counts to take instead; False if ids changed their meaning meanwhile."""
+        return True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,10 +111,11 @@ class HigherOrderPaths(Estimate):
         """Paths stand in the place of documents."""
         return True
 
-    def effective(self, store: _core.CountStore) -> tuple[int, Effective]:
-        """Return the paths that contain each word, by class, and all paths of each class."""
+    def refresh(self, store: _core.CountStore, alpha: float) -> bool:
+        """Give a store the paths that contain each word, by class, and all paths of each class."""
         documents = Documents.of(store, ordered=self.max_words is not None)
-        return documents.layout, count_paths(documents, self.order, self.pure, self.max_words)
+        paths = count_paths(documents, self.order, self.pure, self.max_words)
+        return store.set_effective(documents.layout, alpha, *as_arrays(paths))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -282,6 +283,46 @@ HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 ONE_DEPENDENCE = OneDependence("one-dependence", max_documents=65_536)
 PACKAGED = PackagedParents("packaged", max_documents=65_536)
 
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """How much each word counts in the score: all the same.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows them.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    """
+
+    name: str
+    max_documents: int = 0
+
+    @property
+    def minimises(self) -> Loss | None:
+        """The loss over recent messages that weights of attributes minimise, if any."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class MinimisedWeights(Weights):
+    """Attributes of columns weigh what minimises a loss over the recent messages.
+
+    References
+    ----------
+    [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB), Equations 8 to 24.
+    """
+
+    loss: Loss = LIKELIHOOD
+    max_documents: int = 10_000
+
+    @property
+    def minimises(self) -> Loss:
+        """The loss."""
+        return self.loss
+
+
 SMOOTHING = Estimate("additive")
 CORRELATION = Estimate("correlation")
 # Pure paths and higher orders have dense matrices, words × words and documents × documents of a
@@ -290,6 +331,13 @@ PATHS = HigherOrderPaths("paths", max_documents=16_384)
 PURE_PATHS = HigherOrderPaths("pure-paths", max_documents=16_384, pure=True, max_words=2_000)
 PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_000)
 PATHS_4 = HigherOrderPaths("paths-4", max_documents=1_000, order=4, max_words=1_000)
+
+UNIFORM = Weights("uniform")
+MINIMISED_EXPONENTIAL = MinimisedWeights("exponential", loss=EXPONENTIAL)
+MINIMISED_DEVIANCE = MinimisedWeights("deviance", loss=DEVIANCE)
+MINIMISED_LIKELIHOOD = MinimisedWeights("likelihood", loss=LIKELIHOOD)
+MINIMISED_GENERALISED = MinimisedWeights("generalised", loss=GENERALISED)
+MINIMISED_SQUARED = MinimisedWeights("squared", loss=SQUARED)
 
 EVENTS = {
     event.name: event
@@ -303,16 +351,23 @@ DEPENDENCES = {
     dependence.name: dependence
     for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, ONE_DEPENDENCE, PACKAGED)
 }
-# How words are weighted: by what minimises a loss. None are weighted alike.
 WEIGHTS = {
-    "uniform": None,
-    **{loss.name: loss for loss in (EXPONENTIAL, DEVIANCE, LIKELIHOOD, GENERALISED, SQUARED)},
+    weights.name: weights
+    for weights in (
+        *(UNIFORM, MINIMISED_EXPONENTIAL, MINIMISED_DEVIANCE, MINIMISED_LIKELIHOOD),
+        *(MINIMISED_GENERALISED, MINIMISED_SQUARED),
+    )
 }
 
 
 def packaged(columns: bool) -> Dependence:
     """Return the packaged parents of columns, or of texts."""
     return dataclasses.replace(PACKAGED, columns=columns)
+
+
+def packaged_parts(columns: object) -> tuple[Event, Dependence]:
+    """Return the event model and the dependence of packaged parents, of columns or of texts."""
+    return ATTRIBUTES if columns else MULTINOMIAL, packaged(bool(columns))
 
 
 def event_named(name: object) -> Event:
@@ -371,13 +426,13 @@ def paths_of(order: object, pure: object) -> HigherOrderPaths:
     raise InputError(f"order must be {allowed}, not {order!r}")
 
 
-def weights_named(name: object) -> Loss | None:
-    """Return what weights minimise, by its name; None for uniform weights.
+def weights_named(name: object) -> Weights:
+    """Return weights of words by their name.
 
     Raises
     ------
     InputError
-        If there is none of this name.
+        If there are none of this name.
     """
     if isinstance(name, str) and name in WEIGHTS:
         return WEIGHTS[name]

@@ -757,7 +757,6 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 impl CountStore {
     #[new]
     #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,

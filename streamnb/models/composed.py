@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamnb.columns import Columns
-from streamnb.examples import NumberColumns
-from streamnb.losses import Loss
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.packaging import Packaging
 from streamnb.parts import (
     PACKAGED,
     Dependence,
     Estimate,
     Event,
+    Weights,
     dependence_named,
     estimate_named,
     event_named,
@@ -129,16 +126,8 @@ class ComposedNB(NaiveBayes):
             dependence = packaged(event.columns)
         return event, dependence
 
-    def _weights_part(self) -> Loss | None:
+    def _weights_part(self) -> Weights:
         return weights_named(self.weights)
-
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        event, dependence = self._parts()
-        columns = Columns(self.bins, self.values) if event.columns else None
-        if event.numbers:
-            columns = NumberColumns(self.values)
-        bags = dependence.hidden == PACKAGED.hidden
-        return columns, Packaging(self.bag_threshold, self.max_links) if bags else None
 
     def _estimate_part(self) -> Estimate:
         return estimate_named(self.estimate)

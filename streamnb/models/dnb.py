@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamnb.attribute_bayes import WeightedAttributes
-from streamnb.losses import DEVIANCE
+from streamnb.parts import MINIMISED_DEVIANCE
 
 
 class DNB(WeightedAttributes):
@@ -43,4 +43,4 @@ class DNB(WeightedAttributes):
           Classifiers, Equations 8, 12 and 13.
     """
 
-    weights = DEVIANCE
+    weights = MINIMISED_DEVIANCE

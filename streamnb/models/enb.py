@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamnb.attribute_bayes import WeightedAttributes
-from streamnb.losses import EXPONENTIAL
+from streamnb.parts import MINIMISED_EXPONENTIAL
 
 
 class ENB(WeightedAttributes):
@@ -46,4 +46,4 @@ class ENB(WeightedAttributes):
           Classifiers, Equations 8 to 11.
     """
 
-    weights = EXPONENTIAL
+    weights = MINIMISED_EXPONENTIAL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamnb.attribute_bayes import WeightedAttributes
-from streamnb.losses import GENERALISED
+from streamnb.parts import MINIMISED_GENERALISED
 
 
 class GDNB(WeightedAttributes):
@@ -45,4 +45,4 @@ class GDNB(WeightedAttributes):
           Classifiers, Equations 18 to 21.
     """
 
-    weights = GENERALISED
+    weights = MINIMISED_GENERALISED

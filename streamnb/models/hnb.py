@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamnb.columns import Columns
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.packaging import Packaging
-from streamnb.parts import ATTRIBUTES, MULTINOMIAL, Dependence, Event, packaged
+from streamnb.parts import Dependence, Event, packaged_parts
 
 
 class HNB(NaiveBayes):
@@ -129,8 +127,4 @@ class HNB(NaiveBayes):
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
-        return ATTRIBUTES if self.columns else MULTINOMIAL, packaged(bool(self.columns))
-
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        columns = Columns(self.bins, self.values) if self.columns else None
-        return columns, Packaging(0.0, self.max_links)
+        return packaged_parts(self.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamnb.attribute_bayes import WeightedAttributes
-from streamnb.losses import LIKELIHOOD
+from streamnb.parts import MINIMISED_LIKELIHOOD
 
 
 class LNB(WeightedAttributes):
@@ -45,4 +45,4 @@ class LNB(WeightedAttributes):
           Classifiers, Equations 8 and 14 to 17.
     """
 
-    weights = LIKELIHOOD
+    weights = MINIMISED_LIKELIHOOD

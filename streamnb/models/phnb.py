@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamnb.columns import Columns
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.packaging import Packaging
-from streamnb.parts import ATTRIBUTES, MULTINOMIAL, Dependence, Event, packaged
+from streamnb.parts import Dependence, Event, packaged_parts
 
 
 class PHNB(NaiveBayes):
@@ -136,8 +134,4 @@ class PHNB(NaiveBayes):
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
-        return ATTRIBUTES if self.columns else MULTINOMIAL, packaged(bool(self.columns))
-
-    def _columns_and_packaging(self) -> tuple[Columns | None, Packaging | None]:
-        columns = Columns(self.bins, self.values) if self.columns else None
-        return columns, Packaging(self.bag_threshold, self.max_links)
+        return packaged_parts(self.columns)

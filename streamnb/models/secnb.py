@@ -28,7 +28,7 @@ class SECNB(NaiveBayes):
     ...     model.learn_one(x, y)
     >>> model.predict_one("free cash, call now")
     'spam'
-    >>> model.predict_one("lunch with you")
+    >>> model.predict_one("lunch at noon")
     'ham'
 
     References

@@ -39,7 +39,7 @@ class SEMNB(NaiveBayes):
     ...     model.learn_one(x, y)
     >>> model.predict_one("free cash, call now")
     'spam'
-    >>> model.predict_one("lunch with you")
+    >>> model.predict_one("lunch at noon")
     'ham'
 
     References

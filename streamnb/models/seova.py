@@ -29,7 +29,7 @@ class SEOVA(NaiveBayes):
     ...     model.learn_one(x, y)
     >>> model.predict_one("free cash, call now")
     'spam'
-    >>> model.predict_one("lunch with you")
+    >>> model.predict_one("lunch at noon")
     'ham'
 
     References

@@ -41,19 +41,20 @@ class AttributeWeights:
     votes: bool = False
 
     @classmethod
-    def of(cls, names: list[str], fitted: Mapping[Pair | None, Floats], multiclass: str) -> Self:
+    def of(cls, names: list[str], fitted: Mapping[Pair | None, Floats], votes: bool) -> Self:
         """Return weights as fitted: that of the prior, then of each attribute."""
         by_pair, prior = {}, {}
         for pair, weights in fitted.items():
             first, *rest = weights.tolist()
             prior[pair] = first
             by_pair[pair] = dict(zip(names, rest, strict=True))
-        return cls(by_pair, prior, multiclass == "pairs" and _EVERY not in fitted)
+        return cls(by_pair, prior, votes)
 
-    def start(self, pair: Pair | None, names: list[str]) -> Floats:
-        """Return these weights for a fit to start from."""
-        weights = self.by_pair.get(pair, {})
-        return np.array([self.prior.get(pair, 1.0), *(weights.get(name, 1.0) for name in names)])
+    def start(self, pair: Pair | None, names: list[str], missing: float) -> Floats:
+        """Return these weights for a fit to start from; of what is missing, as given."""
+        weights = self.by_pair.get(pair, _UNWEIGHTED)
+        each = (weights.get(name, missing) for name in names)
+        return np.array([self.prior.get(pair, 1.0), *each])
 
     def _votes(
         self, order: Sequence[int], priors: Sequence[float], terms: Terms
