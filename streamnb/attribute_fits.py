@@ -88,9 +88,12 @@ class Fit:
         scoring
             Of the categories.
         before
-            Weights to start from.
+            Weights to start from. A loss that is not convex has several minima: there each fit
+            starts anew, so that weights follow from the counts and not from the fits before.
         """
         examples = list(counts.examples.order)
+        if not self.loss.convex:
+            before = AttributeWeights()
         if len(order) < 2 or not examples:
             return AttributeWeights()
         names, priors, terms = _table(counts, examples, order, scoring)

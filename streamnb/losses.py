@@ -1,4 +1,4 @@
-"""Weights of attributes that minimise a loss over examples: the fits behind ENB, DNB, LNB, GDNB.
+"""Weights of attributes that minimise a loss over examples: ENB, DNB, LNB, GDNB and MSENB.
 
 All losses are of margins. The margin of an example of class y over another class c is
 

@@ -311,7 +311,7 @@ class MinimisedWeights(Weights):
 
     References
     ----------
-    [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB), Equations 8 to 24.
+    [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB, MSENB), Equations 8 to 24.
     """
 
     loss: Loss = LIKELIHOOD

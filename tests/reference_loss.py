@@ -22,7 +22,7 @@ LOSSES = {
     "DNB": "deviance",
     "LNB": "likelihood",
     "GDNB": "generalised",
-    "MSE": "squared",
+    "MSENB": "squared",
 }
 
 
@@ -146,7 +146,7 @@ class LossReference:
             ]
             if self.name == "ENB":
                 exponents += [(w, -margin) for margin in f]
-            elif self.name == "MSE":
+            elif self.name == "MSENB":
                 total += w * (1 - math.exp(-log_sum_exp([0.0, *(-margin for margin in f)]))) ** 2
             else:
                 factor = 2.0 if self.name == "DNB" else 1.0

@@ -17,7 +17,7 @@ __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", 
 
 MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF", "ENB", "DNB", "LNB", "GDNB", "ComposedNB"),
+    *("HNB", "PHNB", "HONB", "NBCF", "ENB", "DNB", "LNB", "GDNB", "MSENB", "ComposedNB"),
 )
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 

@@ -15,6 +15,7 @@ from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
 from streamnb.models.lnb import LNB
 from streamnb.models.mnb import MNB
+from streamnb.models.msenb import MSENB
 from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 from streamnb.models.phnb import PHNB
@@ -35,6 +36,7 @@ __all__ = [
     "HOVA",
     "LNB",
     "MNB",
+    "MSENB",
     "NBCF",
     "OVA",
     "PHNB",

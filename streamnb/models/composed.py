@@ -46,8 +46,7 @@ class ComposedNB(NaiveBayes):
     weights
         `"uniform"`; or, with `"gaussian"`, what the weights of attributes minimise:
         `"exponential"` (as `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"` (`LNB`),
-        `"generalised"` (`GDNB`), or `"squared"`, the square of what the probability of the right
-        class lacks.
+        `"generalised"` (`GDNB`), or `"squared"` (`MSENB`).
     multiclass, ridge
         As in `streamnb.ENB`; without such weights they have no effect.
     bag_threshold, max_links

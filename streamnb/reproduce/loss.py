@@ -184,7 +184,7 @@ LOSS_PAPER = register(
             ModelRecipe(
                 "MSE",
                 f"{__name__}:OfTable",
-                {"model": "ComposedNB", "event": "gaussian", "weights": "squared", **_FITTED},
+                {"model": "MSENB", **_FITTED},
             ),
         ),
         runs=1,
