@@ -7,6 +7,7 @@ one new bin, and what was counted stays exact.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -49,7 +50,7 @@ class Columns:
         if values is not None and not isinstance(values, Mapping):
             raise InputError(f"values must map attributes to numbers of values, not {values!r}")
         self.declared = {
-            _name(attribute): check_bound(f"values[{attribute!r}]", count, least=1)
+            column_name(attribute): check_bound(f"values[{attribute!r}]", count, least=1)
             for attribute, count in (values or {}).items()
         }
         self.ranges: dict[str, Range] = {}
@@ -118,7 +119,7 @@ class Columns:
             for attribute, value in inputs.as_dict(x).items():
                 if isinstance(value, (float, np.floating)) and value == value:
                     number = _finite(attribute, value)
-                    name = _name(attribute)
+                    name = column_name(attribute)
                     low, high = (ranges or self.ranges).get(name, (number, number))
                     if low <= number <= high and name in (ranges or self.ranges):
                         continue
@@ -132,10 +133,10 @@ class Columns:
             raise InputError(f"with columns a message maps attributes to values, unlike {x!r}")
         words = {}
         for attribute, value in inputs.as_dict(x).items():
-            if isinstance(value, str):
-                words[f"{_name(attribute)}={inputs.token_name(value)}"] = 1.0
-            elif isinstance(value, (float, np.floating)):
-                name = _name(attribute)
+            if value is None:
+                continue
+            name = column_name(attribute)
+            if isinstance(value, (float, np.floating)):
                 if value != value or name not in ranges:
                     continue
                 # Beyond the range is the outermost bin.
@@ -143,14 +144,31 @@ class Columns:
                 power = _power(low, high, self.bins)
                 number = min(max(_finite(attribute, value), low), high)
                 words[_bin(name, _place(number, power), power)] = 1.0
-            elif isinstance(value, (bool, int, np.bool_, np.integer)):
-                words[f"{_name(attribute)}={value}"] = 1.0
-            elif value is not None:
-                raise InputError(
-                    f"the value of attribute {attribute!r} is {value!r} ({type(value).__name__}): "
-                    f"give a str, bool or int (a category), a float (a number), or None (missing)"
-                )
+            else:
+                words[category(attribute, name, value)] = 1.0
         return words
+
+    def batch(self, tokenizer: _core.NativeTokenizer, messages: Sequence[Words]) -> _core.Batch:
+        """Return messages that were read as a batch for the core."""
+        return _core.Batch(tokenizer, list(messages))
+
+
+def category(attribute: Any, name: str, value: Any) -> str:
+    """Return the word of a category: a str, bool or int as the value of the attribute so named.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(value, str):
+        return f"{name}={inputs.token_name(value)}"
+    if isinstance(value, (bool, int, np.bool_, np.integer)):
+        return f"{name}={value}"
+    raise InputError(
+        f"the value of attribute {attribute!r} is {value!r} ({type(value).__name__}): "
+        f"give a str, bool or int (a category), a float (a number), or None (missing)"
+    )
 
 
 def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], Any]:
@@ -170,7 +188,13 @@ def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], An
     return messages, index
 
 
-def _name(attribute: Any) -> str:
+def column_name(attribute: Any) -> str:
+    """Return the name of an attribute, as it stands before the `=` of a word."""
+    return _escaped(attribute if type(attribute) is str else inputs.token_name(attribute))
+
+
+@functools.lru_cache(maxsize=4096)
+def _escaped(attribute: str) -> str:
     name = inputs.token_name(attribute)
     if "=" in name or "\\" in name:
         return name.replace("\\", "\\\\").replace("=", "\\=")

@@ -12,10 +12,13 @@ import numpy as np
 from river import base
 
 from streamnb import _core, columns, inputs, merging, outputs, saving
+from streamnb.attribute_fits import Fit
+from streamnb.attribute_store import attributes_of, open_store
 from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.errors import NotLearnedError
+from streamnb.examples import NumberColumns
 from streamnb.explanation import Explanation
 from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
@@ -128,6 +131,9 @@ class NaiveBayes(base.MiniBatchClassifier):
     tau: float = TREE.tau
     grace_period: float = TREE.grace_period
     n_neighbors: int = 50
+    # How weights are fitted, for models whose attributes have any.
+    multiclass: str = "pairs"
+    ridge: float = 0.01
 
     def __init__(
         self,
@@ -215,7 +221,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
+        self._fit = Fit.of(weights.minimises, self.multiclass, self.ridge, event.numbers)
         self._columns = Columns(self.bins, self.values) if event.columns else None
+        if event.numbers:
+            self._columns = NumberColumns(self.values)
         bags = dependence.hidden == PACKAGED.hidden
         self._packaging = Packaging(self.bag_threshold, self.max_links) if bags else None
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
@@ -238,6 +247,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             or isinstance(self._factor, OptimalFactor)
             or self._weights.periodic
             or near.periodic
+            or self._fit is not None
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -248,7 +258,9 @@ class NaiveBayes(base.MiniBatchClassifier):
             settings["max_pairs"] = 0  # these need the documents only
         if self._weights.periodic and not dependence.hidden:
             settings["max_pairs"] = 0  # weights need the messages only
-        if snapshot is None:
+        if event.numbers:
+            self._store = open_store(self._native_tokenizer, settings, snapshot)
+        elif snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
                 **settings,
@@ -299,7 +311,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         else:
             self._learn_carefully(x, check_label(y), w)
         if self._has_statistics and w and self._schedule.tick():
-            self.refresh()
+            self._refresh_statistics()
 
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
         """Learn a message whose label may be new, or whose score is to be recorded."""
@@ -373,7 +385,8 @@ class NaiveBayes(base.MiniBatchClassifier):
                 self.learn_one(message, label, w)
             return
         if self._columns is not None:
-            batch = _core.Batch(self._native_tokenizer, self._columns.learn(self._store, X))
+            rows = self._columns.learn(self._store, X)
+            batch = self._columns.batch(self._native_tokenizer, rows)
         due = self._schedule.last_due(len(labels)) if self._has_statistics else None
         if due is not None:
             self._store.learn_many(batch, class_ids, w, 0, due)
@@ -408,7 +421,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._labels.remove(y)
             self._store.set_ranks(self._labels.ranks())
         if self._has_statistics and w and self._schedule.tick():
-            self.refresh()
+            self._refresh_statistics()
 
     def merge(self, other: NaiveBayes) -> None:
         """Learn everything that another model of the same kind has learned.
@@ -450,10 +463,15 @@ class NaiveBayes(base.MiniBatchClassifier):
         It happens by itself as `refresh_every` says. Other threads go on predicting with the
         statistics before.
         """
-        self._refresh_statistics()
+        self._refresh_statistics(anew=True)
         self._schedule.reset(self._schedule.messages)
 
-    def _refresh_statistics(self) -> None:
+    def _refresh_statistics(self, anew: bool = False) -> None:
+        attributes = attributes_of(self._store)
+        if attributes is not None and self._fit is not None:
+            # Weights start from those before, but for files: there they follow from the counts.
+            attributes.refit(self._fit, self._scoring, anew)
+            return
         if isinstance(self._factor, OptimalFactor):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
@@ -531,8 +549,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         if self._columns is None:
             return inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
         messages, index = columns.messages_of(X, vocabulary)
-        words = [self._columns.read(x) for x in messages]
-        return _core.Batch(self._native_tokenizer, words), index
+        rows = [self._columns.read(x) for x in messages]
+        return self._columns.batch(self._native_tokenizer, rows), index
 
     def _scores_many(self, batch: _core.Batch) -> Floats:
         scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
@@ -596,14 +614,17 @@ class NaiveBayes(base.MiniBatchClassifier):
         return self._store.__sizeof__()
 
     @property
-    def weights_(self) -> dict[str, float]:
-        """Weight of each word learned, for models whose words have weights of their own."""
-        return self._weights.by_word(self._store)
-
-    @property
     def threshold_(self) -> float | None:
         """The cut in use, as log odds of the positive class; None decides by the highest score."""
         return None if self._threshold is None else self._threshold.cut
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Weight of each word, or on average over pairs of classes of each attribute, if any."""
+        attributes = attributes_of(self._store)
+        if attributes is None:
+            return self._weights.by_word(self._store)
+        return attributes.in_use.mean()
 
     @property
     def _multiclass(self) -> bool:

@@ -12,6 +12,7 @@ from streamnb import _core
 from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.errors import InputError
+from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.packaging import (
     Packaging,
     attribute_information,
@@ -45,6 +46,8 @@ class Event:
         Whether a message maps attributes to values, and is no text.
     counts
         Whether it matters how often a word is in a message.
+    numbers
+        Whether numbers of columns stay numbers; else they fall into bins.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Event:
     frequencies: bool = False
     columns: bool = False
     counts: bool = True
+    numbers: bool = False
 
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
@@ -62,6 +66,9 @@ MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
 COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
 ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
 ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True, counts=False)
+GAUSSIAN = Event(
+    "gaussian", prior="empirical", unseen="smooth", columns=True, counts=False, numbers=True
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -318,6 +325,11 @@ class Weights:
         """Return the weight of each word, where they are statistics."""
         return None
 
+    @property
+    def minimises(self) -> Loss | None:
+        """The loss over recent messages that weights of attributes minimise, if any."""
+        return None
+
 
 @dataclasses.dataclass(frozen=True)
 class GainRatioWeights(Weights):
@@ -351,6 +363,24 @@ class CorrelationWeights(Weights):
     def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
         """Return the weights 2 and 1."""
         return correlation_based(indexed, setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class MinimisedWeights(Weights):
+    """Attributes of columns weigh what minimises a loss over the recent messages.
+
+    References
+    ----------
+    [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB, MSENB), Equations 8 to 24.
+    """
+
+    loss: Loss = LIKELIHOOD
+    max_documents: int = 10_000
+
+    @property
+    def minimises(self) -> Loss:
+        """The loss."""
+        return self.loss
 
 
 @dataclasses.dataclass(frozen=True)
@@ -413,18 +443,20 @@ CHI_SQUARE = Weights("chi-square", chi_square=True)
 GAIN_RATIO = GainRatioWeights("gain-ratio")
 SELECTION = Selection("selection", max_documents=65_536)
 CORRELATION_BASED = CorrelationWeights("correlation-based", max_documents=65_536)
+MINIMISED_EXPONENTIAL = MinimisedWeights("exponential", loss=EXPONENTIAL)
+MINIMISED_DEVIANCE = MinimisedWeights("deviance", loss=DEVIANCE)
+MINIMISED_LIKELIHOOD = MinimisedWeights("likelihood", loss=LIKELIHOOD)
+MINIMISED_GENERALISED = MinimisedWeights("generalised", loss=GENERALISED)
+MINIMISED_SQUARED = MinimisedWeights("squared", loss=SQUARED)
 
 UNIFORM_DOCUMENTS = DocumentWeights("uniform")
 DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
 
-WEIGHTS = {
-    weights.name: weights
-    for weights in (UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED)
-}
 DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
 
 EVENTS = {
-    event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES)
+    event.name: event
+    for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES, GAUSSIAN)
 }
 ESTIMATES = {
     estimate.name: estimate
@@ -433,6 +465,14 @@ ESTIMATES = {
 DEPENDENCES = {
     dependence.name: dependence
     for dependence in (INDEPENDENT, HIDDEN, HIDDEN_RATIOS, ONE_DEPENDENCE, PACKAGED)
+}
+WEIGHTS = {
+    weights.name: weights
+    for weights in (
+        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED),
+        *(MINIMISED_EXPONENTIAL, MINIMISED_DEVIANCE, MINIMISED_LIKELIHOOD),
+        *(MINIMISED_GENERALISED, MINIMISED_SQUARED),
+    )
 }
 
 

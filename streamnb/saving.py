@@ -157,15 +157,16 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
     """Make a model what another was when `state` looked at it."""
     model.__dict__.update(kept["parameters"])
     model._begin(kept["counts"], Labels(kept["labels"]))
-    totals, indptr, class_ids, counts = kept["effective"]
-    model._store.set_effective(
-        model._store.layout,
-        model.alpha,
-        np.frombuffer(totals),
-        np.frombuffer(indptr, np.int64),
-        np.frombuffer(class_ids, np.int64),
-        np.frombuffer(counts),
-    )
+    if kept["effective"] is not None:
+        totals, indptr, class_ids, counts = kept["effective"]
+        model._store.set_effective(
+            model._store.layout,
+            model.alpha,
+            np.frombuffer(totals),
+            np.frombuffer(indptr, np.int64),
+            np.frombuffer(class_ids, np.int64),
+            np.frombuffer(counts),
+        )
     restore_weights(model._store, kept["weights"])
     model._neighbourhood.plant(model._store, kept["tree"])
     model._schedule.messages, model._schedule.due = kept["schedule"]

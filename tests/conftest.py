@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+# Tests run in several processes, with small matrices: threads of linear algebra would only wait for
+# one another. The library reads this when it is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from broker import broker, own_broker  # noqa: F401  fixtures
 from hypothesis import HealthCheck, settings
 

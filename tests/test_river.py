@@ -39,6 +39,9 @@ ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
 CHECKED = ESTIMATORS | {
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
+    **{name: getattr(streamnb, name)() for name in ("ENB", "DNB", "LNB", "GDNB", "MSENB")},
+    "ComposedNB numbers": streamnb.ComposedNB(event="gaussian"),
+    "ComposedNB direct": streamnb.ComposedNB("gaussian", weights="squared", multiclass="direct"),
     "ComposedNB columns": streamnb.ComposedNB(event="attributes"),
 }
 

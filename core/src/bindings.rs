@@ -541,9 +541,11 @@ impl Scoring {
             "complement" => Event::Complement,
             "one-versus-all" => Event::OneVersusAll,
             "attributes" => Event::Attributes,
+            // Its numbers are not the core's.
+            "gaussian" => Event::Categories,
             other => {
                 let message = format!(
-                    "event must be 'bernoulli', 'multinomial', 'complement', 'one-versus-all' or 'attributes', not {other:?}"
+                    "event must be 'bernoulli', 'multinomial', 'complement', 'one-versus-all', 'attributes' or 'gaussian', not {other:?}"
                 );
                 return Err(input_error(py, message));
             }
@@ -579,6 +581,11 @@ impl Scoring {
                 "{what} need word counts: combine them with the event 'multinomial', \
                  'complement' or 'one-versus-all', not 'bernoulli'"
             );
+            return Err(input_error(py, message));
+        }
+        if hidden.is_some() && event == Event::Categories {
+            let message = "hidden parents of columns need binned numbers: combine them with the \
+                           event 'attributes', not with 'gaussian'";
             return Err(input_error(py, message));
         }
         if matches!(hidden, Some(Hidden::Probabilities | Hidden::Estimators))

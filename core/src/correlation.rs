@@ -58,6 +58,13 @@ impl Scoring {
                     .into(),
             ));
         }
+        if self.event == Event::Categories {
+            return Err(Error::Invalid(
+                "the correlation factor mixes word counts, and 'gaussian' has densities: combine \
+                 it with the event 'multinomial', 'complement' or 'one-versus-all'"
+                    .into(),
+            ));
+        }
         self.correlation = Some(correlation);
         Ok(self)
     }
@@ -298,11 +305,10 @@ mod tests {
     #[test]
     fn what_it_does_not_go_with_is_refused() {
         let scoring = |event| Scoring::new(event, 1.0, Prior::Uniform, Unseen::Skip, None);
-        assert!(
-            scoring(Event::Bernoulli)
-                .and_then(|inner| inner.with_correlation(Correlation::new(0.1, Vec::new())?))
-                .is_err()
-        );
+        for event in [Event::Bernoulli, Event::Categories] {
+            let factor = || Correlation::new(0.1, Vec::new());
+            assert!(scoring(event).and_then(|inner| inner.with_correlation(factor()?)).is_err());
+        }
         for factor in [-0.1, f64::NAN, f64::INFINITY] {
             assert!(Correlation::new(factor, Vec::new()).is_err());
         }

@@ -55,6 +55,7 @@ impl Scoring {
         match self.event {
             Event::Bernoulli => self.add_bernoulli(store, counts, terms, bag, out),
             Event::Attributes => self.add_attributes(store, terms, bag, out),
+            Event::Categories => self.add_categories(store, terms, bag, out),
             Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
             Event::Complement => self.add_complement(counts, terms, bag, out),
             // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
@@ -172,6 +173,28 @@ impl Scoring {
         }
         for (score, class) in out.iter_mut().zip(terms) {
             *score += class.prior + shared - known * class.documents;
+        }
+    }
+
+    /// ln P(c) + Σ_i ln (n_ic + α)/(n_c + α v_i), v_i the number of values of attribute i:
+    /// Equation 4 of the paper on loss-minimised weights.
+    fn add_categories(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+        let values = bag.words.iter().map(|&(word, _)| store.attributes.of(word));
+        let unseen = bag.unseen.iter().map(|unseen| unseen.hash as AttributeId);
+        let unseen = unseen.filter(|&attribute| self.is_smooth() && attribute != NONE);
+        for attribute in values.chain(unseen) {
+            let smoothing = self.alpha * store.attributes.values(attribute);
+            for (score, class) in out.iter_mut().zip(store.classes()) {
+                *score += self.log_alpha - (class.documents + smoothing).ln();
+            }
+        }
+        for &(word, _) in &bag.words {
+            for cell in store.rows().cells(word) {
+                out[cell.class as usize] += self.log_plus(cell.documents) - self.log_alpha;
+            }
+        }
+        for (score, class) in out.iter_mut().zip(terms) {
+            *score += class.prior;
         }
     }
 

@@ -21,10 +21,10 @@ impl Neighbourhood {
     /// Refuses what has no meaning on a part of the documents.
     pub fn check(self, scoring: &Scoring) -> Result<()> {
         let invalid = |message: &str| Err(Error::Invalid(message.into()));
-        if scoring.event == Event::Attributes {
+        if matches!(scoring.event, Event::Attributes | Event::Categories) {
             return invalid(
                 "neighbourhoods are of texts: combine them with the event 'multinomial', \
-                 'complement', 'one-versus-all' or 'bernoulli', not 'attributes'",
+                 'complement', 'one-versus-all' or 'bernoulli', not columns",
             );
         }
         if scoring.effective || scoring.correlation.is_some() {

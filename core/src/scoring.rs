@@ -21,6 +21,8 @@ pub enum Event {
     OneVersusAll,
     /// A word is the value of an attribute: (n_ic + α/v_i) / (n_c + α), v_i values.
     Attributes,
+    /// A word is the value of an attribute: (n_ic + α) / (n_c + α v_i), v_i values.
+    Categories,
 }
 
 /// The estimate of P(c).
@@ -130,11 +132,13 @@ impl Scoring {
 
     /// The same, but with the store's weights of words and documents, or the ratios R_wc.
     pub fn with_weights(self, weighted: bool, chi_square: bool) -> Result<Self> {
-        if (weighted || chi_square) && matches!(self.event, Event::Bernoulli | Event::Attributes) {
+        let countless =
+            matches!(self.event, Event::Bernoulli | Event::Attributes | Event::Categories);
+        if (weighted || chi_square) && countless {
             return Err(Error::Invalid(
                 "weights are of word counts: combine them with the event 'multinomial', \
                  'complement' or 'one-versus-all'; 'bernoulli' sums over absent words by their \
-                 document frequencies alone, and 'attributes' counts no words"
+                 document frequencies alone, and columns have no words"
                     .into(),
             ));
         }

@@ -3,9 +3,10 @@
 mod common;
 
 use _core::bags::{Bags, Member};
+use _core::scoring::{Event, Prior, Scoring, Unseen};
 use _core::store::{Settings, Store};
-use common::{Example, Learner, UNBOUNDED};
-use std::collections::HashMap;
+use common::{Example, Learner, UNBOUNDED, Words, assert_close};
+use std::collections::{BTreeSet, HashMap};
 
 const COLUMNS: Settings = Settings { columns: true, ..UNBOUNDED };
 
@@ -85,6 +86,52 @@ fn bags_survive_a_snapshot() {
             if let Ok(store) = Store::restore(&bytes[..length]) {
                 let without = learner.store.snapshot(&order, false).unwrap();
                 assert_eq!(store.snapshot(&order, true).unwrap(), without);
+            }
+        }
+    }
+}
+
+/// ln P(c) + Σ ln (n_ic + α)/(n_c + α v_i), where `v` has the number of values of each attribute.
+fn categories(words: &Words, class: u32, scoring: &Scoring, v: &HashMap<String, f64>) -> f64 {
+    let weight = |value: Option<&String>| -> f64 {
+        let with =
+            |e: &&Example| e.class == class && value.is_none_or(|word| e.words.contains_key(word));
+        rows().iter().filter(with).map(|e| e.weight).sum()
+    };
+    let known: BTreeSet<String> = rows().iter().flat_map(|e| e.words.keys().cloned()).collect();
+    let all: f64 = rows().iter().map(|e| e.weight).sum();
+    let mut score = (weight(None) / all).ln();
+    for word in words.keys() {
+        let values = v.get(word.split('=').next().expect("a name"));
+        let Some(values) = values.filter(|_| scoring.is_smooth() || known.contains(word)) else {
+            continue;
+        };
+        let count = weight(Some(word)) + scoring.alpha;
+        score += (count / (weight(None) + scoring.alpha * values)).ln();
+    }
+    score
+}
+
+#[test]
+fn categories_are_smoothed_over_the_values_of_their_attribute() {
+    let mut learner = Learner::of(COLUMNS, &rows());
+    let mut v = HashMap::from([("a".to_owned(), 4.0), ("b".to_owned(), 2.0)]);
+    let messages: [&[&str]; 5] =
+        [&["a=2", "b=x"], &["a=4"], &["a=new", "b=y"], &["never=x", "b=x"], &[]];
+    for declared in [2.0, 7.0] {
+        learner.store.declare(b"b", declared as u32);
+        v.insert("b".to_owned(), declared);
+        for unseen in [Unseen::Smooth, Unseen::Skip] {
+            for alpha in [1.0, 0.3] {
+                let scoring =
+                    Scoring::new(Event::Categories, alpha, Prior::Empirical, unseen, None)
+                        .expect("valid");
+                for message in messages {
+                    let words: Words = message.iter().map(|&word| (word.to_owned(), 1.0)).collect();
+                    let expected: Vec<f64> =
+                        (0..2).map(|class| categories(&words, class, &scoring, &v)).collect();
+                    assert_close(&learner.scores(&scoring, &words), &expected, 1e-12);
+                }
             }
         }
     }

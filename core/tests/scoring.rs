@@ -87,7 +87,9 @@ impl Reference<'_> {
             Event::OneVersusAll => {
                 self.draws(message, class, false) - self.draws(message, class, true)
             }
-            Event::Attributes => unreachable!("columns have tests of their own"),
+            Event::Attributes | Event::Categories => {
+                unreachable!("columns have tests of their own")
+            }
         }
     }
 }

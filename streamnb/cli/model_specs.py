@@ -17,7 +17,7 @@ __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", 
 
 MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF"),
+    *("HNB", "PHNB", "HONB", "NBCF", "ENB", "DNB", "LNB", "GDNB", "MSENB"),
     *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
     *("DFWMNB", "DFWCNB", "DFWOVA", "DWMNB", "DWCNB", "DWOVA"),
     *("MNBTree", "CNBTree", "OVATree", "LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),

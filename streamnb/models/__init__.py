@@ -9,9 +9,12 @@ from streamnb.models.composed import ComposedNB
 from streamnb.models.dfwcnb import DFWCNB
 from streamnb.models.dfwmnb import DFWMNB
 from streamnb.models.dfwova import DFWOVA
+from streamnb.models.dnb import DNB
 from streamnb.models.dwcnb import DWCNB
 from streamnb.models.dwmnb import DWMNB
 from streamnb.models.dwova import DWOVA
+from streamnb.models.enb import ENB
+from streamnb.models.gdnb import GDNB
 from streamnb.models.grscnb import GRSCNB
 from streamnb.models.grsmnb import GRSMNB
 from streamnb.models.grsova import GRSOVA
@@ -23,11 +26,13 @@ from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
 from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
+from streamnb.models.lnb import LNB
 from streamnb.models.lwwcnb import LWWCNB
 from streamnb.models.lwwmnb import LWWMNB
 from streamnb.models.lwwova import LWWOVA
 from streamnb.models.mnb import MNB
 from streamnb.models.mnbtree import MNBTree
+from streamnb.models.msenb import MSENB
 from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 from streamnb.models.ovatree import OVATree
@@ -45,9 +50,12 @@ __all__ = [
     "DFWCNB",
     "DFWMNB",
     "DFWOVA",
+    "DNB",
     "DWCNB",
     "DWMNB",
     "DWOVA",
+    "ENB",
+    "GDNB",
     "GRSCNB",
     "GRSMNB",
     "GRSOVA",
@@ -59,10 +67,12 @@ __all__ = [
     "HNB",
     "HONB",
     "HOVA",
+    "LNB",
     "LWWCNB",
     "LWWMNB",
     "LWWOVA",
     "MNB",
+    "MSENB",
     "NBCF",
     "OVA",
     "PHNB",

@@ -31,15 +31,16 @@ class ComposedNB(NaiveBayes):
     Parameters
     ----------
     event
-        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`, or `"attributes"`, where
-        a message maps attributes to values: see `streamnb.PHNB` with `columns=True`.
+        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`; or, where a message maps
+        attributes to values, `"attributes"`, whose numbers fall into bins (see `streamnb.PHNB` with
+        `columns=True`), or `"gaussian"`, whose numbers don't (see `streamnb.LNB`).
     dependence
         `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
-        bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`, and
-        of them only bags go with `"attributes"`. Hidden parents of ratios mix P(w|c̄) / P(w|c), so
-        only with `"one-versus-all"`: with `prior="uniform"` that is what the published figures of
-        HOVA were computed with (see `streamnb.parts.HiddenRatios`), while `HOVA` is the formula as
-        printed.
+        bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`. Of
+        them only bags go with `"attributes"`, and none with `"gaussian"`. Hidden parents of ratios
+        mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`: with `prior="uniform"` that is what
+        the published figures of HOVA were computed with (see `streamnb.parts.HiddenRatios`), while
+        `HOVA` is the formula as printed.
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`: with
         any event model but `"bernoulli"`, and words independent; or higher-order paths in the
@@ -55,9 +56,13 @@ class ComposedNB(NaiveBayes):
         Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
         `GRWMNB`; `"selection"`, as in `GRSMNB`; or `"correlation-based"`, as in `DFWMNB`. They are
         of word counts: not with `"bernoulli"`, which sums over absent words by their document
-        frequencies alone, nor with `"attributes"`. They need the estimate `"additive"`. Where
-        words depend on one another, weights are exponents of the score alone, W_i f_i for f_i: the
-        messages that contain a parent are counted without any.
+        frequencies alone, nor with columns. They need the estimate `"additive"`. Where words depend
+        on one another, weights are exponents of the score alone, W_i f_i for f_i: the messages that
+        contain a parent are counted without any. With `"gaussian"`, what weights of attributes
+        minimise: `"exponential"` (as `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"`
+        (`LNB`), `"generalised"` (`GDNB`), or `"squared"` (`MSENB`).
+    multiclass, ridge
+        As in `streamnb.ENB`, for weights of attributes; without effect otherwise.
     document_weights
         `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
         with words independent.
@@ -68,7 +73,7 @@ class ComposedNB(NaiveBayes):
     neighbourhood
         Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
         tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
-        first, with any event model but `"attributes"`, with words independent, with the estimate
+        first, with any event model of texts, with words independent, with the estimate
         `"additive"`, and with uniform weights.
     max_depth, min_samples_leaf, grow, delta, tau, grace_period, n_neighbors
         As in `MNBTree` and `LWWMNB`; without effect otherwise.
@@ -125,9 +130,13 @@ class ComposedNB(NaiveBayes):
         tau: float = 0.05,
         grace_period: float = 200.0,
         n_neighbors: int = 50,
+        multiclass: str = "pairs",
+        ridge: float = 0.01,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
+        self.multiclass = multiclass
+        self.ridge = ridge
         self.bag_threshold = bag_threshold
         self.bins = bins
         self.values = values

@@ -21,6 +21,7 @@ from streamnb.reproduce.experiment import (
 from streamnb.reproduce.folds import CrossValidation, RandomSamples, weka_folds
 from streamnb.reproduce.hmnb import HMNB_PAPER
 from streamnb.reproduce.honb import HONB_PAPER
+from streamnb.reproduce.loss import LOSS_PAPER
 from streamnb.reproduce.nbcf import NBCF_PAPER, NBCF_PAPER_90
 from streamnb.reproduce.phnb import PHNB_PAPER
 from streamnb.reproduce.render import FORMATS, published_text
@@ -34,6 +35,7 @@ __all__ = [
     "FORMATS",
     "HMNB_PAPER",
     "HONB_PAPER",
+    "LOSS_PAPER",
     "NBCF_PAPER",
     "NBCF_PAPER_90",
     "PHNB_PAPER",

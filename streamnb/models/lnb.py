@@ -1,0 +1,48 @@
+"""Log-likelihood naive Bayes."""
+
+from __future__ import annotations
+
+from streamnb.attribute_bayes import WeightedAttributes
+from streamnb.parts import MINIMISED_LIKELIHOOD
+
+
+class LNB(WeightedAttributes):
+    """Log-likelihood naive Bayes (LNB).
+
+    Naive Bayes on columns whose attributes have weights w_j ≥ 0. For two classes, y = ±1, it
+    decides by the sign of
+
+        f(x) = ln [P(+1) / P(−1)] + Σ_j w_j ln [P(x_j|+1) / P(x_j|−1)]      (Equation 8)
+
+    with the weights that minimise what the likelihood of the labels lacks over the recent messages:
+
+        Σ_i ln (1 + exp[−y_i f(x_i)])      (Equation 14)
+
+    They are the maximum likelihood estimate of P(y|x) (Theorem 1).
+
+    Parameters, columns, and what is done with more than two classes are those of
+    `streamnb.attribute_bayes.WeightedAttributes`.
+
+    Examples
+    --------
+    >>> from streamnb import LNB
+    >>> model = LNB()
+    >>> for x, y in [
+    ...     ({"size": 1.2, "noise": 0.1, "colour": "red"}, "apple"),
+    ...     ({"size": 9.5, "noise": 0.3, "colour": "green"}, "melon"),
+    ...     ({"size": 1.4, "noise": 0.3, "colour": "green"}, "apple"),
+    ...     ({"size": 8.9, "noise": 0.1, "colour": "green"}, "melon"),
+    ... ]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one({"size": 7.0, "noise": 0.2, "colour": "red"})
+    'melon'
+    >>> sorted(model.weights_)
+    ['colour', 'noise', 'size']
+
+    References
+    ----------
+    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
+          Classifiers, Equations 8 and 14 to 17.
+    """
+
+    weights = MINIMISED_LIKELIHOOD

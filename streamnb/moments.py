@@ -1,0 +1,288 @@
+"""Exact moments of numbers by class: what a Gaussian is made of, added up without rounding.
+
+Every float is an integer over a power of two. So sums of numbers and of their squares are kept as
+integers: they are the same in any order, and what is taken away leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from streamnb.errors import InputError, NotLearnedError
+
+# Numbers beyond have squares that are no floats.
+LARGEST = 2.0**400
+# Farther from the mean, in deviations, is not told apart.
+FARTHEST = 1e50
+_HALF_LOG_TAU = 0.5 * math.log(math.tau)
+
+# Mean, logarithm of the highest density, and deviation.
+Normal = tuple[float, float, float]
+Numbers = Mapping[str, float]
+
+
+class Moments:
+    """Σ w, Σ w x and Σ w x² of the numbers of one attribute in one class; never changed.
+
+    Attributes
+    ----------
+    weight, first, second
+        The sums as integers: in units of 2⁻ᵘ, 2⁻ᵘ⁻ᵖ and 2⁻ᵘ⁻²ᵖ.
+    units, places
+        u and p.
+
+    Examples
+    --------
+    >>> both = Moments().plus(0.1, 1.0).plus(0.3, 1.0)
+    >>> both.mean, round(both.deviation, 9), both == Moments().plus(0.3, 1.0).plus(0.1, 1.0)
+    (0.2, 0.141421356, True)
+    >>> both.minus(Moments().plus(0.1, 1.0)) == Moments().plus(0.3, 1.0)
+    True
+    """
+
+    __slots__ = ("_normal", "first", "places", "second", "units", "weight")
+
+    def __init__(
+        self, weight: int = 0, first: int = 0, second: int = 0, units: int = 0, places: int = 0
+    ) -> None:
+        self.weight, self.first, self.second = weight, first, second
+        self.units, self.places = units, places
+        self._normal: Normal | None = None
+
+    def plus(self, number: float, weight: float) -> Moments:
+        """Return these moments with one more number."""
+        scaled, below = number.as_integer_ratio()
+        heavy, light = weight.as_integer_ratio()
+        units, places = light.bit_length() - 1, below.bit_length() - 1
+        if units == self.units and places == self.places:
+            first = heavy * scaled
+            return Moments(
+                self.weight + heavy, self.first + first, self.second + first * scaled, units, places
+            )
+        return self.add(Moments(heavy, heavy * scaled, heavy * scaled * scaled, units, places))
+
+    def add(self, other: Moments, sign: int = 1) -> Moments:
+        """Return the sum, or with sign −1 the difference."""
+        units, places = max(self.units, other.units), max(self.places, other.places)
+        one, two = self._over(units, places), other._over(units, places)
+        weight, first, second = (a + sign * b for a, b in zip(one, two, strict=True))
+        return Moments(weight, first, second, units, places)
+
+    def minus(self, other: Moments) -> Moments:
+        """Return the difference."""
+        return self.add(other, -1)
+
+    def _over(self, units: int, places: int) -> tuple[int, int, int]:
+        u, p = units - self.units, places - self.places
+        return self.weight << u, self.first << u + p, self.second << u + 2 * p
+
+    def is_possible(self) -> bool:
+        """Return whether some numbers have these moments."""
+        if self.weight <= 0:
+            return not (self.weight or self.first or self.second)
+        return self.second * self.weight >= self.first * self.first
+
+    @property
+    def mean(self) -> float:
+        """Σ w x / Σ w."""
+        return self.first / (self.weight << self.places)
+
+    @property
+    def deviation(self) -> float:
+        """The sample's standard deviation; 1 where it is 0, or of a single number."""
+        beyond_one = self.weight - (1 << self.units)
+        if beyond_one <= 0:
+            return 1.0
+        spread = self.second * self.weight - self.first * self.first
+        try:
+            variance = spread / ((self.weight * beyond_one) << 2 * self.places)
+        except OverflowError:
+            return 1.0 / FARTHEST**-4
+        return math.sqrt(variance) or 1.0
+
+    @property
+    def normal(self) -> Normal:
+        """The Gaussian with this mean and deviation."""
+        if self._normal is None:
+            deviation = self.deviation
+            self._normal = self.mean, -math.log(deviation) - _HALF_LOG_TAU, deviation
+        return self._normal
+
+    def state(self) -> list[str]:
+        """Return what is kept, in its shortest form: the same for equal moments."""
+        units, places = self.units, self.places
+        weight, first, second = self.weight, self.first, self.second
+        while places and not (first & 1 or second & 3):
+            first, second, places = first >> 1, second >> 2, places - 1
+        while units and not (weight & 1 or first & 1 or second & 1):
+            weight, first, second, units = weight >> 1, first >> 1, second >> 1, units - 1
+        return [f"{each:x}" for each in (weight, first, second, units, places)]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Moments) and self.state() == other.state()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class NumberTable:
+    """The moments of each attribute in each class.
+
+    Values are replaced and never changed, so that whoever reads meanwhile finds whole ones.
+
+    Parameters
+    ----------
+    max_attributes
+        Bound of the attributes, 1 or more: past it, the quarter of them with the fewest numbers is
+        forgotten.
+    """
+
+    def __init__(self, max_attributes: int) -> None:
+        self.max_attributes = max_attributes
+        self.moments: dict[str, dict[int, Moments]] = {}
+
+    def learn(self, numbers: Numbers, class_id: int, weight: float) -> None:
+        """Add the numbers of a message."""
+        for name, number in numbers.items():
+            by_class = self.moments.setdefault(name, {})
+            before = by_class.get(class_id)
+            by_class[class_id] = (before or Moments()).plus(number, weight)
+        self._prune()
+
+    def without(self, numbers: Numbers, class_id: int, weight: float) -> dict[str, Moments]:
+        """Return what is left of the moments of a class without a message.
+
+        Raises
+        ------
+        NotLearnedError
+            If nothing with these numbers was learned.
+        """
+        left = {}
+        for name, number in numbers.items():
+            before = self.moments.get(name, {}).get(class_id, Moments())
+            left[name] = before.minus(Moments().plus(number, weight))
+            if not left[name].is_possible():
+                raise NotLearnedError(f"no such message was learned: {name} = {number!r}")
+        return left
+
+    def replace(self, moments: Mapping[str, Moments], class_id: int) -> None:
+        """Set moments of a class."""
+        for name, new in moments.items():
+            by_class = self.moments.setdefault(name, {})
+            if new.weight:
+                by_class[class_id] = new
+                continue
+            by_class.pop(class_id, None)
+            if not by_class:
+                del self.moments[name]
+
+    def merged(self, other: NumberTable, class_ids: list[int], sign: int) -> dict[int, Any]:
+        """Return, by class, the moments that adding or taking away another table changes.
+
+        Raises
+        ------
+        NotLearnedError
+            If the other table is to be taken away and has what this one has not.
+        """
+        changed: dict[int, dict[str, Moments]] = {}
+        for name, by_class in list(other.moments.items()):
+            for theirs, moments in list(by_class.items()):
+                mine = class_ids[theirs]
+                before = self.moments.get(name, {}).get(mine, Moments())
+                after = before.add(moments, sign)
+                if not after.is_possible():
+                    raise NotLearnedError(f"no such numbers were learned of {name}")
+                changed.setdefault(mine, {})[name] = after
+        return changed
+
+    def change(self, changed: Mapping[int, Mapping[str, Moments]]) -> None:
+        """Set what `merged` returned."""
+        for class_id, moments in changed.items():
+            self.replace(moments, class_id)
+        self._prune()
+
+    def log_densities(self, name: str, number: float, classes: Iterable[int]) -> list[float] | None:
+        """Return the logarithm of Equation 3 for each class; None as `normals` does."""
+        normals = self.normals(name, classes)
+        if normals is None:
+            return None
+        logs = []
+        for mean, constant, deviation in normals:
+            distance = (number - mean) / deviation
+            if not -FARTHEST < distance < FARTHEST:
+                distance = FARTHEST
+            logs.append(constant - 0.5 * distance * distance)
+        return logs
+
+    def normals(self, name: str, classes: Iterable[int]) -> list[Normal] | None:
+        """Return the Gaussian of each class; None for an attribute without numbers.
+
+        A class that has no number of the attribute has those of all classes together.
+        """
+        by_class = self.moments.get(name)
+        if by_class is None:
+            return None
+        found = [by_class.get(class_id) for class_id in classes]
+        if None not in found:
+            return [each._normal or each.normal for each in found if each]
+        pooled = Moments()
+        for moments in list(by_class.values()):
+            pooled = pooled.add(moments)
+        if not pooled.weight:
+            return None
+        return [(each or pooled).normal for each in found]
+
+    def state(self, ranks: Mapping[int, int]) -> dict[str, Any]:
+        """Return everything, canonically; classes by their ranks."""
+        return {
+            name: {str(ranks[class_id]): each.state() for class_id, each in by_class.items()}
+            for name, by_class in self.moments.items()
+        }
+
+    def restore(self, state: Mapping[str, Any], classes: int) -> None:
+        """Take what `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If it returned nothing like that.
+        """
+        for name, by_class in state.items():
+            for rank, kept in by_class.items():
+                moments = Moments(*(int(each, 16) for each in kept))
+                small = 0 <= moments.units <= 1074 and 0 <= moments.places <= 1074
+                if not (small and moments.weight and moments.is_possible()):
+                    raise ValueError(f"impossible numbers of {name}")
+                if not 0 <= int(rank) < classes:
+                    raise ValueError(f"numbers of an unknown class: {rank}")
+                self.replace({name: moments}, int(rank))
+
+    def _prune(self) -> None:
+        if len(self.moments) <= self.max_attributes:
+            return
+
+        def rarity(name: str) -> tuple[float, str]:
+            moments = self.moments[name].values()
+            return sum(each.weight / (1 << each.units) for each in moments), name
+
+        keep = self.max_attributes * 3 // 4
+        for name in sorted(self.moments, key=rarity)[: len(self.moments) - keep]:
+            del self.moments[name]
+
+
+def check_number(attribute: Any, value: Any) -> float:
+    """Return a number that moments can take.
+
+    Raises
+    ------
+    InputError
+        If it is infinite or beyond 2**400.
+    """
+    number = float(value)
+    if not -LARGEST <= number <= LARGEST:
+        raise InputError(
+            f"the value of attribute {attribute!r} is {value!r}: give a number from -2**400 to "
+            f"2**400"
+        )
+    return number + 0.0  # no negative zero
