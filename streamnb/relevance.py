@@ -18,6 +18,8 @@ from streamnb.statistics import Floats, Integers, entropies
 
 # Merits and uncertainties this near are the same but for rounding: then the order of words decides.
 TIE = 1e-9
+# Numbers of a dense table of classes and words, 2 MB: more words are taken in blocks.
+_TABLE = 1 << 18
 
 
 def select_words(documents: Documents, max_candidates: int) -> Integers:
@@ -89,14 +91,25 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
 def class_uncertainty(documents: Documents) -> Floats:
     """Return the symmetric uncertainty of each word's presence and the class: shape `(words,)`."""
     order, weights = documents.class_order, documents.weights
-    is_own = (documents.classes == order[:, None]) * weights
-    of_class = is_own.sum(axis=1)
+    rank = np.zeros(order.max(initial=0) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    each = np.arange(len(weights))
+    members = sparse.csr_array(
+        (weights, (rank[documents.classes], each)), shape=(len(order), len(each))
+    )
+    of_class = np.asarray(members.sum(axis=1))
     n = weights.sum() or 1.0
-    present = np.asarray(is_own @ documents.presence)
-    joint = entropies(np.concatenate([present, of_class[:, None] - present]) / n)
-    frequencies = present.sum(axis=0)
-    word = entropies(np.stack([frequencies, n - frequencies]) / n)
-    return _uncertainty(word, float(entropies(of_class / n)), joint)
+    columns = documents.presence.tocsc()
+    uncertainty = np.zeros(columns.shape[1])
+    step = max(1, _TABLE // max(len(order), 1))
+    for start in range(0, len(uncertainty), step):
+        block = slice(start, start + step)
+        present = (members @ columns[:, block]).toarray()
+        joint = entropies(np.concatenate([present, of_class[:, None] - present]) / n)
+        frequencies = present.sum(axis=0)
+        word = entropies(np.stack([frequencies, n - frequencies]) / n)
+        uncertainty[block] = _uncertainty(word, float(entropies(of_class / n)), joint)
+    return uncertainty
 
 
 def _candidates(documents: Documents, uncertainty: Floats, count: int) -> Integers:

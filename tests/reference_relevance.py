@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from reference import Array, Documents
@@ -37,14 +38,19 @@ def uncertainty(weights: Array, presence: Array, groups: Sequence[Array]) -> Arr
     return np.divide(2 * information, both, out=np.zeros_like(both), where=both > TIE)
 
 
-def selected(docs: Documents, first: int, max_candidates: int) -> list[str]:
+def in_bytes(word: Any) -> bytes:
+    """Return a word, or the words of an n-gram with a space between."""
+    return (" ".join(word) if isinstance(word, tuple) else str(word)).encode()
+
+
+def selected(docs: Documents, first: int, max_candidates: int) -> list[Any]:
     """Return the words of forward search over the documents from the `first` on, as it takes them.
 
     Of documents that are left out, words are not known to the search.
     """
     weights, labels = docs.weights[first:], docs.labels[first:]
     present = (docs.counts[first:] > 0).astype(float)
-    names = sorted(docs.words, key=lambda word: str(word).encode())
+    names = sorted(docs.words, key=in_bytes)
     classes = [np.array([label == c for label in labels], float) for c in sorted(set(labels))]
     presence = present[:, [docs.words[name] for name in names]]
     of_class = uncertainty(weights, presence, classes)

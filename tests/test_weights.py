@@ -18,6 +18,7 @@ from test_reference import TINY, assert_same_scores, prefixes, sms_stream, synth
 import streamnb
 from streamnb import ComposedNB, InputError
 from streamnb import documents as copied
+from streamnb.relevance import class_uncertainty
 from streamnb.statistics import Counts
 from streamnb.weighting import Setting, selection
 
@@ -391,6 +392,14 @@ def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatc
     in_blocks = selection(indexed, setting)
     np.testing.assert_array_equal(in_blocks.words, at_once.words)
     assert in_blocks.unseen == at_once.unseen
+
+
+def test_uncertainty_in_blocks_is_that_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = copied.Documents.of(learned(streamnb.DFWMNB())._store, ordered=True)
+    at_once = class_uncertainty(documents)
+    assert np.count_nonzero(at_once) > 10
+    monkeypatch.setattr("streamnb.relevance._TABLE", 7)
+    np.testing.assert_array_equal(class_uncertainty(documents), at_once)
 
 
 def test_weights_that_do_not_fit_are_refused() -> None:
