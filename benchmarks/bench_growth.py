@@ -68,9 +68,13 @@ def costs_table(rows: Sequence[Row]) -> str:
 def blocks_table(rows: Sequence[Row]) -> str:
     """How long predictions wait, of the models that refresh anything."""
     return table(
-        ("", "median us", "longest at rest", "longest beside a refresh", "x median"),
+        ("", "median", "longest at rest", "longest beside a refresh", "held up", "x median"),
         (
-            (row.model, *map(figure, (row.predict_us, row.rest_us, row.block_us, row.block_ratio)))
+            (
+                row.model,
+                *map(figure, (row.predict_us, row.rest_us, row.block_us)),
+                *map(figure, (row.held_us, row.held_ratio)),
+            )
             for row in rows
             if row.block_us is not None
         ),
@@ -153,10 +157,10 @@ def report(rows: Sequence[Row]) -> str:
         ):
             heading = f"{stream}: {title}"
             parts.append(f"\n{heading}\n{'=' * len(heading)}\n{body}")
-    ratios = {row: row.block_ratio for row in rows if row.block_ratio is not None}
+    ratios = {row: row.held_ratio for row in rows if row.held_ratio is not None}
     if ratios:
         worst = max(ratios, key=lambda row: ratios[row])
-        text = f"longest predict_one beside a refresh against its median ({worst.model})"
+        text = f"a refresh holds predict_one up, in medians of predict_one ({worst.model})"
         target = Target(text, ratios[worst], WANTED_RATIO, at_most=True)
         parts.append(f"\n{target.line()}")
     return "\n".join(parts)

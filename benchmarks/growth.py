@@ -51,9 +51,16 @@ class Row:
     block_us: float | None = None
 
     @property
-    def block_ratio(self) -> float | None:
-        """The longest block beside the median at rest."""
-        return None if self.block_us is None else self.block_us / self.predict_us
+    def held_us(self) -> float | None:
+        """What the longest call has more beside a refresh than beside a thread that sleeps."""
+        if self.block_us is None or self.rest_us is None:
+            return None
+        return max(0.0, self.block_us - self.rest_us)
+
+    @property
+    def held_ratio(self) -> float | None:
+        """How long a refresh holds a prediction up, in median predictions."""
+        return None if self.held_us is None else self.held_us / self.predict_us
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -41,13 +41,13 @@ def test_every_model_appears_by_itself(bench: Any) -> None:
 def test_table_and_plot_are_written(
     bench: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "growth.md").write_text("before\n<!-- make growth -->old<!-- end -->\nafter\n")
+    (tmp_path / "growth.md").write_text("before\n<!-- make growth -->outdated<!-- end -->\nafter\n")
     options = ["--lengths", "50,120", "--into", str(tmp_path), "--json", str(tmp_path / "g.json")]
     assert bench.main([*options, "--model", "MNB", "--model", "SEMNB(max_documents=30)"]) == 0
     page = (tmp_path / "growth.md").read_text()
     assert page.startswith("before\n<!-- make growth -->\n```text\n")
     assert page.endswith("growth.svg)\n<!-- end -->\nafter\n")
-    assert "old" not in page
+    assert "outdated" not in page
     rows = [line.split() for line in page.splitlines() if line.startswith(("MNB ", "SEMNB("))]
     assert [(row[0], row[1]) for row in rows[:4]] == [
         ("MNB", "50"),
@@ -56,7 +56,7 @@ def test_table_and_plot_are_written(
         ("SEMNB(max_documents=30)", "120"),
     ]
     assert rows[0][5] == "-"  # nothing to refresh
-    assert "longest predict_one beside a refresh" in page
+    assert "holds predict_one up, in medians" in page
     assert (tmp_path / "growth.svg").read_text().count("SEMNB(max_documents=30)") >= 1
     assert (tmp_path / "g.json").exists()
     assert capsys.readouterr().out.strip() in page

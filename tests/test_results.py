@@ -33,26 +33,33 @@ def test_every_model_is_on_the_page() -> None:
 
 def test_runs_and_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "SHUFFLED", ("sms",))
-    runs = make_runs(["MNB", "HMNB"], ["synthetic-sms", "sms"], 2, {"HMNB": 5}, 9)
+    runs = make_runs(
+        ["MNB", "HMNB"],
+        ["synthetic-sms", "sms"],
+        2,
+        {("HMNB", ""): 5, ("HMNB", "sms"): 7, ("", ""): 9},
+    )
     assert runs == [
         Run("MNB", "synthetic-sms", 1, 9),
         Run("HMNB", "synthetic-sms", 1, 5),
         Run("MNB", "sms", 1, 9),
-        Run("HMNB", "sms", 1, 5),
+        Run("HMNB", "sms", 1, 7),
         Run("MNB", "sms", 2, 9),
-        Run("HMNB", "sms", 2, 5),
+        Run("HMNB", "sms", 2, 7),
     ]
     with pytest.raises(InputError, match="no stream"):
         make_runs(["MNB"], ["mail"], 1, {})
     with pytest.raises(InputError, match="not among the models"):
-        make_runs(["MNB"], ["sms"], 1, {"CNB": 5})
-    for seeds, limits, limit in ((0, {}, None), (1, {"MNB": 0}, None), (1, {}, 0)):
+        make_runs(["MNB"], ["sms"], 1, {("CNB", ""): 5})
+    with pytest.raises(InputError, match="not among the streams"):
+        make_runs(["MNB"], ["sms"], 1, {("MNB", "20news"): 5})
+    for seeds, limits in ((0, {}), (1, {("MNB", ""): 0}), (1, {("", ""): 0})):
         with pytest.raises(InputError, match="at least 1"):
-            make_runs(["MNB"], ["sms"], seeds, limits, limit)
+            make_runs(["MNB"], ["sms"], seeds, limits)
 
 
 def test_figures_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = make_runs(["MNB", "NBCF(factor='auto')"], ["synthetic-sms"], 1, {}, 300)
+    runs = make_runs(["MNB", "NBCF(factor='auto')"], ["synthetic-sms"], 1, {("", ""): 300})
     path = tmp_path / "r.jsonl"
     figures = run_streams(runs, ResultsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 2
@@ -66,7 +73,7 @@ def test_figures_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.Mo
     # Nothing is left to run; a longer stream is another run.
     assert run_streams(runs, ResultsFile(path), progress=False) == figures
     assert len(path.read_text().splitlines()) == 2
-    longer = make_runs(["MNB"], ["synthetic-sms"], 1, {}, 400)
+    longer = make_runs(["MNB"], ["synthetic-sms"], 1, {("", ""): 400})
     run_streams(longer, ResultsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 3
     # Changed code measures anew.
@@ -79,7 +86,7 @@ def test_the_page_says_what_was_limited_and_shuffled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "SHUFFLED", ("synthetic-sms",))
-    runs = make_runs(["MNB", "HMNB"], ["synthetic-sms"], 2, {"HMNB": 60})
+    runs = make_runs(["MNB", "HMNB"], ["synthetic-sms"], 2, {("HMNB", ""): 60})
     figures = dict.fromkeys(runs, streams.Figures(90.0, math.nan, 1.0, 2.0, 5000))
     figures[runs[2]] = streams.Figures(92.0, math.nan, 1.0, 4.0, 5000)
     figures |= {
@@ -97,11 +104,12 @@ def test_the_page_says_what_was_limited_and_shuffled(
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["results", "--streams", "synthetic-sms", "--limit", "200", "--limit", "BNB=100"]
+    options += ["--limit", "BNB@synthetic-sms=90"]
     options += ["--models", "MNB, BNB", "--results", str(tmp_path / "r.jsonl")]
     assert main(options) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("# Results\n")
-    assert "(first 100)" in printed
+    assert "(first 90)" in printed
     assert main([*options, "--output", str(tmp_path / "page.md")]) == 0
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == printed
     assert main([*options, "--output", str(tmp_path / "nowhere" / "page.md")]) == 2
@@ -112,8 +120,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--models", "XYZ"], "no model"),
         (["--models", "MNB(alpha=-1)"], "alpha"),
-        (["--limit", "many"], "write N, or MODEL=N"),
-        (["--limit", "HONB=x"], "write N, or MODEL=N"),
+        (["--limit", "many"], "write N, MODEL=N or"),
+        (["--limit", "HONB=x"], "write N, MODEL=N or"),
         (["--jobs", "0"], "jobs"),
     ],
 )

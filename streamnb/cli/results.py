@@ -21,7 +21,7 @@ takes from the file what the same code has measured before on the same data.
 _EXAMPLES = """\
 examples:
   streamnb results --streams sms --models MNB,HMNB
-  streamnb results --limit HOVA=2000 --output docs/results.md
+  streamnb results --limit HNB=300 --limit HOVA@20news=2000 --output docs/results.md
 """
 
 
@@ -49,9 +49,9 @@ def add_parser(subparsers: Any) -> None:
         "--limit",
         action="append",
         default=[],
-        metavar="[MODEL=]N",
-        help="only the first N messages of each stream, for one model or for all; the table says "
-        "so (repeatable)",
+        metavar="[MODEL][@STREAM]=N",
+        help="only the first N messages, for one model or all, of one stream or each; the table "
+        "says so (repeatable)",
     )
     parser.add_argument(
         "--jobs",
@@ -89,10 +89,10 @@ def run(args: argparse.Namespace) -> int:
 
     names = _models(args.models) or list(streams.model_names())
     chosen = [name.strip() for name in (args.streams or "").split(",") if name.strip()]
-    limits, limit = _limits(args.limit)
+    limits = _limits(args.limit)
     if args.jobs < 1:
         raise InputError(f"jobs is {args.jobs}; it should be at least 1")
-    runs = streams.make_runs(names, chosen or list(streams.STREAMS), args.seeds, limits, limit)
+    runs = streams.make_runs(names, chosen or list(streams.STREAMS), args.seeds, limits)
     results = ResultsFile(args.results or default_results_path("streams"))
     try:
         figures = streams.run_streams(runs, results, args.jobs, args.fresh)
@@ -127,19 +127,16 @@ def _models(text: str | None) -> list[str]:
     return names
 
 
-def _limits(texts: list[str]) -> tuple[dict[str, int], int | None]:
-    """Return the limit of each model, and that of all others."""
+def _limits(texts: list[str]) -> dict[tuple[str, str], int]:
+    """Return the limit of each model and stream; an empty name stands for all."""
     from streamnb.errors import InputError
 
-    limits: dict[str, int] = {}
-    limit = None
+    limits: dict[tuple[str, str], int] = {}
     for text in texts:
-        name, _, number = text.rpartition("=")
+        names, _, number = text.rpartition("=")
+        model, _, stream = names.partition("@")
         try:
-            if name:
-                limits[name.strip()] = int(number)
-            else:
-                limit = int(number)
+            limits[model.strip(), stream.strip()] = int(number)
         except ValueError:
-            raise InputError(f"--limit {text}: write N, or MODEL=N") from None
-    return limits, limit
+            raise InputError(f"--limit {text}: write N, MODEL=N or MODEL@STREAM=N") from None
+    return limits

@@ -111,8 +111,7 @@ def make_runs(
     names: Sequence[str],
     streams: Sequence[str],
     seeds: int,
-    limits: Mapping[str, int],
-    limit: int | None = None,
+    limits: Mapping[tuple[str, str], int],
 ) -> list[Run]:
     """Return the runs of a page, the quick streams first.
 
@@ -125,23 +124,34 @@ def make_runs(
     seeds
         How often a shuffled stream is run, at least 1: seeds 1, 2, ...
     limits
-        Model → greatest number of messages of each stream, for slow ones.
-    limit
-        The same for all other models; None for all messages.
+        Model and stream → greatest number of messages, where not all are wanted. An empty name
+        stands for all; of several limits that fit, a model's own goes before those for all models.
 
     Raises
     ------
     InputError
         A name is unknown, or a number below 1.
+
+    Examples
+    --------
+    >>> runs = make_runs(["MNB", "HNB"], ["sms"], 1, {("HNB", "sms"): 300, ("", ""): 2000})
+    >>> [run.limit for run in runs]
+    [2000, 300]
     """
     if unknown := [name for name in streams if name not in STREAMS]:
         raise InputError(f"no stream {unknown[0]!r} here; there are {', '.join(STREAMS)}")
-    if unknown := [name for name in limits if name not in names]:
-        raise InputError(f"a limit for {unknown[0]!r}, which is not among the models")
-    if min([seeds, *limits.values(), *([] if limit is None else [limit])]) < 1:
+    for chosen, known, kind in (0, names, "models"), (1, streams, "streams"):
+        if unknown := [key[chosen] for key in limits if key[chosen] not in ("", *known)]:
+            raise InputError(f"a limit for {unknown[0]!r}, which is not among the {kind}")
+    if min([seeds, *limits.values()]) < 1:
         raise InputError("seeds and limits are at least 1")
+
+    def limit(name: str, stream: str) -> int | None:
+        keys = (name, stream), (name, ""), ("", stream), ("", "")
+        return next((limits[key] for key in keys if key in limits), None)
+
     return [
-        Run(name, stream, seed, limits.get(name, limit))
+        Run(name, stream, seed, limit(name, stream))
         for stream in streams
         for seed in range(1, (seeds if stream in SHUFFLED else 1) + 1)
         for name in names
@@ -297,10 +307,13 @@ def _notes(
         yield text + "."
     if any(run.limit is not None for run in runs):
         yield (
-            "- *first N*: a slow model saw the first N messages of each stream only; its figures "
-            "are not those\n  of whole streams."
+            "- *first N*: a slow model saw the first N messages of the stream only; its figures "
+            "are not those\n  of the whole stream."
         )
-    yield f"- Times: {platform.machine()}, Python {platform.python_version()}."
+    yield (
+        f"- Times: {platform.machine()}, Python {platform.python_version()}; on the clock, "
+        "whatever else the\n  machine did meanwhile."
+    )
 
 
 def write_page(path: Path, text: str) -> None:
