@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import threading
@@ -165,8 +166,10 @@ class Block:
             os.close(self._records)
 
 
-def longest(predict: Callable[[str], Any], text: str, refresh: Callable[[], Any]) -> int:
-    """The longest of the predictions that begin before the end of a refresh in another thread."""
+def beside(
+    predict: Callable[[str], Any], texts: Sequence[str], refresh: Callable[[], Any]
+) -> list[int]:
+    """The nanoseconds of predictions that begin before the end of a refresh in another thread."""
     refreshed, begin = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -180,14 +183,21 @@ def longest(predict: Callable[[str], Any], text: str, refresh: Callable[[], Any]
     refresher = threading.Thread(target=work)
     refresher.start()
     block = Block(refresher)
-    worst = 0
+    taken = []
     begin.set()
-    while not refreshed.is_set():
-        worst = max(worst, block.of(predict, text))
+    for text in itertools.cycle(texts):
+        if refreshed.is_set():
+            break
+        taken.append(block.of(predict, text))
     ended.set()
     refresher.join()
     block.close()
-    return worst
+    return taken
+
+
+def longest(predict: Callable[[str], Any], text: str, refresh: Callable[[], Any]) -> int:
+    """The longest of the predictions that begin before the end of a refresh in another thread."""
+    return max(beside(predict, [text], refresh), default=0)
 
 
 def blocks(model: Any, text: str, seconds: float) -> tuple[float, float]:

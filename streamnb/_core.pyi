@@ -57,6 +57,9 @@ class Scoring:
         effective: bool,
         factor: float | None = None,
         factors: list[tuple[float, float]] | None = None,
+        weighted: bool = False,
+        weighted_documents: bool = False,
+        chi_square: bool = False,
         neighbourhood: str | None = None,
         n_neighbors: int = 1,
     ) -> Self: ...
@@ -74,6 +77,7 @@ class CountStore:
         frequencies: bool,
         columns: bool,
         own_pairs: bool,
+        form: str = "counts",
     ) -> Self: ...
     @staticmethod
     def restore(tokenizer: NativeTokenizer, snapshot: bytes) -> CountStore: ...
@@ -126,7 +130,17 @@ class CountStore:
     def set_parents(self, layout: int, weights: _Floats) -> bool: ...
     def documents(
         self, ordered: bool
-    ) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes]: ...
+    ) -> tuple[
+        tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+    ]: ...
     def set_effective(
         self,
         layout: int,
@@ -152,6 +166,17 @@ class CountStore:
         online: tuple[float, float, float] | None,
     ) -> bool: ...
     def tree(self) -> tuple[bytes, bytes] | None: ...
+    def set_weights(
+        self,
+        layout: int,
+        words: _Floats,
+        unseen: float,
+        documents: _Floats,
+        indptr: _Integers,
+        class_ids: _Integers,
+        tokens: _Floats,
+    ) -> bool: ...
+    def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
     @property
     def layout(self) -> int: ...
     @property
@@ -164,6 +189,8 @@ class CountStore:
     def n_cells(self) -> int: ...
     @property
     def n_indexed(self) -> int: ...
+    @property
+    def form(self) -> str: ...
     @property
     def n_pairs(self) -> int: ...
     def __deepcopy__(self, _memo: object, /) -> CountStore: ...

@@ -63,14 +63,22 @@ def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
     if not isinstance(other, type(model)) or (
         other._parts(),
         other._estimate_part(),
+        other._weight_parts(),
         other._neighbourhood_part(),
-    ) != (model._parts(), model._estimate_part(), model._neighbourhood_part()):
+    ) != (
+        model._parts(),
+        model._estimate_part(),
+        model._weight_parts(),
+        model._neighbourhood_part(),
+    ):
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"
         )
     if other.tokenizer != model.tokenizer:
         raise InputError("models with different tokenizers count different words")
+    if other.form != model.form:
+        raise InputError("models with different forms of documents count differently")
     if model._columns and other._columns and model._columns.bins != other._columns.bins:
         raise InputError("models with different bins count different words")
     return other.classes_

@@ -14,8 +14,10 @@ from river import base
 from streamnb import _core, columns, inputs, merging, outputs, saving
 from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
+from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
+from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
 from streamnb.neighbourhood import TREE, WHOLE_STREAM, Neighbourhood, with_settings
 from streamnb.packaging import Packaging
@@ -31,13 +33,19 @@ from streamnb.parts import (
     INDEPENDENT,
     PACKAGED,
     SMOOTHING,
+    UNIFORM,
+    UNIFORM_DOCUMENTS,
     Dependence,
+    DocumentWeights,
     Estimate,
     Event,
+    Weights,
 )
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
+from streamnb.weighting import MAX_CANDIDATES, Setting
+from streamnb.weights_in_use import WeightsInUse
 
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]
@@ -82,6 +90,13 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
         predictions walk the documents instead.
+    form
+        What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
+        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f) (near its
+        `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of the
+        message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With a
+        unit form use a smaller `alpha`, 0.01 say. Values that are no integers are rounded to
+        multiples of 2**-20, and never to 0, which keeps unlearning and merging exact.
 
     Raises
     ------
@@ -94,13 +109,17 @@ class NaiveBayes(base.MiniBatchClassifier):
     dependence: ClassVar[Dependence] = INDEPENDENT
     estimate: ClassVar[Estimate] = SMOOTHING
     neighbourhood: ClassVar[Neighbourhood] = WHOLE_STREAM
+    weights: ClassVar[Weights] = UNIFORM
+    document_weights: ClassVar[DocumentWeights] = UNIFORM_DOCUMENTS
     # The correlation factor, for models whose estimate has one; how columns are read and bags are
-    # filled, for models that do.
+    # filled, how often documents are weighed and how many words are searched, for models that do.
     factor: float | str = 0.1
     bins: int = 10
     values: Mapping[str, int] | None = None
     bag_threshold: float | str = 0.0
     max_links: int = 1_000_000
+    rounds: int = PAPER_ROUNDS
+    max_candidates: int = MAX_CANDIDATES
     # How a tree grows and how many documents are near, for models that look at some of them only.
     max_depth: int = TREE.max_depth
     min_samples_leaf: float = TREE.min_samples_leaf
@@ -124,6 +143,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.alpha = alpha
         self.prior = prior
@@ -137,6 +157,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         self.max_words = max_words
         self.max_documents = max_documents
         self.max_pairs = max_pairs
+        self.form = form
         self._begin(None, Labels())
 
     def _parts(self) -> tuple[Event, Dependence]:
@@ -147,6 +168,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the estimate."""
         return self.estimate
 
+    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
+        """Return the weights of words and of documents."""
+        return self.weights, self.document_weights
+
     def _neighbourhood_part(self) -> Neighbourhood:
         """Return the neighbourhood."""
         return with_settings(self.neighbourhood, self)
@@ -155,22 +180,37 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
         event, dependence = self._parts()
         estimate = self._estimate_part()
+        weights, document_weights = self._weight_parts()
+        form = check_form(self.form, event)
         m = self.vocabulary_size
         near = self._neighbourhood = self._neighbourhood_part()
-        own_documents = max(part.max_documents for part in (dependence, estimate, near))
-        documents = own_documents if self.max_documents is None else self.max_documents
+        documents = self.max_documents
+        if documents is None:
+            documents = max(
+                part.max_documents
+                for part in (dependence, estimate, weights, document_weights, near)
+            )
         self._dependence, self._estimate = dependence, estimate
+        own_prior = near.prior or event.prior
+        prior = own_prior if self.prior is None else check_choice("prior", self.prior)
+        self._weights = WeightsInUse(
+            weights,
+            document_weights,
+            check_bound("rounds", self.rounds, 0),
+            check_bound("max_candidates", self.max_candidates, 1),
+        )
         make_scoring = functools.partial(
             _core.Scoring,
             event=event.name,
             alpha=check_number("alpha", self.alpha),
-            prior=(near.prior or event.prior)
-            if self.prior is None
-            else check_choice("prior", self.prior),
+            prior=prior,
             unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
             vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
             hidden=dependence.hidden,
             effective=estimate.substitutes,
+            weighted=weights.periodic,
+            weighted_documents=document_weights.periodic,
+            chi_square=weights.chi_square,
             neighbourhood=near.native,
             n_neighbors=near.n_neighbors,
         )
@@ -198,6 +238,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             bool(dependence.hidden)
             or estimate.substitutes
             or isinstance(self._factor, OptimalFactor)
+            or self._weights.periodic
             or near.periodic
         )
         settings = {
@@ -205,8 +246,12 @@ class NaiveBayes(base.MiniBatchClassifier):
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
-        if estimate.substitutes or near.native is not None:
-            settings["max_pairs"] = 0  # these need the documents only
+        if estimate.substitutes:
+            settings["max_pairs"] = 0  # paths need the documents only
+        if self._weights.periodic and not dependence.hidden:
+            settings["max_pairs"] = 0  # weights need the messages only
+        if near.native is not None:
+            settings["max_pairs"] = 0  # so do neighbourhoods
         if snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
@@ -214,6 +259,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                 frequencies=event.frequencies and not estimate.substitutes,
                 columns=event.columns,
                 own_pairs=dependence.own_pairs,
+                form=form,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
@@ -416,6 +462,11 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
         self._neighbourhood.refresh(self._store)
+        if self._weights.periodic and self._store.n_documents:
+            event, _ = self._parts()
+            prior = event.prior if self.prior is None else self.prior
+            words = float(self.vocabulary_size or 1)
+            self._weights.refresh(self._store, Setting(event.name, prior, self.alpha, words))
         if not self._has_statistics or not self._store.n_documents:
             return
         # Where ids were given to other words or classes meanwhile, it is done again.
@@ -547,6 +598,11 @@ class NaiveBayes(base.MiniBatchClassifier):
     def memory_bytes(self) -> int:
         """Bytes that the counts take."""
         return self._store.__sizeof__()
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Weight of each word learned, for models whose words have weights of their own."""
+        return self._weights.by_word(self._store)
 
     @property
     def threshold_(self) -> float | None:

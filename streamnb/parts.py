@@ -1,4 +1,4 @@
-"""The parts that models are composed of: event models, estimates, dependences between words.
+"""The parts that models are composed of: event models, estimates, dependences, weights.
 
 Their arithmetic for each message is native; here they have their names, their defaults and what
 they keep.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
+from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.errors import InputError
 from streamnb.packaging import (
@@ -19,6 +20,13 @@ from streamnb.packaging import (
 )
 from streamnb.paths import as_arrays, count_paths
 from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
+from streamnb.weighting import (
+    Setting,
+    WordWeights,
+    correlation_based,
+    relative_gain_ratios,
+    selection,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +43,8 @@ class Event:
         Whether it needs each class's histogram of document frequencies.
     columns
         Whether a message maps attributes to values, and is no text.
+    counts
+        Whether it matters how often a word is in a message.
     """
 
     name: str
@@ -42,15 +52,16 @@ class Event:
     unseen: str
     frequencies: bool = False
     columns: bool = False
+    counts: bool = True
 
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
 # river and scikit-learn do. A complement is empty while one class is known: it needs smoothing.
-BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=True)
+BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=True, counts=False)
 MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
 COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
 ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
-ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True)
+ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True, counts=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +121,7 @@ class HigherOrderPaths(Estimate):
         """Give a store the paths that contain each word, by class, and all paths of each class."""
         documents = Documents.of(store, ordered=self.max_words is not None)
         paths = count_paths(documents, self.order, self.pure, self.max_words)
-        return store.set_effective(documents.layout, alpha, *as_arrays(paths))
+        return store.set_effective(documents.counts.layout, alpha, *as_arrays(paths))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -266,7 +277,7 @@ class PackagedParents(Dependence):
             pairs = word_information(documents, vocabulary_size, packaging.max_links)
         packaging.average = pairs.average
         least = 0.0 if packaging.learns else packaging.bits
-        if not give_bags(store, documents.layout, pairs, least):
+        if not give_bags(store, documents.counts.layout, pairs, least):
             return False
         store.set_bag_threshold(packaging.bits)
         return True
@@ -278,6 +289,116 @@ HIDDEN_RATIOS = HiddenRatios("hidden-ratios", max_documents=65_536)
 ONE_DEPENDENCE = OneDependence("one-dependence", max_documents=65_536)
 PACKAGED = PackagedParents("packaged", max_documents=65_536)
 
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """How much each word counts, in the estimate and in the score: all the same.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows them.
+    chi_square
+        Whether P(w|c) is multiplied by max(R_wc, 1), which follows from the counts: never stale.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    periodic
+        Whether they are statistics, computed at each refresh.
+    ordered
+        Whether they need the order of the words' bytes.
+    """
+
+    name: str
+    chi_square: bool = False
+    max_documents: int = 0
+    periodic: bool = False
+    ordered: bool = False
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights | None:
+        """Return the weight of each word, where they are statistics."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class GainRatioWeights(Weights):
+    """Each word weighs its gain ratio relative to the mean (GRW)."""
+
+    periodic: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return the gain ratios over their mean."""
+        return relative_gain_ratios(indexed.counts, setting.vocabulary_size)
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection(Weights):
+    """Words count or not: the share of them by gain ratio that leave-one-out chooses (GRS)."""
+
+    periodic: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return 1 for the words selected, 0 for the others."""
+        return selection(indexed, setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class CorrelationWeights(Weights):
+    """Words that correlation-based selection takes weigh 2, the others 1 (DFW)."""
+
+    periodic: bool = True
+    ordered: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return the weights 2 and 1."""
+        return correlation_based(indexed, setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentWeights:
+    """How much each document counts when it is learned: as much as it was given to.
+
+    Attributes
+    ----------
+    name
+        The name by which `ComposedNB` knows them.
+    max_documents
+        What `max_documents=None` means: documents kept in the index.
+    periodic
+        Whether they are statistics, computed at each refresh.
+    """
+
+    name: str
+    max_documents: int = 0
+    periodic: bool = False
+
+    def extra(
+        self,
+        indexed: Documents,
+        setting: Setting,
+        words: WordWeights | None,
+        rounds: int,
+    ) -> ExtraCounts | None:
+        """Return what the indexed documents count for besides, where they do."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Discriminative(DocumentWeights):
+    """A document weighs the more, the less probable its class is where it was learned (DW)."""
+
+    periodic: bool = True
+
+    def extra(
+        self,
+        indexed: Documents,
+        setting: Setting,
+        words: WordWeights | None,
+        rounds: int,
+    ) -> ExtraCounts:
+        """Return what they count for after so many rounds."""
+        return discriminative(indexed, setting, words, rounds)
+
+
 SMOOTHING = Estimate("additive")
 CORRELATION = Estimate("correlation")
 # Pure paths and higher orders have dense matrices, words × words and documents × documents of a
@@ -286,6 +407,21 @@ PATHS = HigherOrderPaths("paths", max_documents=16_384)
 PURE_PATHS = HigherOrderPaths("pure-paths", max_documents=16_384, pure=True, max_words=2_000)
 PATHS_3 = HigherOrderPaths("paths-3", max_documents=2_000, order=3, max_words=2_000)
 PATHS_4 = HigherOrderPaths("paths-4", max_documents=1_000, order=4, max_words=1_000)
+
+UNIFORM = Weights("uniform")
+CHI_SQUARE = Weights("chi-square", chi_square=True)
+GAIN_RATIO = GainRatioWeights("gain-ratio")
+SELECTION = Selection("selection", max_documents=65_536)
+CORRELATION_BASED = CorrelationWeights("correlation-based", max_documents=65_536)
+
+UNIFORM_DOCUMENTS = DocumentWeights("uniform")
+DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
+
+WEIGHTS = {
+    weights.name: weights
+    for weights in (UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED)
+}
+DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
 
 EVENTS = {
     event.name: event for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES)
@@ -364,3 +500,30 @@ def paths_of(order: object, pure: object) -> HigherOrderPaths:
             return part
     allowed = "2 for pure paths" if pure else "2, 3 or 4"
     raise InputError(f"order must be {allowed}, not {order!r}")
+
+
+def weights_named(name: object) -> Weights:
+    """Return weights of words by their name.
+
+    Raises
+    ------
+    InputError
+        If there are none of this name.
+    """
+    if isinstance(name, str) and name in WEIGHTS:
+        return WEIGHTS[name]
+    raise InputError(f"weights must be one of {', '.join(map(repr, WEIGHTS))}, not {name!r}")
+
+
+def document_weights_named(name: object) -> DocumentWeights:
+    """Return weights of documents by their name.
+
+    Raises
+    ------
+    InputError
+        If there are none of this name.
+    """
+    if isinstance(name, str) and name in DOCUMENT_WEIGHTS:
+        return DOCUMENT_WEIGHTS[name]
+    names = ", ".join(map(repr, DOCUMENT_WEIGHTS))
+    raise InputError(f"document_weights must be one of {names}, not {name!r}")

@@ -106,7 +106,7 @@ def _most_frequent(documents: Documents, max_words: int) -> sparse.csr_array:
     if np.count_nonzero(frequency) <= max_words:
         return presence
     # Stable: words of equal frequency stay in the order of their bytes.
-    ranked = documents.order[np.argsort(-frequency[documents.order], kind="stable")]
+    ranked = documents.word_order[np.argsort(-frequency[documents.word_order], kind="stable")]
     kept = np.zeros(presence.shape[1])
     kept[ranked[:max_words]] = 1.0
     left = sparse.csr_array(presence.multiply(kept[np.newaxis, :]))

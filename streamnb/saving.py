@@ -25,6 +25,7 @@ from streamnb.inputs import token_name
 from streamnb.labels import Labels, from_json, to_json
 from streamnb.threshold import LearnedThreshold
 from streamnb.tokenizer import Tokenizer
+from streamnb.weights_in_use import restore_weights
 
 if TYPE_CHECKING:
     from streamnb.naive_bayes import NaiveBayes
@@ -123,6 +124,8 @@ def load(
             model._scoring = model._factor.scoring
         if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
+        if model._store.form != model.form:
+            raise ModelFileError("the model can't be read: its counts have another form")
     except ModelFileError:
         raise
     except _UNREADABLE as error:
@@ -141,6 +144,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
         "tree": model._store.tree(),
+        "weights": model._store.weights(),
         "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
         "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
@@ -163,6 +167,7 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
         np.frombuffer(counts),
     )
     model._neighbourhood.plant(model._store, kept["tree"])
+    restore_weights(model._store, kept["weights"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._factor is not None and kept["factor"] is not None:
         model._factor.restore(kept["factor"])

@@ -46,7 +46,20 @@ class Counts:
     @classmethod
     def of(cls, store: _core.CountStore) -> Self:
         """Copy the counts of a store."""
-        layout, version, class_documents, class_tokens, indptr, classes, *cells = store.counts()
+        return cls.from_arrays(*store.counts())
+
+    @classmethod
+    def from_arrays(
+        cls,
+        layout: int,
+        version: int,
+        class_documents: bytes,
+        class_tokens: bytes,
+        indptr: bytes,
+        classes: bytes,
+        *cells: bytes,
+    ) -> Self:
+        """Return the counts that a store has exported."""
         rows = np.frombuffer(indptr, dtype=np.int64)
         columns = np.frombuffer(classes, dtype=np.int64)
         totals = np.frombuffer(class_documents)
@@ -63,6 +76,12 @@ def _entropy(shares: Floats) -> Floats:
     """Return −p ln p, elementwise; 0 where p is 0."""
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     return -shares * logs
+
+
+def entropies(shares: Floats) -> Floats:
+    """Return −Σ p ln p over the first axis, in its order."""
+    summed: Floats = _entropy(shares).sum(axis=0)
+    return summed
 
 
 def gain_ratio(counts: Counts) -> Floats:

@@ -9,6 +9,7 @@ import reference_correlation
 import reference_neighbourhood
 import reference_one_dependence
 import reference_paths
+import reference_weights
 from reference import RATIOS
 from reference_packaged import PackagedReference
 
@@ -23,6 +24,7 @@ MODELS = (
     *reference_paths.MODELS,
     *reference_correlation.MODELS,
     *reference_neighbourhood.MODELS,
+    *reference_weights.MODELS,
 )
 ALL_MODELS = (*MODELS, RATIOS)
 # Those of `reference.Reference`.
@@ -35,13 +37,15 @@ INDEXED = (
     *reference_one_dependence.MODELS,
     *PACKAGED_MODELS,
     *reference_paths.MODELS,
+    *reference_weights.INDEXED,
     *reference_neighbourhood.MODELS,
 )
 # Those of them that pair words, and may keep a table of the pairs.
 PAIRED = tuple(
     name
     for name in INDEXED
-    if name not in (*reference_paths.MODELS, *reference_neighbourhood.MODELS)
+    if name
+    not in (*reference_paths.MODELS, *reference_weights.INDEXED, *reference_neighbourhood.MODELS)
 )
 # Those that know nothing of a class from its messages one by one.
 BETWEEN_MESSAGES = reference_paths.MODELS
@@ -51,9 +55,17 @@ SMALL: dict[str, dict[str, Any]] = {
     **{name: {"n_neighbors": 10} for name in reference_neighbourhood.NEAREST},
 }
 
-# Those whose sums are of weights that are no integers: other ids of classes, which are other orders
-# of adding up, leave other roundings.
-ROUNDED = reference_neighbourhood.NEAREST
+# Those whose reference leaves each message out in turn, or searches words, which takes its time.
+SLOW = tuple(name for name in reference_weights.MODELS if name.startswith(("GRS", "DFW")))
+# Of documents with weights: the slow reference weighs all of them in each round.
+ITERATED = tuple(name for name in reference_weights.MODELS if name.startswith("DW"))
+FEW_ROUNDS = 3
+# Those whose sums are of weights that are no integers: a sum that has followed message after
+# message and one of all at once agree but for rounding.
+ROUNDED = (
+    *(name for name in reference_weights.MODELS if name.startswith(("GRW", "DW"))),
+    *reference_neighbourhood.NEAREST,
+)
 
 
 def _packaged(name: str, **parameters: Any) -> PackagedReference:
@@ -66,6 +78,7 @@ REFERENCES: dict[str, Any] = (
     | dict.fromkeys(reference_paths.MODELS, reference_paths.PathsReference)
     | dict.fromkeys(reference_correlation.MODELS, reference_correlation.CorrelationReference)
     | dict.fromkeys(reference_neighbourhood.MODELS, reference_neighbourhood.NeighbourhoodReference)
+    | dict.fromkeys(reference_weights.MODELS, reference_weights.WeightsReference)
     | dict.fromkeys(
         reference_one_dependence.MODELS, reference_one_dependence.OneDependenceReference
     )
@@ -84,9 +97,13 @@ def make_model(name: str, **parameters: Any) -> Any:
     """
     if name == RATIOS:
         return streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios", **parameters)
+    if name in ITERATED:
+        parameters = {"rounds": FEW_ROUNDS, **parameters}
     return getattr(streamnb, name)(**SMALL.get(name, {}) | parameters)
 
 
 def make_reference(name: str, **parameters: Any) -> Any:
     """Return the slow literal version of a model, with the parameters that `Reference` knows."""
+    if name in ITERATED:
+        parameters = {"rounds": FEW_ROUNDS, **parameters}
     return REFERENCES[name](name, **SMALL.get(name, {}) | parameters)

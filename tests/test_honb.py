@@ -25,6 +25,7 @@ import streamnb
 from streamnb import HONB, ComposedNB, path_sums, paths
 from streamnb.documents import Documents
 from streamnb.errors import InputError
+from streamnb.statistics import Counts
 
 KINDS: dict[str, dict[str, Any]] = {
     "order 2": {},
@@ -44,11 +45,12 @@ def laid_out(documents: Iterable[frozenset[Any]], weights: list[float] | None = 
     for row, document in enumerate(listed):
         presence[row, sorted(document)] = 1
     return Documents(
-        layout=0,
+        counts=Counts.of(streamnb.MNB()._store),
         classes=np.zeros(len(listed), dtype=np.int64),
         weights=np.ones(len(listed)) if weights is None else np.array(weights),
-        presence=sparse.csr_array(presence),
-        order=np.arange(8),
+        words=sparse.csr_array(presence),
+        word_order=np.arange(8),
+        class_order=np.arange(1),
         attributes=np.arange(8),
     )
 

@@ -120,6 +120,35 @@ def test_is_the_composed_model_of_its_parts(name: str) -> None:
         assert composed.joint_log_likelihood_one(counts) == named.joint_log_likelihood_one(counts)
 
 
+@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@pytest.mark.parametrize("name", MODELS)
+def test_goes_with_any_form_of_documents(name: str, form: str) -> None:
+    stream = synthetic_stream()
+    model = make_model(name, form=form)
+    for counts, label, weight in stream[:100]:
+        model.learn_one(counts, label, weight)
+    before = model.to_bytes()
+    for counts, label, weight in stream[100:]:
+        model.learn_one(counts, label, weight)
+    for counts, label, weight in stream[100:]:
+        model.unlearn_one(counts, label, weight)
+    assert model.to_bytes() == before
+    if form != "presence":
+        return
+    # Nothing but the presence of words counts.
+    shape = {**model._get_params(), "form": "counts"}
+    counted = type(model)(**shape)
+    for counts, label, weight in stream[:100]:
+        counted.learn_one(dict.fromkeys(counts, 1), label, weight)
+    counted.refresh()
+    for counts, _, _ in stream:
+        assert_same_scores(
+            model.joint_log_likelihood_one(counts),
+            counted.joint_log_likelihood_one(dict.fromkeys(counts, 1)),
+            counts,
+        )
+
+
 # --- trees ---------------------------------------------------------------------------------------
 
 
@@ -284,6 +313,9 @@ def test_an_online_tree_may_unlearn_merge_and_save() -> None:
         ({"estimate": "correlation", "factor": "auto"}, "estimate 'additive'"),
         ({"event": "bernoulli", "estimate": "paths"}, "estimate 'additive'"),
         ({"event": "attributes"}, "not 'attributes'"),
+        ({"weights": "gain-ratio"}, "without weights"),
+        ({"weights": "chi-square"}, "without weights"),
+        ({"document_weights": "discriminative"}, "without weights"),
     ],
     ids=str,
 )

@@ -62,6 +62,17 @@ impl Bag {
         }
     }
 
+    /// Multiplies the tokens of known words; those of weight 0 are gone.
+    pub fn weigh(&mut self, weight: impl Fn(WordId) -> f64) {
+        self.words.iter_mut().for_each(|(word, count)| *count *= weight(*word));
+        self.words.retain(|&(_, count)| count > 0.0);
+        for (position, &(word, _)) in self.words.iter().enumerate() {
+            if let Some(mark) = self.marks.get_mut(word as usize) {
+                mark.position = position as u32;
+            }
+        }
+    }
+
     /// Where a word stands in `words`.
     #[inline]
     pub fn position(&self, word: WordId) -> Option<usize> {
@@ -93,6 +104,30 @@ impl Bag {
         words.sort_unstable_by_key(|&(hash, _)| hash);
         let same = words.chunk_by(|(one, _), (other, _)| one == other);
         same.map(|tokens| tokens.iter().map(|&(_, count)| count).sum::<f64>().powi(2)).sum()
+    }
+
+    /// Gives all tokens of an unknown word to the first entry that it has, none to the others.
+    pub fn sum_up_unseen(&mut self) {
+        if self.unseen.len() < 2 {
+            return;
+        }
+        let mut places: Vec<usize> = (0..self.unseen.len()).collect();
+        places.sort_by_key(|&place| self.unseen[place].hash);
+        let mut first = places[0];
+        for &place in &places[1..] {
+            if self.unseen[place].hash == self.unseen[first].hash {
+                self.unseen[first].count += std::mem::take(&mut self.unseen[place].count);
+            } else {
+                first = place;
+            }
+        }
+    }
+
+    /// The counts of all words, of unknown ones too; none that is 0.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        let known = self.words.iter_mut().map(|(_, count)| count);
+        let unseen = self.unseen.iter_mut().map(|unseen| &mut unseen.count);
+        known.chain(unseen).filter(|count| **count > 0.0)
     }
 
     /// How many different unknown words there are (told apart by their 64-bit hashes).

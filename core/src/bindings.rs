@@ -13,6 +13,8 @@ use crate::counts::ClassId;
 use crate::decision;
 use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
+use crate::export::Counts;
+use crate::form::Form;
 use crate::grow::{self, Limits};
 use crate::hidden::HiddenScratch;
 use crate::hoeffding::Hoeffding;
@@ -29,6 +31,7 @@ use crate::tree::Tree;
 use crate::unicode::{
     CharacterClass, CharacterFact, CharacterFacts, FoldTable, Folding, LoadError, PageSet,
 };
+use crate::weights::{WeightArrays, Weights};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -513,7 +516,7 @@ struct Scoring {
 impl Scoring {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, neighbourhood=None, n_neighbors=1))]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, weighted_documents=false, chi_square=false, neighbourhood=None, n_neighbors=1))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -525,6 +528,9 @@ impl Scoring {
         effective: bool,
         factor: Option<f64>,
         factors: Option<Vec<(f64, f64)>>,
+        weighted: bool,
+        weighted_documents: bool,
+        chi_square: bool,
         neighbourhood: Option<&str>,
         n_neighbors: usize,
     ) -> PyResult<Self> {
@@ -616,6 +622,16 @@ impl Scoring {
                 .and_then(|correlation| inner.with_correlation(correlation))
                 .map_err(|error| raise(py, error))?;
         }
+        if weighted_documents && hidden.is_some() {
+            let message = "weights of documents need the dependence 'independent': the messages \
+                           that contain a parent are counted without any";
+            return Err(input_error(py, message));
+        }
+        let weighted = weighted || weighted_documents;
+        inner = inner.with_weights(weighted, chi_square).map_err(|error| raise(py, error))?;
+        if hidden.is_some() {
+            inner = inner.with_exponents();
+        }
         let neighbourhood = match neighbourhood {
             None => None,
             Some("leaf") => Some(Neighbourhood::Leaf),
@@ -655,6 +671,7 @@ impl Scoring {
         if let Some(neighbourhood) = self.neighbourhood {
             return inner.neighbourhood_scores(store, neighbourhood, bag, nearest, terms, scores);
         }
+        inner.weigh_bag(store, bag);
         match self.hidden {
             None => inner.scores(store, terms, bag, scores),
             Some(Hidden::Probabilities) => {
@@ -669,6 +686,19 @@ impl Scoring {
                 inner.one_dependence_scores(store, terms, bag, one_dependence, scores);
             }
         }
+        if self.has_ratios_left(store, bag) {
+            inner.add_chi_square(store, terms, bag, scores);
+        }
+    }
+
+    /// Whether the ratios of words and classes are not in a score yet: all words have parents.
+    fn has_ratios_left(&self, store: &Store, bag: &Bag) -> bool {
+        self.inner.has_ratios()
+            && match self.hidden {
+                None => false,
+                Some(Hidden::Estimators) => scoring::Scoring::has_estimators(store, bag),
+                Some(_) => true,
+            }
     }
 }
 
@@ -779,8 +809,10 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 #[pymethods]
 impl CountStore {
     #[new]
-    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form="counts"))]
     fn new(
+        py: Python<'_>,
         tokenizer: Py<NativeTokenizer>,
         max_words: usize,
         max_documents: usize,
@@ -788,10 +820,14 @@ impl CountStore {
         frequencies: bool,
         columns: bool,
         own_pairs: bool,
-    ) -> Self {
+        form: &str,
+    ) -> PyResult<Self> {
+        let form = Form::named(form).ok_or_else(|| {
+            input_error(py, format!("form must be {}, not {form:?}", Form::names()))
+        })?;
         let settings =
-            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs };
-        CountStore { store: RwLock::new(Store::new(settings)), tokenizer }
+            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form };
+        Ok(CountStore { store: RwLock::new(Store::new(settings)), tokenizer })
     }
 
     /// A store from the bytes of `snapshot`.
@@ -987,7 +1023,8 @@ impl CountStore {
                 // Counts need no tokenising, so they are always ready.
                 let _ready = Message::Counts(&counts).look_up(store, tokenizer, tokens, bag, true);
                 let inner = &scoring.inner;
-                let explanation = match (scoring.hidden, scoring.neighbourhood) {
+                inner.weigh_bag(store, bag);
+                let mut explanation = match (scoring.hidden, scoring.neighbourhood) {
                     (None, Some(near)) => {
                         inner.explain_neighbourhood(store, near, bag, nearest, terms)
                     }
@@ -1003,6 +1040,9 @@ impl CountStore {
                         inner.explain_one_dependence(store, terms, bag, one_dependence)
                     }
                 };
+                if scoring.has_ratios_left(store, bag) {
+                    inner.explain_chi_square(store, terms, bag, &mut explanation);
+                }
                 let vocabulary = store.vocabulary();
                 let name = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
                 let known = explanation.words.into_iter();
@@ -1034,21 +1074,10 @@ impl CountStore {
     /// The counts as arrays, in bytes: (layout, version, documents and tokens by class id; then
     /// the sparse words × classes matrix: indptr, class ids, tokens, documents, lengths).
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (layout, version, export) = py.detach(|| {
+        let counts = py.detach(|| {
             self.read_detached(|store| (store.layout(), store.version(), store.export()))
         });
-        let counts = (
-            layout,
-            version,
-            bytes_of(py, &export.class_documents),
-            bytes_of(py, &export.class_tokens),
-            bytes_of(py, &export.indptr),
-            bytes_of(py, &export.classes),
-            bytes_of(py, &export.tokens),
-            bytes_of(py, &export.documents),
-            bytes_of(py, &export.lengths),
-        );
-        Ok(counts.into_pyobject(py)?.into_any())
+        counts_for_python(py, counts)
     }
 
     /// The word of each id; empty for an id that is not in use.
@@ -1067,28 +1096,30 @@ impl CountStore {
         Ok(self.write(py, |store| store.set_parents(weights, layout)))
     }
 
-    /// The indexed documents, oldest first, as arrays, in bytes: (layout, word slots, word ids in
-    /// the order of the words' bytes, class ids and weights; then the sparse documents × words
-    /// matrix of presence: indptr, word ids; and the id of each word as an attribute, -1 for words
-    /// not in use). Without `ordered` that order is empty.
+    /// The indexed documents with the counts of the same moment, as arrays, in bytes: what `counts`
+    /// returns; class ids and weights of the documents, oldest first; the sparse documents × words
+    /// matrix of counts: indptr, word ids, counts; the ids of all words in the order of their
+    /// bytes, none unless `ordered`; the ids of classes in the order of their ranks; and the id of
+    /// each word as an attribute, -1 for words not in use.
     fn documents<'py>(&self, py: Python<'py>, ordered: bool) -> PyResult<Bound<'py, PyAny>> {
-        let (layout, slots, order, presence) = py.detach(|| {
+        let (counts, documents, words, classes) = py.detach(|| {
             self.read_detached(|store| {
-                let vocabulary = store.vocabulary();
-                let order = if ordered { vocabulary.sorted_ids() } else { Vec::new() };
-                (store.layout(), vocabulary.slots(), order, store.export_documents())
+                let counts = (store.layout(), store.version(), store.export());
+                let words = if ordered { store.vocabulary().sorted_ids() } else { Vec::new() };
+                (counts, store.export_documents(), words, store.class_order())
             })
         });
-        let order: Vec<i64> = order.into_iter().map(i64::from).collect();
+        let ids = |ids: Vec<u32>| ids.into_iter().map(i64::from).collect::<Vec<_>>();
         let documents = (
-            layout,
-            slots,
-            bytes_of(py, &order),
-            bytes_of(py, &presence.classes),
-            bytes_of(py, &presence.weights),
-            bytes_of(py, &presence.indptr),
-            bytes_of(py, &presence.words),
-            bytes_of(py, &presence.attributes),
+            counts_for_python(py, counts)?,
+            bytes_of(py, &documents.classes),
+            bytes_of(py, &documents.weights),
+            bytes_of(py, &documents.indptr),
+            bytes_of(py, &documents.words),
+            bytes_of(py, &documents.counts),
+            bytes_of(py, &ids(words)),
+            bytes_of(py, &ids(classes)),
+            bytes_of(py, &documents.attributes),
         );
         Ok(documents.into_pyobject(py)?.into_any())
     }
@@ -1144,7 +1175,13 @@ impl CountStore {
                     message.look_up(store, tokenizer, tokens, bag, true)?;
                     scoring.inner.prepare(store, terms);
                     let inner = &scoring.inner;
+                    inner.weigh_bag(store, bag);
                     inner.packaged_scores(store, terms, bag, packaged, &thresholds, scores, None);
+                    if inner.has_ratios() {
+                        for scores in scores.chunks_exact_mut(terms.len().max(1)) {
+                            inner.add_chi_square(store, terms, bag, scores);
+                        }
+                    }
                     let classes = scores.chunks_exact(terms.len().max(1));
                     Ok(classes.map(|scores| decision::loss(store, scores, class_id)).collect())
                 })
@@ -1264,6 +1301,63 @@ impl CountStore {
         arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))
     }
 
+    /// Sets the weights: of words, float64 by id, and of those never learned; and what indexed
+    /// documents count for beyond their own weight, by class id and as a sparse words × classes
+    /// matrix of tokens. False, with nothing changed, if ids changed their meaning since `layout`.
+    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+    fn set_weights(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        words: PyBuffer<f64>,
+        unseen: f64,
+        documents: PyBuffer<f64>,
+        indptr: PyBuffer<i64>,
+        class_ids: PyBuffer<i64>,
+        tokens: PyBuffer<f64>,
+    ) -> PyResult<bool> {
+        let arrays = WeightArrays {
+            words: words.to_vec(py)?,
+            unseen,
+            documents: documents.to_vec(py)?,
+            indptr: indptr.to_vec(py)?,
+            classes: class_ids.to_vec(py)?,
+            tokens: tokens.to_vec(py)?,
+        };
+        // The totals are summed up under the read lock: predictions go on meanwhile.
+        py.detach(|| {
+            let summed = self.read_detached(|store| {
+                if store.layout() != layout {
+                    return Ok(None);
+                }
+                Ok(Some((Weights::new(&arrays, store)?, store.version())))
+            })?;
+            Ok(summed.is_some_and(|(weights, version)| {
+                self.write_detached(|store| {
+                    store.set_weights(weights, &arrays.documents, layout, version)
+                })
+            }))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// The weights in use as arrays, in bytes, as `set_weights` takes them; None where there are
+    /// none. Words and classes are numbered as in a store restored from the snapshot.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(arrays) = py.detach(|| self.read_detached(Store::export_weights)) else {
+            return Ok(None);
+        };
+        let arrays = (
+            bytes_of(py, &arrays.words),
+            arrays.unseen,
+            bytes_of(py, &arrays.documents),
+            bytes_of(py, &arrays.indptr),
+            bytes_of(py, &arrays.classes),
+            bytes_of(py, &arrays.tokens),
+        );
+        Ok(Some(arrays.into_pyobject(py)?.into_any()))
+    }
+
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         let store = py.detach(|| self.read_detached(Store::clone));
         CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
@@ -1305,6 +1399,12 @@ impl CountStore {
         self.read(py, |store| store.index().len())
     }
 
+    /// The form of documents.
+    #[getter]
+    fn form(&self, py: Python<'_>) -> &'static str {
+        self.read(py, |store| store.settings().form.name())
+    }
+
     /// (pair, class) cells in the pair table.
     #[getter]
     fn n_pairs(&self, py: Python<'_>) -> usize {
@@ -1338,6 +1438,24 @@ fn learn(
 
 fn hoeffding(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
     online.map(|(delta, tau, grace_period)| Hoeffding { limits, delta, tau, grace_period })
+}
+
+fn counts_for_python<'py>(
+    py: Python<'py>,
+    (layout, version, export): (u64, u64, Counts),
+) -> PyResult<Bound<'py, PyAny>> {
+    let counts = (
+        layout,
+        version,
+        bytes_of(py, &export.class_documents),
+        bytes_of(py, &export.class_tokens),
+        bytes_of(py, &export.indptr),
+        bytes_of(py, &export.classes),
+        bytes_of(py, &export.tokens),
+        bytes_of(py, &export.documents),
+        bytes_of(py, &export.lengths),
+    );
+    Ok(counts.into_pyobject(py)?.into_any())
 }
 
 fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {

@@ -200,6 +200,7 @@ impl Scoring {
 mod tests {
     use super::*;
     use crate::decision;
+    use crate::form::Form;
     use crate::scoring::{Prior, Unseen};
     use crate::store::Settings;
 
@@ -211,6 +212,7 @@ mod tests {
             frequencies: false,
             columns: false,
             own_pairs: false,
+            form: Form::COUNTS,
         });
         let mut bag = Bag::default();
         for (text, class) in documents {

@@ -19,6 +19,14 @@ impl Scoring {
         if self.correlation.is_some() {
             return self.add_correlated(store, terms, bag, out);
         }
+        if self.chi_square {
+            self.add_chi_square(store, terms, bag, out);
+        }
+        if self.weighted
+            && let Some(weights) = store.weights()
+        {
+            return self.add_weighted(store, weights, terms, bag, out);
+        }
         self.add_words(store, store.rows(), terms, bag, out);
     }
 

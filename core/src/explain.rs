@@ -167,6 +167,22 @@ impl Scoring {
 }
 
 impl Scoring {
+    /// Adds what the ratios R_wc of the words contribute.
+    pub fn explain_chi_square(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        explanation: &mut Explanation,
+    ) {
+        let mut single = Bag::default();
+        for (&(word, count), (_, parts)) in bag.words.iter().zip(&mut explanation.words) {
+            single.clear(store.vocabulary.slots());
+            single.add(word, count);
+            self.add_chi_square(store, terms, &single, parts);
+        }
+    }
+
     /// Explains the score with packaged hidden parents.
     pub fn explain_packaged(
         &self,
@@ -200,7 +216,8 @@ fn explain_parts(
     let words = words.map(|(position, &(word, _))| (word, row(position).to_vec())).collect();
     let all_unseen = bag.unseen_tokens();
     let unseen = bag.unseen.iter().map(|unseen| {
-        row(bag.words.len()).iter().map(|part| part * unseen.count / all_unseen).collect()
+        let share = if all_unseen > 0.0 { unseen.count / all_unseen } else { 0.0 };
+        row(bag.words.len()).iter().map(|part| part * share).collect()
     });
     Explanation { words, unseen: unseen.collect(), baseline }
 }

@@ -18,42 +18,45 @@ pub struct Counts {
     pub lengths: Vec<f64>,
 }
 
-/// The indexed documents, oldest first, as a sparse documents × words matrix of presence.
+/// The indexed documents, oldest first, as a sparse documents × words matrix of counts.
 #[derive(Default)]
-pub struct Presence {
+pub struct Documents {
     pub classes: Vec<i64>,
     pub weights: Vec<f64>,
     pub indptr: Vec<i64>,
     pub words: Vec<i64>,
+    pub counts: Vec<f64>,
     /// The id of each word as an attribute, -1 for ids not in use.
     pub attributes: Vec<i64>,
 }
 
 impl Store {
     /// A copy of the indexed documents.
-    pub fn export_documents(&self) -> Presence {
+    pub fn export_documents(&self) -> Documents {
         let documents = self.index.len();
-        let words = self.index.documents().map(|document| document.words.len()).sum();
+        let cells = self.index.documents().map(|document| document.words.len()).sum();
         let attribute = |word| match self.attribute_of(word) {
             NONE => -1,
             _ if self.rows.is_empty(word) => -1,
             attribute => i64::from(attribute),
         };
-        let mut presence = Presence {
+        let mut exported = Documents {
             classes: Vec::with_capacity(documents),
             weights: Vec::with_capacity(documents),
             indptr: Vec::with_capacity(documents + 1),
-            words: Vec::with_capacity(words),
+            words: Vec::with_capacity(cells),
+            counts: Vec::with_capacity(cells),
             attributes: (0..self.rows.slots() as WordId).map(attribute).collect(),
         };
-        presence.indptr.push(0);
+        exported.indptr.push(0);
         for Document { class, weight, words } in self.index.documents() {
-            presence.classes.push(i64::from(*class));
-            presence.weights.push(*weight);
-            presence.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
-            presence.indptr.push(presence.words.len() as i64);
+            exported.classes.push(i64::from(*class));
+            exported.weights.push(*weight);
+            exported.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
+            exported.counts.extend(words.iter().map(|&(_, count)| count));
+            exported.indptr.push(exported.words.len() as i64);
         }
-        presence
+        exported
     }
 
     /// A copy of all counts.

@@ -16,6 +16,7 @@ pub mod error;
 pub mod events;
 pub mod explain;
 pub mod export;
+pub mod form;
 pub mod grow;
 pub mod hidden;
 pub mod hoeffding;
@@ -41,6 +42,7 @@ pub mod tree;
 pub mod unicode;
 pub mod unlearn;
 pub mod vocabulary;
+pub mod weights;
 
 #[cfg(feature = "python")]
 mod bindings;

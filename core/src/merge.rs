@@ -51,6 +51,7 @@ impl Store {
             }
         }
         self.pruned |= other.pruned;
+        self.recount_weights();
         self.version += 1;
         self.prune_to_bound();
         Ok(())

@@ -41,7 +41,7 @@ impl WordCounts {
 }
 
 impl Message<'_> {
-    /// Looks the words up, for scoring: unknown words stay unknown.
+    /// Looks the words up, for scoring: unknown words stay unknown. Counts take the store's form.
     ///
     /// With `distinct` each word of the bag stands there once, with its count; without, once for
     /// each token, which is faster and the same to a sum over tokens.
@@ -54,11 +54,14 @@ impl Message<'_> {
         bag: &mut Bag,
         distinct: bool,
     ) -> std::result::Result<(), NotReady> {
-        if distinct {
-            self.look_up_into(store, tokenizer, scratch, bag, Bag::add)
+        let form = store.settings.form;
+        if distinct || !form.is_counts() {
+            self.look_up_into(store, tokenizer, scratch, bag, Bag::add)?;
         } else {
-            self.look_up_into(store, tokenizer, scratch, bag, Bag::push)
+            self.look_up_into(store, tokenizer, scratch, bag, Bag::push)?;
         }
+        form.apply(bag);
+        Ok(())
     }
 
     #[inline]
@@ -106,15 +109,16 @@ impl Message<'_> {
         let hasher = store.vocabulary.hasher().clone();
         let mut add = |token: Token<'_>, count: f64| bag.add(store.intern(&token), count);
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(t, 1.0)),
+            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(t, 1.0))?,
             Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(t, 1.0))
+                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(t, 1.0))?;
             }
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(Token::new(&hasher, word), count));
-                Ok(())
             }
         }
+        store.settings.form.apply(bag);
+        Ok(())
     }
 }
 
@@ -154,6 +158,7 @@ impl<'a> Columns<'a> {
                 }
             }
         }
+        store.settings.form.apply(bag);
     }
 
     /// Adds one row's words to the vocabulary, for learning. Columns must be in range.
@@ -166,6 +171,7 @@ impl<'a> Columns<'a> {
             };
             bag.add(id, count);
         }
+        store.settings.form.apply(bag);
     }
 }
 

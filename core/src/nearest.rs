@@ -90,6 +90,7 @@ impl NearestScratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::Form;
     use crate::store::Settings;
     use crate::token::Token;
 
@@ -102,6 +103,7 @@ mod tests {
             frequencies: false,
             columns: false,
             own_pairs: false,
+            form: Form::COUNTS,
         });
         let mut bag = Bag::default();
         let hasher = store.vocabulary().hasher().clone();

@@ -33,6 +33,12 @@ impl Neighbourhood {
                  of the whole stream",
             );
         }
+        if scoring.weighted || scoring.exponents || scoring.chi_square {
+            return invalid(
+                "neighbourhoods need words and documents without weights of their own: those are \
+                 of the whole stream",
+            );
+        }
         Ok(())
     }
 

@@ -177,6 +177,7 @@ fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64]
 mod tests {
     use super::*;
     use crate::counts::ClassId;
+    use crate::form::Form;
     use crate::scoring::{Event, Prior, Unseen};
     use crate::store::Settings;
 
@@ -191,6 +192,7 @@ mod tests {
             frequencies: false,
             columns: false,
             own_pairs: false,
+            form: Form::COUNTS,
         });
         let mut bag = Bag::default();
         let mut state = 1u64;

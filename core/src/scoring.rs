@@ -5,6 +5,7 @@ use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
 use crate::slice::Slice;
 use crate::store::Store;
+use crate::weights::Totals;
 use std::sync::{Arc, OnceLock};
 
 /// How a class gives a word its probability.
@@ -68,6 +69,12 @@ pub struct Scoring {
     pub log_alpha: f64,
     /// Factors that take the place of the smoothing.
     pub(crate) correlation: Option<Correlation>,
+    /// Whether the store's weights of words and documents count, in estimates and in the score.
+    pub(crate) weighted: bool,
+    /// Whether the store's weights of words are exponents of a score alone.
+    pub(crate) exponents: bool,
+    /// Whether P(w|c) is multiplied by the ratio R_wc of the word and the class.
+    pub(crate) chi_square: bool,
     table: Arc<[f64]>,
 }
 
@@ -98,10 +105,13 @@ impl Scoring {
             prior,
             unseen,
             effective: false,
-            correlation: None,
             vocabulary_size,
             alpha,
             log_alpha,
+            correlation: None,
+            weighted: false,
+            exponents: false,
+            chi_square: false,
             table,
         })
     }
@@ -116,6 +126,32 @@ impl Scoring {
             ));
         }
         Ok(Scoring { effective: true, ..self })
+    }
+
+    /// The same, but with the store's weights of words and documents, or the ratios R_wc.
+    pub fn with_weights(self, weighted: bool, chi_square: bool) -> Result<Self> {
+        if (weighted || chi_square) && matches!(self.event, Event::Bernoulli | Event::Attributes) {
+            return Err(Error::Invalid(
+                "weights are of word counts: combine them with the event 'multinomial', \
+                 'complement' or 'one-versus-all'; 'bernoulli' sums over absent words by their \
+                 document frequencies alone, and 'attributes' counts no words"
+                    .into(),
+            ));
+        }
+        if (weighted || chi_square) && self.correlation.is_some() {
+            return Err(Error::Invalid(
+                "weights need the estimate 'additive': the correlation factor mixes counts that \
+                 have none"
+                    .into(),
+            ));
+        }
+        Ok(Scoring { weighted, chi_square, ..self })
+    }
+
+    /// The same, but with weights of words in the score alone: the messages that contain a parent
+    /// are counted without any.
+    pub fn with_exponents(self) -> Self {
+        Scoring { exponents: self.weighted, weighted: false, ..self }
     }
 
     /// ln(count + α), from a table where the count is a small integer.
@@ -158,7 +194,8 @@ impl Scoring {
         if self.effective {
             return self.prepare_effective(store, terms);
         }
-        self.prepare_classes(store, store.classes().iter(), 0.0, terms);
+        let classes = store.classes().iter();
+        self.prepare_classes(store, classes, |class| self.totals(store, class), terms);
         if let Some(correlation) = &self.correlation {
             self.prepare_correlated(correlation, store, terms);
         }
@@ -167,43 +204,50 @@ impl Scoring {
     /// The same on a slice of the counts. All classes and words of the stream stay possible: a
     /// class that no document of the slice has counts for one in the empirical prior.
     pub fn prepare_slice(&self, store: &Store, slice: &Slice, terms: &mut Vec<ClassTerms>) {
+        let floor = if self.prior == Prior::Empirical { 1.0 } else { 0.0 };
         let nothing = Class::default();
-        let classes = (0..store.classes().len() as ClassId)
-            .map(|class| slice.class(class).unwrap_or(&nothing));
-        self.prepare_classes(store, classes, 1.0, terms);
+        let of = |class| slice.class(class).unwrap_or(&nothing);
+        let totals = |class| {
+            let Class { documents, tokens, .. } = *of(class);
+            let counts = documents > 0.0 || !store.classes()[class as usize].exists();
+            Totals { documents: if counts { documents } else { floor }, tokens }
+        };
+        let classes = (0..store.classes().len() as ClassId).map(of);
+        self.prepare_classes(store, classes, totals, terms);
     }
 
-    /// The same from the totals of the classes, in the order of their ids.
+    /// The same from the classes, in the order of their ids, and what counts of them in all.
     fn prepare_classes<'a>(
         &self,
         store: &Store,
-        totals: impl Iterator<Item = &'a Class> + Clone,
-        floor: f64,
+        counted: impl Iterator<Item = &'a Class>,
+        totals: impl Fn(ClassId) -> Totals,
         terms: &mut Vec<ClassTerms>,
     ) {
-        let floor = if self.prior == Prior::Empirical { floor } else { 0.0 };
-        let counted = |(class, learned): (&Class, &Class)| match class.documents {
-            0.0 if learned.exists() => floor,
-            documents => documents,
-        };
-        let all: f64 = totals.clone().zip(store.classes()).map(counted).sum();
         let classes = store.existing_classes() as f64;
-        let all_tokens: f64 = totals.clone().map(|class| class.tokens).sum();
+        let ids = || 0..store.classes().len() as ClassId;
+        let all: f64 = ids().map(|class| totals(class).documents).sum();
+        let all_tokens: f64 = ids().map(|class| totals(class).tokens).sum();
         let smoothing = self.alpha * self.words(store);
-        let of_class = |(class, learned): (&Class, &Class)| {
-            let documents = counted((class, learned));
+        let of_class = |(id, class): (ClassId, &Class)| {
+            let totals = totals(id);
             let mut terms = ClassTerms {
-                prior: self.log_prior(documents, all, classes),
-                tokens: (class.tokens + smoothing).ln(),
+                prior: self.log_prior(totals.documents, all, classes),
+                tokens: (totals.tokens + smoothing).ln(),
                 ..ClassTerms::default()
             };
             if matches!(self.event, Event::Complement | Event::OneVersusAll) {
                 // While only one class is known there is nothing outside it, and nothing to
                 // compare: the empirical prior then has no term.
-                let empty = self.prior == Prior::Empirical && all <= documents;
+                let empty = self.prior == Prior::Empirical && all <= totals.documents;
                 terms.prior_complement =
-                    if empty { 0.0 } else { self.log_prior(all - documents, all, classes) };
-                terms.tokens_complement = (all_tokens - class.tokens + smoothing).ln();
+                    if empty { 0.0 } else { self.log_prior(all - totals.documents, all, classes) };
+                // Weighted totals are rounded: nothing is left of all but the class's own.
+                terms.tokens_complement = ((all_tokens - totals.tokens).max(0.0) + smoothing).ln();
+                let rest = store.documents() - class.documents;
+                if self.chi_square && rest > 0.0 {
+                    terms.outside = (store.documents() / rest).ln();
+                }
             }
             if self.event == Event::Attributes {
                 terms.documents = (class.documents + self.alpha).ln();
@@ -220,7 +264,7 @@ impl Scoring {
             terms
         };
         terms.clear();
-        terms.extend(totals.zip(store.classes()).map(of_class));
+        terms.extend(ids().zip(counted).map(of_class));
     }
 
     /// The same where effective counts stand in the place of documents.
@@ -270,6 +314,8 @@ pub struct ClassTerms {
     pub words: f64,
     /// Σ ln(n_c − df_wc + α) over the words the class has seen.
     pub absences: f64,
+    /// ln n / (n − n_c): the ratio R_wc̄ of a word that no document of the class contains.
+    pub outside: f64,
     /// The correlation factors, where they take the place of the smoothing.
     pub factors: Factors,
     /// ln t and, of the complement, ln(1 + t): what the share of a word is multiplied by where the

@@ -3,19 +3,23 @@
 //! Classes stand in the order the caller gives, words in the order of their bytes, cells by class,
 //! indexed documents from the oldest to the youngest. What follows from these (ids, lengths,
 //! postings, pairs, frequencies) is not written. Numbers are LEB128; a count is twice itself where
-//! it is an integer, else 1 and its eight bytes. The caller adds a checksum over the whole file.
+//! it is an integer, else 1 and its eight bytes. Values of another form than counts are written as
+//! so many times the smallest of them. The caller adds a checksum over the whole file.
 
 use crate::attributes::AttributeId;
 use crate::bags::{Bags, Member};
 use crate::counts::{Class, ClassId};
 use crate::error::{Error, Result};
+use crate::form::Form;
 use crate::index::Document;
 use crate::store::{Settings, Store};
 use crate::vocabulary::WordId;
 
 const MAGIC: &[u8; 8] = b"streamnb";
-/// Raise with every change of the format.
-const VERSION: u64 = 1;
+/// Raise with every change of the format. Version 1 had no forms: what it counts are counts.
+const VERSION: u64 = 2;
+/// How many bits say what is derived; those above them say what form documents have.
+const KINDS: u32 = 3;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Store {
@@ -38,14 +42,15 @@ impl Store {
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        let Settings { frequencies, columns, own_pairs, .. } = self.settings;
+        let Settings { frequencies, columns, own_pairs, form, .. } = self.settings;
         let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
-        put(&mut bytes, kinds);
+        put(&mut bytes, kinds | form.number() << KINDS);
+        let scale = form.scale();
         put(&mut bytes, u64::from(self.pruned));
         put(&mut bytes, order.len() as u64);
         for &class in order {
             put_count(&mut bytes, self.classes[class as usize].documents);
-            put_count(&mut bytes, self.classes[class as usize].tokens);
+            put_count(&mut bytes, self.classes[class as usize].tokens * scale);
         }
         let words = self.vocabulary.sorted_ids();
         let mut rank_of_word = vec![0; self.vocabulary.slots()];
@@ -62,7 +67,7 @@ impl Store {
             put(&mut bytes, cells.len() as u64);
             for (class, tokens, documents) in cells {
                 put(&mut bytes, class);
-                put_count(&mut bytes, tokens);
+                put_count(&mut bytes, tokens * scale);
                 put_count(&mut bytes, documents);
             }
             put_count(&mut bytes, if parents { self.parent_weight(word) } else { 0.0 });
@@ -80,7 +85,7 @@ impl Store {
             put(&mut bytes, entries.len() as u64);
             for (word, count) in entries {
                 put(&mut bytes, u64::from(word));
-                put_count(&mut bytes, count);
+                put_count(&mut bytes, count * scale);
             }
         }
         if parents && !self.bags.is_empty() {
@@ -97,23 +102,22 @@ impl Store {
         };
         let mut reader = Reader { rest };
         let version = reader.number()?;
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(Error::Corrupt(format!(
-                "the counts have format version {version}; this streamnb reads version {VERSION}"
+                "the counts have format version {version}; this streamnb reads 1 to {VERSION}"
             )));
         }
         let (max_words, max_documents) = (reader.size()?, reader.size()?);
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
-        if kinds > 7 {
-            return Err(corrupt("what it derives is unknown"));
-        }
+        let form = Form::numbered(kinds >> KINDS).filter(|form| version > 1 || form.is_counts());
+        let form = form.ok_or_else(|| corrupt("what it derives is unknown"))?;
         let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
         let settings =
-            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs };
+            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form };
         let mut store = Store::new(settings);
         store.pruned = reader.flag()?;
         for _ in 0..reader.number()? {
-            store.classes.push(Class::new(reader.positive()?, reader.count()?));
+            store.classes.push(Class::new(reader.positive()?, reader.count()? / form.scale()));
         }
         store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;
@@ -144,7 +148,8 @@ impl Store {
                     return Err(corrupt("the classes of a word are out of order"));
                 }
                 next_class = class + 1;
-                let (tokens, documents) = (reader.positive()?, reader.positive()?);
+                let tokens = reader.positive()? / self.settings.form.scale();
+                let documents = reader.positive()?;
                 if documents > self.classes[class as usize].documents * (1.0 + 1e-9) {
                     return Err(corrupt("a word has more documents than its class"));
                 }
@@ -184,7 +189,7 @@ impl Store {
                 {
                     return Err(corrupt("a document disagrees with the counts"));
                 }
-                words.push((word, reader.positive()?));
+                words.push((word, reader.positive()? / self.settings.form.scale()));
             }
             self.index_document(Document { class, weight, words: words.into_boxed_slice() });
         }

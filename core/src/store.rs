@@ -6,11 +6,13 @@ use crate::bags::Bags;
 use crate::counts::{Class, ClassId, Rows, take};
 use crate::effective::Effective;
 use crate::error::{Error, Result};
+use crate::form::Form;
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
 use crate::token::Token;
 use crate::tree::Tree;
 use crate::vocabulary::{Vocabulary, WordId};
+use crate::weights::Weights;
 
 /// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
 pub const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -38,6 +40,8 @@ pub struct Settings {
     pub columns: bool,
     /// Whether the pair table also holds each word with itself.
     pub own_pairs: bool,
+    /// What counts become before they are learned or scored.
+    pub form: Form,
 }
 
 /// Everything learned so far.
@@ -58,6 +62,8 @@ pub struct Store {
     pub(crate) effective: Effective,
     /// The tree in use, where a model has one.
     pub(crate) tree: Option<Tree>,
+    /// Weights of words and documents, where there are any: other statistics in use.
+    pub(crate) weights: Option<Box<Weights>>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -80,6 +86,7 @@ impl Store {
             attributes: Attributes::default(),
             effective: Effective::default(),
             tree: None,
+            weights: None,
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -195,6 +202,11 @@ impl Store {
         }
         totals.documents += weight;
         totals.tokens += weight * tokens;
+        if let Some(weights) = &mut self.weights {
+            for &(word, count) in &bag.words {
+                weights.learn(word, class, weight * count);
+            }
+        }
         self.version += 1;
         if self.settings.max_documents > 0 {
             bag.words.sort_unstable_by_key(|&(word, _)| word);
@@ -226,6 +238,9 @@ impl Store {
         if let Some(tree) = &mut self.tree {
             tree.forget_word(word);
         }
+        if let Some(weights) = &mut self.weights {
+            weights.forget_word(word);
+        }
         self.layout += 1;
     }
 
@@ -235,6 +250,9 @@ impl Store {
             self.effective.forget_class(class);
             if let Some(tree) = &mut self.tree {
                 tree.forget_class(class);
+            }
+            if let Some(weights) = &mut self.weights {
+                weights.forget_class(class);
             }
             self.layout += 1;
         }
@@ -297,6 +315,9 @@ impl Store {
         if self.settings.frequencies {
             self.classes[class as usize].move_frequency(before.documents, documents);
         }
+        if let Some(weights) = &mut self.weights {
+            weights.take(word, class, before.tokens - tokens, documents == 0.0);
+        }
         if documents == 0.0 {
             self.rows.remove(word, class);
             if self.rows.is_empty(word) {
@@ -356,6 +377,7 @@ impl Store {
             + self.attributes.size()
             + self.effective.size()
             + self.tree.as_ref().map_or(0, Tree::size)
+            + self.weights().map_or(0, Weights::size)
     }
 }
 

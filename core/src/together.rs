@@ -182,6 +182,7 @@ fn is_cheaper_by_pairs(store: &Store, bag: &Bag) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::form::Form;
     use crate::store::Settings;
     use std::collections::BTreeMap;
 
@@ -197,6 +198,7 @@ pub(crate) mod tests {
             frequencies: false,
             columns: false,
             own_pairs: true,
+            form: Form::COUNTS,
         });
         let mut bag = Bag::default();
         let mut state = 1u64;

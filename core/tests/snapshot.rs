@@ -4,6 +4,7 @@ mod common;
 
 use _core::counts::ClassId;
 use _core::error::Error;
+use _core::form::Form;
 use _core::scoring::{Event, Prior, Scoring, Unseen};
 use _core::store::{Settings, Store};
 use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, stream};
@@ -19,6 +20,7 @@ fn restoring_gives_the_same_snapshot() {
             frequencies: false,
             columns: false,
             own_pairs: true,
+            form: Form::named("log-unit").expect("a form"),
         },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },
     ] {

@@ -3,6 +3,7 @@
 mod common;
 
 use _core::error::Error;
+use _core::form::Form;
 use _core::store::{MAX_COUNT, Settings, Store};
 use common::{
     Example, Learner, Random, UNBOUNDED, assert_consistent, indexed, lengths, pairs, stream, word,
@@ -233,6 +234,8 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
             frequencies: true,
             columns: false,
             own_pairs: true,
+            form: Form::named(["counts", "log-unit", "unit"][seed as usize / 2 % 3])
+                .expect("a form"),
         };
         let (mut learner, mut learned) = (Learner::new(settings), Vec::new());
         for example in stream(100 + seed, 100, 50, 4) {

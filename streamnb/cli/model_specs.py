@@ -17,8 +17,10 @@ __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", 
 
 MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF", "MNBTree", "CNBTree", "OVATree"),
-    *("LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),
+    *("HNB", "PHNB", "HONB", "NBCF"),
+    *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
+    *("DFWMNB", "DFWCNB", "DFWOVA", "DWMNB", "DWCNB", "DWOVA"),
+    *("MNBTree", "CNBTree", "OVATree", "LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),
 )
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 

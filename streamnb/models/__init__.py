@@ -6,6 +6,18 @@ from streamnb.models.bnb import BNB
 from streamnb.models.cnb import CNB
 from streamnb.models.cnbtree import CNBTree
 from streamnb.models.composed import ComposedNB
+from streamnb.models.dfwcnb import DFWCNB
+from streamnb.models.dfwmnb import DFWMNB
+from streamnb.models.dfwova import DFWOVA
+from streamnb.models.dwcnb import DWCNB
+from streamnb.models.dwmnb import DWMNB
+from streamnb.models.dwova import DWOVA
+from streamnb.models.grscnb import GRSCNB
+from streamnb.models.grsmnb import GRSMNB
+from streamnb.models.grsova import GRSOVA
+from streamnb.models.grwcnb import GRWCNB
+from streamnb.models.grwmnb import GRWMNB
+from streamnb.models.grwova import GRWOVA
 from streamnb.models.hcnb import HCNB
 from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
@@ -20,6 +32,9 @@ from streamnb.models.nbcf import NBCF
 from streamnb.models.ova import OVA
 from streamnb.models.ovatree import OVATree
 from streamnb.models.phnb import PHNB
+from streamnb.models.rwccnb import RwcCNB
+from streamnb.models.rwcmnb import RwcMNB
+from streamnb.models.rwcova import RwcOVA
 from streamnb.models.secnb import SECNB
 from streamnb.models.semnb import SEMNB
 from streamnb.models.seova import SEOVA
@@ -27,6 +42,18 @@ from streamnb.models.seova import SEOVA
 __all__ = [
     "BNB",
     "CNB",
+    "DFWCNB",
+    "DFWMNB",
+    "DFWOVA",
+    "DWCNB",
+    "DWMNB",
+    "DWOVA",
+    "GRSCNB",
+    "GRSMNB",
+    "GRSOVA",
+    "GRWCNB",
+    "GRWMNB",
+    "GRWOVA",
     "HCNB",
     "HMNB",
     "HNB",
@@ -46,4 +73,7 @@ __all__ = [
     "ComposedNB",
     "MNBTree",
     "OVATree",
+    "RwcCNB",
+    "RwcMNB",
+    "RwcOVA",
 ]

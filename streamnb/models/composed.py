@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.neighbourhood import Neighbourhood, neighbourhood_named, with_settings
 from streamnb.parts import (
     PACKAGED,
     Dependence,
+    DocumentWeights,
     Estimate,
     Event,
+    Weights,
     dependence_named,
+    document_weights_named,
     estimate_named,
     event_named,
     packaged,
+    weights_named,
 )
+from streamnb.weighting import MAX_CANDIDATES
 
 
 class ComposedNB(NaiveBayes):
@@ -45,6 +51,20 @@ class ComposedNB(NaiveBayes):
         As in `streamnb.PHNB`; without bags they have no effect.
     bins, values
         As in `streamnb.PHNB`; without columns they have no effect.
+    weights
+        Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
+        `GRWMNB`; `"selection"`, as in `GRSMNB`; or `"correlation-based"`, as in `DFWMNB`. They are
+        of word counts: not with `"bernoulli"`, which sums over absent words by their document
+        frequencies alone, nor with `"attributes"`. They need the estimate `"additive"`. Where
+        words depend on one another, weights are exponents of the score alone, W_i f_i for f_i: the
+        messages that contain a parent are counted without any.
+    document_weights
+        `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
+        with words independent.
+    rounds
+        As in `DWMNB`; without effect otherwise.
+    max_candidates
+        As in `DFWMNB`; without effect otherwise.
     neighbourhood
         Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
         tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
@@ -64,6 +84,10 @@ class ComposedNB(NaiveBayes):
     ...     model.learn_one("see you at noon", "ham")
     >>> composed.predict_proba_one("cash at noon") == named.predict_proba_one("cash at noon")
     True
+    >>> model = ComposedNB(event="one-versus-all", form="log-unit", alpha=0.01)
+    >>> model.learn_one("win cash now, win win", "spam")
+    >>> model.counts().tokens.toarray().ravel().round(3)
+    array([0.816, 0.408, 0.408])
     """
 
     def __init__(
@@ -88,6 +112,11 @@ class ComposedNB(NaiveBayes):
         bins: int = 10,
         values: Mapping[str, int] | None = None,
         max_links: int = 1_000_000,
+        weights: str = "uniform",
+        document_weights: str = "uniform",
+        rounds: int = PAPER_ROUNDS,
+        form: str = "counts",
+        max_candidates: int = MAX_CANDIDATES,
         neighbourhood: str = "stream",
         max_depth: int = 64,
         min_samples_leaf: float = 50.0,
@@ -105,6 +134,10 @@ class ComposedNB(NaiveBayes):
         self.max_links = max_links
         self.estimate = estimate  # type: ignore[misc, assignment]
         self.factor = factor
+        self.weights = weights  # type: ignore[misc, assignment]
+        self.document_weights = document_weights  # type: ignore[misc, assignment]
+        self.rounds = rounds
+        self.max_candidates = max_candidates
         self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -126,6 +159,7 @@ class ComposedNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
@@ -136,6 +170,9 @@ class ComposedNB(NaiveBayes):
 
     def _estimate_part(self) -> Estimate:
         return estimate_named(self.estimate)
+
+    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
+        return weights_named(self.weights), document_weights_named(self.document_weights)
 
     def _neighbourhood_part(self) -> Neighbourhood:
         part = neighbourhood_named(self.neighbourhood)

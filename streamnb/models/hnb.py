@@ -106,6 +106,7 @@ class HNB(NaiveBayes):
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
         max_links: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.columns = columns
         self.bins = bins
@@ -124,6 +125,7 @@ class HNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
 
     def _parts(self) -> tuple[Event, Dependence]:

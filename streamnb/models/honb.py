@@ -94,6 +94,7 @@ class HONB(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.order = order
         self.pure = pure
@@ -111,6 +112,7 @@ class HONB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
 
     def _estimate_part(self) -> Estimate:

@@ -72,6 +72,7 @@ class NBCF(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.factor = factor
         super().__init__(
@@ -87,4 +88,5 @@ class NBCF(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )

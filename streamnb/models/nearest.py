@@ -39,6 +39,7 @@ class NearestNB(NaiveBayes):
         max_words: int = 1_000_000,
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.n_neighbors = n_neighbors
         super().__init__(
@@ -54,4 +55,5 @@ class NearestNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )

@@ -112,6 +112,7 @@ class PHNB(NaiveBayes):
         max_documents: int | None = None,
         max_pairs: int = 1_000_000,
         max_links: int = 1_000_000,
+        form: str = "counts",
     ) -> None:
         self.bag_threshold = bag_threshold
         self.columns = columns
@@ -131,6 +132,7 @@ class PHNB(NaiveBayes):
             max_words=max_words,
             max_documents=max_documents,
             max_pairs=max_pairs,
+            form=form,
         )
 
     def _parts(self) -> tuple[Event, Dependence]:

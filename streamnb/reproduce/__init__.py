@@ -7,6 +7,7 @@ what a paper did, `run_plan` cross-validates, `make_report` compares, `FORMATS` 
 from __future__ import annotations
 
 from streamnb.reproduce.comparison import Report, check_request, make_report
+from streamnb.reproduce.compositions import COMPOSITIONS
 from streamnb.reproduce.experiment import (
     Collection,
     CollectionRecipe,
@@ -29,6 +30,7 @@ from streamnb.reproduce.significance import TTest, Wilcoxon, paired_t_test, wilc
 from streamnb.reproduce.tables import PublishedTable, read_table
 
 __all__ = [
+    "COMPOSITIONS",
     "FORMATS",
     "HMNB_PAPER",
     "HONB_PAPER",

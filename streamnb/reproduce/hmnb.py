@@ -31,6 +31,16 @@ _MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             "prior": "uniform",
         },
     ),
+    **{
+        f"{weights}{event}": (f"{weights}{event}", {**settings, "prior": "laplace"})
+        for weights, settings in (
+            ("Rwc", _SETTINGS),
+            ("GRS", _HIDDEN_SETTINGS),
+            ("DW", _HIDDEN_SETTINGS),
+            ("GRW", _SETTINGS),
+        )
+        for event in ("MNB", "CNB", "OVA")
+    },
     "HOVA-log": ("HOVA", {**_HIDDEN_SETTINGS, "prior": "laplace"}),
     "SEMNB": ("SEMNB", {**_HIDDEN_SETTINGS, "prior": "laplace"}),
     "SECNB": ("SECNB", {**_HIDDEN_SETTINGS, "prior": "laplace"}),

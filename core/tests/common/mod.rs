@@ -4,6 +4,7 @@
 use _core::bag::Bag;
 use _core::counts::ClassId;
 use _core::error::Result;
+use _core::form::Form;
 use _core::hidden::HiddenScratch;
 use _core::message::{Message, WordCounts};
 use _core::scoring::Scoring;
@@ -20,6 +21,7 @@ pub const UNBOUNDED: Settings = Settings {
     frequencies: true,
     columns: false,
     own_pairs: false,
+    form: Form::COUNTS,
 };
 
 /// Numbers that look random and are the same in every run (Steele and others' SplitMix64).

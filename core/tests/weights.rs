@@ -1,0 +1,128 @@
+//! Weights in use: their totals follow the counts, and what is gone leaves nothing behind.
+
+mod common;
+
+use _core::scoring::{Event, Prior, Scoring, Unseen};
+use _core::store::{Settings, Store};
+use _core::weights::{WeightArrays, Weights};
+use common::{Learner, UNBOUNDED, assert_close, stream};
+
+/// Words weigh 0, 1/2, 1, … by their bytes, and each class has extra tokens of some words.
+fn arrays(store: &Store) -> WeightArrays {
+    let mut arrays = WeightArrays { unseen: 0.5, indptr: vec![0], ..WeightArrays::default() };
+    for id in 0..store.vocabulary().slots() as u32 {
+        let bytes = store.vocabulary().word(id);
+        let sum: u32 = bytes.iter().map(|&byte| u32::from(byte)).sum();
+        arrays.words.push(f64::from(sum % 5) / 2.0);
+        if !store.rows().is_empty(id) {
+            for cell in store.rows().cells(id).filter(|cell| (sum + cell.class).is_multiple_of(3)) {
+                arrays.classes.push(i64::from(cell.class));
+                arrays.tokens.push(f64::from(sum % 7));
+            }
+        }
+        arrays.indptr.push(arrays.tokens.len() as i64);
+    }
+    arrays.documents = vec![0.5; store.classes().len()];
+    arrays
+}
+
+fn weigh(store: &mut Store, arrays: &WeightArrays) {
+    let weights = Weights::new(arrays, store).expect("valid weights");
+    let (layout, version) = (store.layout(), store.version());
+    assert!(store.set_weights(weights, &arrays.documents, layout, version));
+}
+
+fn scoring(event: Event) -> Scoring {
+    Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, Some(1000.0))
+        .and_then(|scoring| scoring.with_weights(true, false))
+        .expect("valid scoring")
+}
+
+const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
+
+#[test]
+fn totals_follow_what_is_learned_and_unlearned() {
+    let examples = stream(3, 200, 40, 3);
+    let mut learner = Learner::of(UNBOUNDED, &examples[..120]);
+    let first = arrays(&learner.store);
+    weigh(&mut learner.store, &first);
+    for (new, old) in examples[120..].iter().zip(&examples) {
+        learner.learn(new);
+        learner.unlearn(old).expect("it was learned");
+    }
+    learner.store.prune(20);
+    // The weights in use, summed up anew.
+    let before: Vec<Vec<f64>> = (EVENTS.iter())
+        .flat_map(|&event| {
+            let scoring = scoring(event);
+            let scores = examples.iter().map(|example| learner.scores(&scoring, &example.words));
+            scores.collect::<Vec<_>>()
+        })
+        .collect();
+    let in_use = learner.store.export_weights().expect("there are weights");
+    let mut restored = Learner::from(Store::restore(&learner.snapshot()).expect("a snapshot"));
+    let order = learner.store.class_order();
+    weigh(&mut restored.store, &in_use);
+    let mut before = before.iter();
+    for event in EVENTS {
+        let scoring = scoring(event);
+        for example in &examples {
+            let here = before.next().expect("one for each");
+            let placed: Vec<f64> = order.iter().map(|&class| here[class as usize]).collect();
+            assert_close(&restored.scores(&scoring, &example.words), &placed, 1e-11);
+        }
+    }
+}
+
+#[test]
+fn weights_of_other_ids_are_not_taken() {
+    let examples = stream(5, 60, 30, 2);
+    let mut learner = Learner::of(UNBOUNDED, &examples);
+    let found = arrays(&learner.store);
+    let weights = Weights::new(&found, &learner.store).expect("valid weights");
+    let (layout, version) = (learner.store.layout(), learner.store.version());
+    learner.store.prune(5);
+    assert!(!learner.store.set_weights(weights, &found.documents, layout, version));
+    assert!(learner.store.weights().is_none());
+}
+
+#[test]
+fn weights_of_older_counts_are_summed_up_again() {
+    let examples = stream(7, 80, 30, 2);
+    let mut late = Learner::of(UNBOUNDED, &examples[..60]);
+    let found = arrays(&late.store);
+    let weights = Weights::new(&found, &late.store).expect("valid weights");
+    let (layout, version) = (late.store.layout(), late.store.version());
+    let mut in_time = Learner::from(late.store.clone());
+    weigh(&mut in_time.store, &found);
+    for example in &examples[60..] {
+        late.learn(example);
+        in_time.learn(example);
+    }
+    assert!(late.store.set_weights(weights, &found.documents, layout, version));
+    for example in &examples {
+        let scoring = scoring(Event::OneVersusAll);
+        let expected = in_time.scores(&scoring, &example.words);
+        assert_close(&late.scores(&scoring, &example.words), &expected, 1e-11);
+    }
+}
+
+#[test]
+fn merging_sums_totals_up() {
+    let examples = stream(11, 90, 30, 2);
+    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let mut merged = Learner::of(settings, &examples[..50]);
+    let found = arrays(&merged.store);
+    weigh(&mut merged.store, &found);
+    let mut together = Learner::from(merged.store.clone());
+    let other = Learner::of(settings, &examples[50..]);
+    merged.store.merge(&other.store, &[0, 1]).expect("room");
+    examples[50..].iter().for_each(|example| together.learn(example));
+    for example in &examples {
+        let scoring = scoring(Event::Multinomial);
+        let expected = together.scores(&scoring, &example.words);
+        assert_close(&merged.scores(&scoring, &example.words), &expected, 1e-11);
+    }
+    let sizes = (merged.store.size(), Learner::of(settings, &examples).store.size());
+    assert!(sizes.0 > sizes.1);
+}

@@ -1,0 +1,44 @@
+"""The form of documents: what the counts of a message's words become before they are learned.
+
+The arithmetic is native (`core/src/form.rs`), on the way of each message; here are the names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streamnb.errors import InputError
+
+if TYPE_CHECKING:
+    from streamnb.parts import Event
+
+FORMS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
+
+
+def check_form(form: object, event: Event) -> str:
+    """Return the name of a form that an event model can tell from others.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name, or the event model looks at no counts.
+
+    Examples
+    --------
+    >>> from streamnb.parts import BERNOULLI, MULTINOMIAL
+    >>> check_form("log-unit", MULTINOMIAL)
+    'log-unit'
+    >>> check_form("log-unit", BERNOULLI)
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: form='log-unit' changes nothing for the event 'bernoulli', which \
+asks whether a word is there and not how often: leave it at 'counts'
+    """
+    if not isinstance(form, str) or form not in FORMS:
+        raise InputError(f"form must be one of {', '.join(map(repr, FORMS))}, not {form!r}")
+    if form != "counts" and not event.counts:
+        raise InputError(
+            f"form={form!r} changes nothing for the event {event.name!r}, which asks whether a "
+            f"word is there and not how often: leave it at 'counts'"
+        )
+    return form

@@ -1,0 +1,109 @@
+"""The weights of a model: computed aside, and swapped into its store."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.documents import Documents
+
+if TYPE_CHECKING:
+    from streamnb.parts import DocumentWeights, Weights
+    from streamnb.weighting import Setting
+
+
+@dataclasses.dataclass(frozen=True)
+class WeightsInUse:
+    """What words and documents of a model weigh.
+
+    Attributes
+    ----------
+    words, documents
+        The parts.
+    rounds
+        How often documents are weighed.
+    max_candidates
+        Words that a search for words looks at.
+    """
+
+    words: Weights
+    documents: DocumentWeights
+    rounds: int
+    max_candidates: int
+
+    @property
+    def periodic(self) -> bool:
+        """Whether there is anything to refresh."""
+        return self.words.periodic or self.documents.periodic
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of all words is needed."""
+        return self.words.ordered or self.documents.periodic
+
+    def refresh(self, store: _core.CountStore, setting: Setting) -> None:
+        """Compute the weights of a store with messages anew, and swap them in.
+
+        Parameters
+        ----------
+        store
+            The store.
+        setting
+            How its messages are scored; m is at least the number of words learned.
+        """
+        while True:
+            indexed = Documents.of(store, ordered=self.ordered)
+            size = max(setting.vocabulary_size, float(store.n_words))
+            used = dataclasses.replace(
+                setting,
+                vocabulary_size=size,
+                chi_square=self.words.chi_square,
+                max_candidates=self.max_candidates,
+            )
+            words = self.words.weigh(indexed, used)
+            extra = self.documents.extra(indexed, used, words, self.rounds)
+            n_words, n_classes = indexed.counts.tokens.shape
+            if extra is None:
+                documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
+            else:
+                table = extra.tokens
+                documents, cells = extra.documents, (table.indptr, table.indices, table.data)
+            # Where ids were given to other words or classes meanwhile, it is done again.
+            if store.set_weights(
+                indexed.counts.layout,
+                np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
+                1.0 if words is None else words.unseen,
+                np.ascontiguousarray(documents),
+                cells[0].astype(np.int64),
+                cells[1].astype(np.int64),
+                cells[2].astype(np.float64),
+            ):
+                return
+
+    def by_word(self, store: _core.CountStore) -> dict[str, float]:
+        """Return the weight of each word; nothing where words have none of their own."""
+        kept = store.weights()
+        if not self.words.periodic or kept is None:
+            return {}
+        names = sorted(word for word in store.words() if word)
+        weights = np.frombuffer(kept[0]).tolist()
+        return dict(zip(sorted(names, key=str.encode), weights, strict=True))
+
+
+def restore_weights(store: _core.CountStore, kept: Any) -> None:
+    """Give a store that was restored the weights that it had, if it had any."""
+    if kept is None:
+        return
+    words, unseen, documents, indptr, class_ids, tokens = kept
+    store.set_weights(
+        store.layout,
+        np.frombuffer(words),
+        unseen,
+        np.frombuffer(documents),
+        np.frombuffer(indptr, np.int64),
+        np.frombuffer(class_ids, np.int64),
+        np.frombuffer(tokens),
+    )
