@@ -141,6 +141,11 @@ class AttributeStore:
 
     # --- what is known ------------------------------------------------------------------------
 
+    @property
+    def form(self) -> str:
+        """The form of documents: columns are counted as they are."""
+        return self.counted.native.form
+
     def counts(self) -> Any:
         """Return the counts of categories."""
         return self.counted.native.counts()

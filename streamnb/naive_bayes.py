@@ -131,7 +131,8 @@ class NaiveBayes(base.MiniBatchClassifier):
     tau: float = TREE.tau
     grace_period: float = TREE.grace_period
     n_neighbors: int = 50
-    # How weights are fitted, for models whose attributes have any.
+    # How weights are fitted, for models whose attributes have any; their messages have one form.
+    form: str = "counts"
     multiclass: str = "pairs"
     ridge: float = 0.01
 

@@ -389,6 +389,13 @@ def test_what_does_not_compose_says_why() -> None:
     for estimate in ("correlation", "paths", "pure-paths", "paths-3", "paths-4"):
         with pytest.raises(InputError, match=r"'gaussian'|'bernoulli'"):
             streamnb.ComposedNB("gaussian", estimate=estimate)
+    for weights in ("chi-square", "gain-ratio", "selection", "correlation-based"):
+        with pytest.raises(InputError, match="columns count no words"):
+            streamnb.ComposedNB("gaussian", weights=weights)
+    with pytest.raises(InputError, match="columns count no words"):
+        streamnb.ComposedNB("gaussian", document_weights="discriminative")
+    with pytest.raises(InputError, match="'gaussian'"):
+        streamnb.ComposedNB("gaussian", form="log")
     with pytest.raises(InputError):
         make("LNB").merge(make("ENB"))
     with pytest.raises(InputError):

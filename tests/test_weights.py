@@ -178,8 +178,8 @@ def test_rounds(name: str, rounds: int) -> None:
     ("others", "why"),
     [
         ({"event": "bernoulli"}, "absent words"),
-        ({"event": "attributes"}, "counts no words"),
-        ({"event": "attributes", "dependence": "packaged"}, "counts no words"),
+        ({"event": "attributes"}, "count no words"),
+        ({"event": "attributes", "dependence": "packaged"}, "count no words"),
         ({"event": "bernoulli", "estimate": "paths"}, "absent words"),
         ({"estimate": "correlation"}, "correlation factor"),
     ],

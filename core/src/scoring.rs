@@ -138,7 +138,7 @@ impl Scoring {
             return Err(Error::Invalid(
                 "weights are of word counts: combine them with the event 'multinomial', \
                  'complement' or 'one-versus-all'; 'bernoulli' sums over absent words by their \
-                 document frequencies alone, and columns have no words"
+                 document frequencies alone, and columns count no words"
                     .into(),
             ));
         }

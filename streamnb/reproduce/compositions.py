@@ -15,32 +15,38 @@ from streamnb.reproduce.hmnb import HMNB_PAPER
 __all__ = ["COMPOSITIONS"]
 
 _EVENTS = {"MNB": "multinomial", "CNB": "complement", "OVA": "one-versus-all"}
-_FORMS = ("counts", "log", "unit", "log-unit")
+# Values of unit length are small: smoothing by 1 would drown them.
+_FORMS = (
+    *(("counts", 1.0), ("counts", 0.1), ("log", 1.0), ("log", 0.1)),
+    *(("log-unit", 0.1), ("log-unit", 0.01)),
+)
 _WEIGHTS = ("uniform", "gain-ratio")
 # Of discriminative weights of documents; the paper's 20 rounds are a column of its own tables.
 _ROUNDS = (0, 2)
 # Statistics are computed once, after a fold is learned; no document is forgotten.
 _SETTINGS: dict[str, Any] = {
-    "alpha": 1.0,
     "refresh_every": 10**9,
     "max_documents": 10**6,
     "prior": "laplace",
 }
 
 
-def _composition(event: str, form: str, weights: str, rounds: int) -> ModelRecipe:
+def _composition(event: str, form: tuple[str, float], weights: str, rounds: int) -> ModelRecipe:
+    shape, alpha = form
     parts = {
         "event": _EVENTS[event],
-        "form": form,
+        "form": shape,
+        "alpha": alpha,
         "weights": weights,
         "document_weights": "discriminative" if rounds else "uniform",
         "rounds": rounds,
     }
     named = [
         event,
-        *([form] if form != "counts" else []),
+        *([shape] if shape != "counts" else []),
         *([weights] if weights != "uniform" else []),
         *([f"rounds-{rounds}"] if rounds else []),
+        *([f"alpha-{alpha}"] if alpha != 1.0 else []),
     ]
     return ModelRecipe("+".join(named), "streamnb:ComposedNB", {**parts, **_SETTINGS})
 
