@@ -22,7 +22,6 @@ from streamnb.examples import NumberColumns
 from streamnb.explanation import Explanation
 from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
-from streamnb.neighbourhood import TREE, WHOLE_STREAM, Neighbourhood, with_settings
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
@@ -36,13 +35,17 @@ from streamnb.parts import (
     INDEPENDENT,
     PACKAGED,
     SMOOTHING,
+    TREE,
     UNIFORM,
     UNIFORM_DOCUMENTS,
+    WHOLE_STREAM,
     Dependence,
     DocumentWeights,
     Estimate,
     Event,
+    Neighbourhood,
     Weights,
+    with_settings,
 )
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats

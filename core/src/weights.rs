@@ -229,7 +229,7 @@ impl Store {
 }
 
 /// What a word's ratio to its independence of the class adds to a score: Equation and paper are in
-/// `streamnb/parts.py`.
+/// `streamnb/parts/weights.py`.
 fn log_ratio(documents: f64, of_word: f64, of_class: f64, all: f64) -> f64 {
     if documents * all > of_word * of_class {
         (documents * all / (of_word * of_class)).ln()

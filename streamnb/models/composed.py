@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from streamnb.document_weights import PAPER_ROUNDS
+from streamnb.errors import InputError
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.neighbourhood import Neighbourhood, neighbourhood_named, with_settings
 from streamnb.parts import (
+    DEPENDENCES,
+    DOCUMENT_WEIGHTS,
+    ESTIMATES,
+    EVENTS,
+    NEIGHBOURHOODS,
     PACKAGED,
+    WEIGHTS,
     Dependence,
     DocumentWeights,
     Estimate,
     Event,
+    Neighbourhood,
     Weights,
-    dependence_named,
-    document_weights_named,
-    estimate_named,
-    event_named,
     packaged,
-    weights_named,
+    with_settings,
 )
 from streamnb.weighting import MAX_CANDIDATES
 
@@ -172,17 +175,31 @@ class ComposedNB(NaiveBayes):
         )
 
     def _parts(self) -> tuple[Event, Dependence]:
-        event, dependence = event_named(self.event), dependence_named(self.dependence)
+        event = _named("event", EVENTS, self.event)
+        dependence = _named("dependence", DEPENDENCES, self.dependence)
         if dependence == PACKAGED:
             dependence = packaged(event.columns)
         return event, dependence
 
     def _estimate_part(self) -> Estimate:
-        return estimate_named(self.estimate)
+        return _named("estimate", ESTIMATES, self.estimate)
 
     def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
-        return weights_named(self.weights), document_weights_named(self.document_weights)
+        return (
+            _named("weights", WEIGHTS, self.weights),
+            _named("document_weights", DOCUMENT_WEIGHTS, self.document_weights),
+        )
 
     def _neighbourhood_part(self) -> Neighbourhood:
-        part = neighbourhood_named(self.neighbourhood)
+        part = _named("neighbourhood", NEIGHBOURHOODS, self.neighbourhood)
         return with_settings(part, self)
+
+
+Part = TypeVar("Part")
+
+
+def _named(kind: str, parts: Mapping[str, Part], name: object) -> Part:
+    """Return a part by its name."""
+    if isinstance(name, str) and name in parts:
+        return parts[name]
+    raise InputError(f"{kind} must be one of {', '.join(map(repr, parts))}, not {name!r}")

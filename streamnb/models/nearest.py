@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.neighbourhood import NEAREST
+from streamnb.parts import NEAREST
 
 
 class NearestNB(NaiveBayes):

@@ -65,6 +65,7 @@ def code_fingerprint() -> str:
         *package.glob("*.py"),
         *package.glob("_core*"),
         *package.glob("models/*.py"),
+        *package.glob("parts/*.py"),
         *(package / "reproduce" / name for name in ("folds.py", "runner.py", "experiment.py")),
     ]
     digest = hashlib.sha256()

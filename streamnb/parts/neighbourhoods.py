@@ -168,20 +168,6 @@ GROWTHS = ("periodic", "hoeffding")
 NEIGHBOURHOODS = {part.name: part for part in (WHOLE_STREAM, TREE, NEAREST)}
 
 
-def neighbourhood_named(name: object) -> Neighbourhood:
-    """Return a neighbourhood by its name.
-
-    Raises
-    ------
-    InputError
-        If there is none of this name.
-    """
-    if isinstance(name, str) and name in NEIGHBOURHOODS:
-        return NEIGHBOURHOODS[name]
-    allowed = ", ".join(map(repr, NEIGHBOURHOODS))
-    raise InputError(f"neighbourhood must be one of {allowed}, not {name!r}")
-
-
 def with_settings(part: Neighbourhood, model: Any) -> Neighbourhood:
     """Return a neighbourhood with those of a model's settings that are its own.
 
