@@ -618,6 +618,11 @@ class NaiveBayes(base.MiniBatchClassifier):
         return self._store.__sizeof__()
 
     @property
+    def reads_columns(self) -> bool:
+        """Whether a message maps attributes to values, and is no text."""
+        return self._columns is not None
+
+    @property
     def threshold_(self) -> float | None:
         """The cut in use, as log odds of the positive class; None decides by the highest score."""
         return None if self._threshold is None else self._threshold.cut

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
+# Of texts: the command line reads nothing else.
 MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF", "ENB", "DNB", "LNB", "GDNB", "MSENB"),
+    *("HNB", "PHNB", "HONB", "NBCF"),
     *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
     *("DFWMNB", "DFWCNB", "DFWOVA", "DWMNB", "DWCNB", "DWOVA"),
     *("MNBTree", "CNBTree", "OVATree", "LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),

@@ -97,14 +97,15 @@ class Run:
 
 
 def model_names() -> tuple[str, ...]:
-    """Return every model with its defaults, in the order of `streamnb.models`, and the variants.
+    """Return every model of texts with its defaults, in the package's order, and the variants.
 
     Examples
     --------
     >>> {"MNB", "HMNB", "NBCF(factor='auto')"} <= set(model_names())
     True
     """
-    return (*(name for name in models.__all__ if name != "ComposedNB"), *VARIANTS)
+    built = {name: getattr(models, name)() for name in models.__all__ if name != "ComposedNB"}
+    return (*(name for name, model in built.items() if not model.reads_columns), *VARIANTS)
 
 
 def make_runs(
