@@ -530,7 +530,7 @@ def test_bad_parameters_are_named(parameter: str, value: Any) -> None:
 
 def test_composed_parts_are_checked() -> None:
     with pytest.raises(InputError, match="multinomial"):
-        streamnb.ComposedNB(event="gaussian")
+        streamnb.ComposedNB(event="poisson")
     with pytest.raises(InputError, match="hidden"):
         streamnb.ComposedNB(dependence="tree")
     with pytest.raises(InputError, match="need word counts"):

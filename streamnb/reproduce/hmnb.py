@@ -47,6 +47,7 @@ _MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     # Without the priors re0 and re1 come nearer, and the others are about the same.
     "SEOVA": ("SEOVA", {**_HIDDEN_SETTINGS, "prior": "uniform"}),
     **{name: (name, _HIDDEN_SETTINGS) for name in ("MNBTree", "CNBTree", "OVATree")},
+    **{name: (name, _HIDDEN_SETTINGS) for name in ("LWWMNB", "LWWCNB", "LWWOVA")},
 }
 
 HMNB_PAPER = register(
