@@ -237,7 +237,7 @@ def run_streams(
 _HEAD = """\
 # Results
 
-Every model with its defaults, prequentially: each message is predicted, then learned. Written by
+Models with their defaults, prequentially: each message is predicted, then learned. Written by
 `make results` (`streamnb results`), which goes on where it was stopped. Accuracy and (1 − AUC) are
 in percent over the whole stream, the latter where there are two classes; the time is that of one
 message, predicted and learned one at a time, in microseconds.
