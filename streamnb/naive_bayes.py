@@ -222,6 +222,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             neighbourhood=near.native,
             n_neighbors=near.n_neighbors,
         )
+        self._setting = Setting(event.name, prior, self.alpha, float(m or 1))
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
@@ -480,10 +481,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
         if self._weights.periodic and self._store.n_documents:
-            event, _ = self._parts()
-            prior = event.prior if self.prior is None else self.prior
-            words = float(self.vocabulary_size or 1)
-            self._weights.refresh(self._store, Setting(event.name, prior, self.alpha, words))
+            self._weights.refresh(self._store, self._setting)
         self._neighbourhood.refresh(self._store)
         if not self._has_statistics or not self._store.n_documents:
             return

@@ -108,11 +108,6 @@ class CollectionRecipe:
         """Where it lies in the data folder."""
         return f"{'text' if self.reader else 'counts'}/{self.source}"
 
-    @property
-    def path(self) -> str:
-        """Where it is in the data folder."""
-        return f"counts/{self.source}"
-
     def load(self) -> Collection:
         """Read the collection.
 
