@@ -27,9 +27,11 @@ from streamnb.errors import (
 from streamnb.explanation import Explanation
 from streamnb.models import (
     BNB,
+    CBFWNB,
     CNB,
     DFWCNB,
     DFWMNB,
+    DFWNB,
     DFWOVA,
     DNB,
     DWCNB,
@@ -48,6 +50,7 @@ from streamnb.models import (
     HNB,
     HONB,
     HOVA,
+    KLNB,
     LNB,
     LWWCNB,
     LWWMNB,
@@ -57,6 +60,7 @@ from streamnb.models import (
     NBCF,
     OVA,
     PHNB,
+    SBC,
     SECNB,
     SEMNB,
     SEOVA,
@@ -67,6 +71,7 @@ from streamnb.models import (
     RwcCNB,
     RwcMNB,
     RwcOVA,
+    TreeNB,
 )
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
@@ -75,9 +80,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BNB",
+    "CBFWNB",
     "CNB",
     "DFWCNB",
     "DFWMNB",
+    "DFWNB",
     "DFWOVA",
     "DNB",
     "DWCNB",
@@ -96,6 +103,7 @@ __all__ = [
     "HNB",
     "HONB",
     "HOVA",
+    "KLNB",
     "LNB",
     "LWWCNB",
     "LWWMNB",
@@ -105,6 +113,7 @@ __all__ = [
     "NBCF",
     "OVA",
     "PHNB",
+    "SBC",
     "SECNB",
     "SEMNB",
     "SEOVA",
@@ -124,6 +133,7 @@ __all__ = [
     "RwcOVA",
     "StreamNBError",
     "Tokenizer",
+    "TreeNB",
     "load",
 ]
 

@@ -12,7 +12,6 @@ import numpy as np
 from river import base
 
 from streamnb import _core, columns, inputs, merging, outputs, saving
-from streamnb.attribute_fits import Fit
 from streamnb.attribute_store import attributes_of, open_store
 from streamnb.columns import Columns
 from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
@@ -226,7 +225,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
-        self._fit = Fit.of(weights.minimises, self.multiclass, self.ridge, event.numbers)
+        self._weighing = weights.of_attributes(self.multiclass, self.ridge, event.numbers)
         self._columns = Columns(self.bins, self.values) if event.columns else None
         if event.numbers:
             self._columns = NumberColumns(self.values)
@@ -252,7 +251,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             or isinstance(self._factor, OptimalFactor)
             or self._weights.periodic
             or near.periodic
-            or self._fit is not None
+            or self._weighing is not None
         )
         settings = {
             "max_words": check_bound("max_words", self.max_words, least=1),
@@ -264,7 +263,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         if self._weights.periodic and not dependence.hidden:
             settings["max_pairs"] = 0  # weights need the messages only
         if event.numbers:
-            self._store = open_store(self._native_tokenizer, settings, snapshot)
+            halved = make_scoring(alpha=self.alpha / 2 or self.alpha)
+            self._store = open_store(self._native_tokenizer, settings, snapshot, halved)
         elif snapshot is None:
             self._store = _core.CountStore(
                 self._native_tokenizer,
@@ -473,9 +473,9 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def _refresh_statistics(self, anew: bool = False) -> None:
         attributes = attributes_of(self._store)
-        if attributes is not None and self._fit is not None:
+        if attributes is not None and self._weighing is not None:
             # Weights start from those before, but for files: there they follow from the counts.
-            attributes.refit(self._fit, self._scoring, anew)
+            attributes.refit(self._weighing, self._scoring, anew)
             return
         if isinstance(self._factor, OptimalFactor):
             self._factor.refresh(self.counts())
