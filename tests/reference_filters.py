@@ -57,12 +57,17 @@ class FilterReference(LossReference):
     ) -> dict[str, float]:
         """Langley and Sage: take the attribute that helps most, while one helps."""
 
+        labels = sorted({y for _, y, _ in rows})
+        known = [({y: self.terms(rows, x, y) for y in labels}, own, w) for x, own, w in recent]
+        priors = {y: self.log_prior(rows, y) for y in labels}
+
         def right(selected: Sequence[str]) -> float:
-            weights = {None: (1.0, {name: float(name in selected) for name in names})}
             found = 0.0
-            for x, y, w in recent:
-                scores = self.scores(rows, weights, x)
-                found += w * (y == max(sorted(scores), key=scores.__getitem__))
+            for terms, own, w in known:
+                scores = {
+                    y: priors[y] + sum(terms[y].get(name, 0.0) for name in selected) for y in labels
+                }
+                found += w * (own == max(labels, key=scores.__getitem__))
             return found
 
         selected: list[str] = []

@@ -20,6 +20,8 @@ _COLOURS = {
     "LNB": "#009E73",
     "GDNB": "#E69F00",
 }
+# With as many messages of either class the prior weighs nothing, and GDNB is LNB.
+_DASHES = {"GDNB": (0, (4, 2))}
 _GREY = "#5f6368"
 
 
@@ -42,7 +44,15 @@ def draw(figure: Figure, panels: Sequence[Panel], path: str | os.PathLike[str]) 
     grid = drawing.subplots(rows, 2, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
         for name, values in panel.lines.items():
-            axes.plot(panel.places, values, color=_COLOURS[name], linewidth=1.5, label=name)
+            dashes = _DASHES.get(name, "-")
+            axes.plot(
+                panel.places,
+                values,
+                color=_COLOURS[name],
+                linestyle=dashes,
+                linewidth=1.5,
+                label=name,
+            )
         axes.set_title(panel.title, loc="left", fontsize=10)
         axes.set_xlabel(figure.axis, color=_GREY)
         axes.set_ylabel(figure.unit, color=_GREY)
