@@ -6,6 +6,7 @@ they keep. A module for each axis.
 
 from __future__ import annotations
 
+from streamnb.parts.composition import Composition
 from streamnb.parts.dependences import (
     DEPENDENCES,
     HIDDEN,
@@ -133,6 +134,7 @@ __all__ = [
     "WEIGHTS",
     "WHOLE_STREAM",
     "AttributeFilter",
+    "Composition",
     "CorrelationWeights",
     "Dependence",
     "Discriminative",
