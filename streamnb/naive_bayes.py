@@ -28,6 +28,7 @@ from streamnb.parameters import (
     check_choice,
     check_number,
     check_tokenizer,
+    check_weight_of_words,
     is_weight,
 )
 from streamnb.parts import (
@@ -50,7 +51,7 @@ from streamnb.parts import (
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
-from streamnb.weighting import MAX_CANDIDATES, Setting
+from streamnb.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF, Setting
 from streamnb.weights_in_use import WeightsInUse
 
 Message = str | Mapping[Any, float]
@@ -126,9 +127,11 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_links: int = 1_000_000
     rounds: int = PAPER_ROUNDS
     max_candidates: int = MAX_CANDIDATES
+    # What words weigh that a tree of depths does not test, for models whose words weigh by them.
+    untested: float = 1.0
     # How a tree grows and how many documents are near, for models that look at some of them only.
     max_depth: int = TREE.max_depth
-    min_samples_leaf: float = TREE.min_samples_leaf
+    min_samples_leaf: float | None = None
     grow: str = TREE.grow
     delta: float = TREE.delta
     tau: float = TREE.tau
@@ -217,12 +220,21 @@ class NaiveBayes(base.MiniBatchClassifier):
             hidden=dependence.hidden,
             effective=estimate.substitutes,
             weighted=weights.periodic,
-            weighted_documents=document_weights.periodic,
+            weighted_documents=document_weights.periodic or document_weights.online,
             chi_square=weights.chi_square,
             neighbourhood=near.native,
             n_neighbors=near.n_neighbors,
         )
-        self._setting = Setting(event.name, prior, self.alpha, float(m or 1))
+        least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
+        self._setting = Setting(
+            event.name,
+            prior,
+            self.alpha,
+            float(m or 1),
+            max_depth=check_bound("max_depth", self.max_depth, least=0),
+            min_samples_leaf=check_number("min_samples_leaf", least),
+            untested=check_weight_of_words("untested", self.untested),
+        )
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
@@ -261,7 +273,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         }
         if estimate.substitutes or near.native is not None:
             settings["max_pairs"] = 0  # these need the documents only
-        if self._weights.periodic and not dependence.hidden:
+        if (self._weights.periodic or document_weights.online) and not dependence.hidden:
             settings["max_pairs"] = 0  # weights need the messages only
         if event.numbers:
             self._store = open_store(self._native_tokenizer, settings, snapshot)
@@ -273,9 +285,12 @@ class NaiveBayes(base.MiniBatchClassifier):
                 columns=event.columns,
                 own_pairs=dependence.own_pairs,
                 form=form,
+                weighed=document_weights.online,
             )
         else:
             self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
+        if document_weights.online:
+            self._store.weigh(self._scoring)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
         near.plant(self._store, None)
