@@ -48,7 +48,7 @@ def scoring_of(
         hidden=parts.dependence.hidden,
         effective=parts.estimate.substitutes,
         weighted=parts.weights.periodic,
-        weighted_documents=parts.document_weights.periodic,
+        weighted_documents=parts.document_weights.periodic or parts.document_weights.online,
         chi_square=parts.weights.chi_square,
         neighbourhood=parts.neighbourhood.native,
         n_neighbors=parts.neighbourhood.n_neighbors,
@@ -120,4 +120,5 @@ def open_counts(
         columns=parts.event.columns,
         own_pairs=parts.dependence.own_pairs,
         form=form,
+        weighed=parts.document_weights.online,
     )

@@ -10,6 +10,9 @@ from streamnb.models.dfwcnb import DFWCNB
 from streamnb.models.dfwmnb import DFWMNB
 from streamnb.models.dfwova import DFWOVA
 from streamnb.models.dnb import DNB
+from streamnb.models.dtwcnb import DTWCNB
+from streamnb.models.dtwmnb import DTWMNB
+from streamnb.models.dtwova import DTWOVA
 from streamnb.models.dwcnb import DWCNB
 from streamnb.models.dwmnb import DWMNB
 from streamnb.models.dwova import DWOVA
@@ -51,6 +54,9 @@ __all__ = [
     "DFWMNB",
     "DFWOVA",
     "DNB",
+    "DTWCNB",
+    "DTWMNB",
+    "DTWOVA",
     "DWCNB",
     "DWMNB",
     "DWOVA",

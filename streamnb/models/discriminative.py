@@ -7,7 +7,8 @@ from typing import Any
 
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import DISCRIMINATIVE
+from streamnb.parameters import check_flag
+from streamnb.parts import DISCRIMINATIVE, DISCRIMINATIVE_ONLINE, DocumentWeights, Weights
 
 
 class DiscriminativeNB(NaiveBayes):
@@ -17,6 +18,8 @@ class DiscriminativeNB(NaiveBayes):
     ----------
     rounds
         How often the indexed messages are weighed at each refresh, 0 (never) or more.
+    online
+        Whether each message is weighed once, as it is learned, and never again.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
     """
@@ -26,6 +29,7 @@ class DiscriminativeNB(NaiveBayes):
     def __init__(
         self,
         rounds: int = PAPER_ROUNDS,
+        online: bool = False,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -41,6 +45,7 @@ class DiscriminativeNB(NaiveBayes):
         form: str = "counts",
     ) -> None:
         self.rounds = rounds
+        self.online = online
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -56,3 +61,7 @@ class DiscriminativeNB(NaiveBayes):
             max_pairs=max_pairs,
             form=form,
         )
+
+    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
+        online = check_flag("online", self.online)
+        return self.weights, DISCRIMINATIVE_ONLINE if online else self.document_weights

@@ -13,6 +13,7 @@ from streamnb.weighting import (
     correlation_based,
     relative_gain_ratios,
     selection,
+    tree_depth,
 )
 
 
@@ -85,6 +86,18 @@ class CorrelationWeights(Weights):
 
 
 @dataclasses.dataclass(frozen=True)
+class TreeDepthWeights(Weights):
+    """Words weigh the more, the nearer to its root a tree over the messages tests them (DTW)."""
+
+    periodic: bool = True
+    ordered: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return what the words weigh by the depths of their tests."""
+        return tree_depth(indexed, setting)
+
+
+@dataclasses.dataclass(frozen=True)
 class MinimisedWeights(Weights):
     """Attributes of columns weigh what minimises a loss over the recent messages.
 
@@ -114,11 +127,14 @@ class DocumentWeights:
         What `max_documents=None` means: documents kept in the index.
     periodic
         Whether they are statistics, computed at each refresh.
+    online
+        Whether each document is weighed as it is learned, natively.
     """
 
     name: str
     max_documents: int = 0
     periodic: bool = False
+    online: bool = False
 
     def extra(
         self,
@@ -153,6 +169,7 @@ CHI_SQUARE = Weights("chi-square", chi_square=True)
 GAIN_RATIO = GainRatioWeights("gain-ratio")
 SELECTION = Selection("selection", max_documents=65_536)
 CORRELATION_BASED = CorrelationWeights("correlation-based", max_documents=65_536)
+TREE_DEPTH = TreeDepthWeights("tree-depth", max_documents=65_536)
 MINIMISED_EXPONENTIAL = MinimisedWeights("exponential", loss=EXPONENTIAL)
 MINIMISED_DEVIANCE = MinimisedWeights("deviance", loss=DEVIANCE)
 MINIMISED_LIKELIHOOD = MinimisedWeights("likelihood", loss=LIKELIHOOD)
@@ -161,13 +178,17 @@ MINIMISED_SQUARED = MinimisedWeights("squared", loss=SQUARED)
 
 UNIFORM_DOCUMENTS = DocumentWeights("uniform")
 DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
+# Once, when it is learned, by what was learned before it.
+DISCRIMINATIVE_ONLINE = DocumentWeights("discriminative-online", max_documents=65_536, online=True)
 
 WEIGHTS = {
     weights.name: weights
     for weights in (
-        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED),
+        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED, TREE_DEPTH),
         *(MINIMISED_EXPONENTIAL, MINIMISED_DEVIANCE, MINIMISED_LIKELIHOOD),
         *(MINIMISED_GENERALISED, MINIMISED_SQUARED),
     )
 }
-DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
+DOCUMENT_WEIGHTS = {
+    weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE, DISCRIMINATIVE_ONLINE)
+}
