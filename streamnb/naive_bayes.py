@@ -13,7 +13,6 @@ import numpy as np
 from river import base
 
 from streamnb import _core, assembly, columns, inputs, merging, outputs, saving
-from streamnb.attribute_fits import Fit
 from streamnb.attribute_store import attributes_of
 from streamnb.correlation import parse_factor
 from streamnb.document_weights import PAPER_ROUNDS
@@ -194,8 +193,10 @@ class NaiveBayes(base.MiniBatchClassifier):
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
+        weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
+        words = parts.weights if weighing is None else UNIFORM
         make_scoring, setting = assembly.scoring_of(
-            parts, self.alpha, self.prior, self.unseen, self.vocabulary_size
+            parts, words, self.alpha, self.prior, self.unseen, self.vocabulary_size
         )
         least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
         setting = dataclasses.replace(
@@ -219,17 +220,18 @@ class NaiveBayes(base.MiniBatchClassifier):
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._schedule = Schedule(self.refresh_every)
-        self._weights = WeightsInUse(
-            parts.weights, parts.document_weights, check_bound("rounds", self.rounds, 0)
-        )
-        fit = Fit.of(parts.weights.minimises, self.multiclass, self.ridge, parts.event.numbers)
+        rounds = check_bound("rounds", self.rounds, 0)
+        self._weights = WeightsInUse(words, parts.document_weights, rounds)
         self._statistics = Statistics(
-            parts, setting, self._weights, self._factor, fit, self._packaging
+            parts, setting, self._weights, self._factor, weighing, self._packaging
         )
         self._has_statistics = self._statistics.periodic
         self._recorders = assembly.recorders_of(self._threshold, self._packaging, self._factor)
         form = check_form(self.form, parts.event)
-        self._store = assembly.open_counts(parts, self._native_tokenizer, bounds, form, snapshot)
+        halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
+        self._store = assembly.open_counts(
+            parts, self._native_tokenizer, bounds, form, snapshot, halved
+        )
         if parts.document_weights.online:
             self._store.weigh(self._scoring)
         if self._columns is not None:
