@@ -16,12 +16,7 @@ from streamnb.parts import (
     NEIGHBOURHOODS,
     PACKAGED,
     WEIGHTS,
-    Dependence,
-    DocumentWeights,
-    Estimate,
-    Event,
-    Neighbourhood,
-    Weights,
+    Composition,
     packaged,
     with_settings,
 )
@@ -180,25 +175,18 @@ class ComposedNB(NaiveBayes):
             form=form,
         )
 
-    def _parts(self) -> tuple[Event, Dependence]:
+    def _composition(self) -> Composition:
         event = _named("event", EVENTS, self.event)
         dependence = _named("dependence", DEPENDENCES, self.dependence)
-        if dependence == PACKAGED:
-            dependence = packaged(event.columns)
-        return event, dependence
-
-    def _estimate_part(self) -> Estimate:
-        return _named("estimate", ESTIMATES, self.estimate)
-
-    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
-        return (
+        near = _named("neighbourhood", NEIGHBOURHOODS, self.neighbourhood)
+        return Composition(
+            event,
+            packaged(event.columns) if dependence == PACKAGED else dependence,
+            _named("estimate", ESTIMATES, self.estimate),
             _named("weights", WEIGHTS, self.weights),
             _named("document_weights", DOCUMENT_WEIGHTS, self.document_weights),
+            with_settings(near, self),
         )
-
-    def _neighbourhood_part(self) -> Neighbourhood:
-        part = _named("neighbourhood", NEIGHBOURHOODS, self.neighbourhood)
-        return with_settings(part, self)
 
 
 Part = TypeVar("Part")

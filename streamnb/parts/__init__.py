@@ -6,6 +6,7 @@ they keep. A module for each axis.
 
 from __future__ import annotations
 
+from streamnb.parts.composition import Composition
 from streamnb.parts.dependences import (
     DEPENDENCES,
     HIDDEN,
@@ -124,6 +125,7 @@ __all__ = [
     "UNIFORM_DOCUMENTS",
     "WEIGHTS",
     "WHOLE_STREAM",
+    "Composition",
     "CorrelationWeights",
     "Dependence",
     "Discriminative",
