@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.parameters import check_flag
-from streamnb.parts import DISCRIMINATIVE, DISCRIMINATIVE_ONLINE, DocumentWeights, Weights
+from streamnb.parts import DISCRIMINATIVE, DISCRIMINATIVE_ONLINE, Composition
 
 
 class DiscriminativeNB(NaiveBayes):
@@ -62,6 +63,8 @@ class DiscriminativeNB(NaiveBayes):
             form=form,
         )
 
-    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
-        online = check_flag("online", self.online)
-        return self.weights, DISCRIMINATIVE_ONLINE if online else self.document_weights
+    def _composition(self) -> Composition:
+        parts = super()._composition()
+        if not check_flag("online", self.online):
+            return parts
+        return dataclasses.replace(parts, document_weights=DISCRIMINATIVE_ONLINE)
