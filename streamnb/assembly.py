@@ -88,7 +88,6 @@ def open_counts(
     bounds: dict[str, int],
     form: str,
     snapshot: bytes | None,
-    halved: _core.Scoring,
 ) -> _core.CountStore:
     """Return a store that has learned nothing, or that of a snapshot.
 
@@ -104,8 +103,6 @@ def open_counts(
         Of documents.
     snapshot
         What another store has learned.
-    halved
-        A scoring with half the smoothing, for attributes of columns that are estimated twice.
 
     Raises
     ------
@@ -115,7 +112,7 @@ def open_counts(
     if not parts.mixes_pairs:
         bounds = {**bounds, "max_pairs": 0}
     if parts.event.numbers:
-        return open_store(tokenizer, bounds, snapshot, halved)
+        return open_store(tokenizer, bounds, snapshot)
     if snapshot is not None:
         return _core.CountStore.restore(tokenizer, snapshot)
     return _core.CountStore(

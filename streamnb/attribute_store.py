@@ -36,7 +36,7 @@ class AttributeStore:
         self.counted = AttributeCounts(native, settings)
         self.settings = dict(settings)
         self.in_use = AttributeWeights()
-        # With half the smoothing, for attributes that are estimated twice.
+        # The scoring with half the smoothing, for attributes that count each message twice.
         self.halved: _core.Scoring | None = None
         # The rank of each class among the labels, and the classes learned in that order.
         self.ranks: list[int] = []
@@ -236,22 +236,9 @@ def attributes_of(store: object) -> AttributeStore | None:
 
 
 def open_store(
-    tokenizer: _core.NativeTokenizer,
-    settings: Mapping[str, int],
-    snapshot: bytes | None,
-    halved: _core.Scoring,
+    tokenizer: _core.NativeTokenizer, settings: Mapping[str, int], snapshot: bytes | None
 ) -> _core.CountStore:
-    """Return an empty store, or that of a snapshot, as the `CountStore` that it stands in for.
-
-    Parameters
-    ----------
-    tokenizer, settings
-        As `AttributeStore` and the core take them.
-    snapshot
-        What a store was, or None.
-    halved
-        The scoring with half the smoothing.
-    """
+    """Return an empty store, or that of a snapshot, as the `CountStore` that it stands in for."""
     if snapshot is not None:
         store = AttributeStore.restore(tokenizer, snapshot, settings)
     else:
@@ -267,5 +254,4 @@ def open_store(
             weighed=False,
         )
         store = AttributeStore(native, settings)
-    store.halved = halved
     return cast("_core.CountStore", store)

@@ -228,10 +228,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._has_statistics = self._statistics.periodic
         self._recorders = assembly.recorders_of(self._threshold, self._packaging, self._factor)
         form = check_form(self.form, parts.event)
-        halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
-        self._store = assembly.open_counts(
-            parts, self._native_tokenizer, bounds, form, snapshot, halved
-        )
+        self._store = assembly.open_counts(parts, self._native_tokenizer, bounds, form, snapshot)
+        if (attributes := attributes_of(self._store)) is not None:
+            attributes.halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
         if parts.document_weights.online:
             self._store.weigh(self._scoring)
         if self._columns is not None:
