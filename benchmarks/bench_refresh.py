@@ -27,7 +27,7 @@ from rounds import Target, table  # noqa: E402
 
 from streamnb.cli.model_specs import build, model_spec  # noqa: E402
 
-MODELS = ("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DWMNB")
+MODELS = ("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB")
 ASKED = 400
 WANTED_RATIO = 3
 

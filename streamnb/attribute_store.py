@@ -245,7 +245,13 @@ def open_store(
         # Its own index holds words only: examples are kept here.
         bounds = {**settings, "max_documents": 0, "max_pairs": 0}
         native = _core.CountStore(
-            tokenizer, **bounds, frequencies=False, columns=True, own_pairs=False, form="counts"
+            tokenizer,
+            **bounds,
+            frequencies=False,
+            columns=True,
+            own_pairs=False,
+            form="counts",
+            weighed=False,
         )
         store = AttributeStore(native, settings)
     return cast("_core.CountStore", store)

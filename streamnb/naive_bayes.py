@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,13 @@ from streamnb.explanation import Explanation
 from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
 from streamnb.packaging import Packaging
-from streamnb.parameters import check_bound, check_tokenizer, is_weight
+from streamnb.parameters import (
+    check_bound,
+    check_number,
+    check_tokenizer,
+    check_weight_of_words,
+    is_weight,
+)
 from streamnb.parts import (
     CORRELATION,
     INDEPENDENT,
@@ -44,7 +51,7 @@ from streamnb.refreshing import Statistics
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
 from streamnb.threshold import parse_threshold
-from streamnb.weighting import MAX_CANDIDATES
+from streamnb.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF
 from streamnb.weights_in_use import WeightsInUse
 
 Message = str | Mapping[Any, float]
@@ -120,9 +127,11 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_links: int = 1_000_000
     rounds: int = PAPER_ROUNDS
     max_candidates: int = MAX_CANDIDATES
+    # What words weigh that a tree of depths does not test, for models whose words weigh by them.
+    untested: float = 1.0
     # How a tree grows and how many documents are near, for models that look at some of them only.
     max_depth: int = TREE.max_depth
-    min_samples_leaf: float = TREE.min_samples_leaf
+    min_samples_leaf: float | None = None
     grow: str = TREE.grow
     delta: float = TREE.delta
     tau: float = TREE.tau
@@ -184,8 +193,18 @@ class NaiveBayes(base.MiniBatchClassifier):
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
+        weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
+        words = parts.weights if weighing is None else UNIFORM
         make_scoring, setting = assembly.scoring_of(
-            parts, self.alpha, self.prior, self.unseen, self.vocabulary_size
+            parts, words, self.alpha, self.prior, self.unseen, self.vocabulary_size
+        )
+        least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
+        setting = dataclasses.replace(
+            setting,
+            max_candidates=check_bound("max_candidates", self.max_candidates, 1),
+            max_depth=check_bound("max_depth", self.max_depth, least=0),
+            min_samples_leaf=check_number("min_samples_leaf", least),
+            untested=check_weight_of_words("untested", self.untested),
         )
         correlated = parts.estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
@@ -201,13 +220,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._schedule = Schedule(self.refresh_every)
-        self._weights = WeightsInUse(
-            parts.weights,
-            parts.document_weights,
-            check_bound("rounds", self.rounds, 0),
-            check_bound("max_candidates", self.max_candidates, 1),
-        )
-        weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
+        rounds = check_bound("rounds", self.rounds, 0)
+        self._weights = WeightsInUse(words, parts.document_weights, rounds)
         self._statistics = Statistics(
             parts, setting, self._weights, self._factor, weighing, self._packaging
         )
@@ -216,10 +230,9 @@ class NaiveBayes(base.MiniBatchClassifier):
         form = check_form(self.form, parts.event)
         self._store = assembly.open_counts(parts, self._native_tokenizer, bounds, form, snapshot)
         if (attributes := attributes_of(self._store)) is not None:
-            make_halved, _ = assembly.scoring_of(
-                parts, self.alpha / 2 or self.alpha, self.prior, self.unseen, self.vocabulary_size
-            )
-            attributes.halved = make_halved()
+            attributes.halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
+        if parts.document_weights.online:
+            self._store.weigh(self._scoring)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
         parts.neighbourhood.plant(self._store, None)

@@ -28,7 +28,7 @@ class Statistics:
     weights
         Weights of words and documents.
     factor, weighing, packaging
-        Its correlation factor, what weighs attributes, and its bags, if any.
+        Its correlation factor, what gives attributes their weights, and its bags, if any.
     """
 
     parts: Composition

@@ -25,14 +25,11 @@ class WeightsInUse:
         The parts.
     rounds
         How often documents are weighed.
-    max_candidates
-        Words that a search for words looks at.
     """
 
     words: Weights
     documents: DocumentWeights
     rounds: int
-    max_candidates: int
 
     @property
     def periodic(self) -> bool:
@@ -61,7 +58,6 @@ class WeightsInUse:
                 setting,
                 vocabulary_size=size,
                 chi_square=self.words.chi_square,
-                max_candidates=self.max_candidates,
             )
             words = self.words.weigh(indexed, used)
             extra = self.documents.extra(indexed, used, words, self.rounds)

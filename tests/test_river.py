@@ -33,11 +33,15 @@ if TYPE_CHECKING:
 ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
     "ComposedNB": streamnb.ComposedNB(),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
+    "ComposedNB online": streamnb.ComposedNB(
+        event="complement", document_weights="discriminative-online"
+    ),
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
 
 # Messages of columns: all of river's checks, but no texts.
 CHECKED = ESTIMATORS | {
+    "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
     **{name: getattr(streamnb, name)() for name in ("ENB", "DNB", "LNB", "GDNB", "MSENB")},

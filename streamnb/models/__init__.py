@@ -12,6 +12,9 @@ from streamnb.models.dfwmnb import DFWMNB
 from streamnb.models.dfwnb import DFWNB
 from streamnb.models.dfwova import DFWOVA
 from streamnb.models.dnb import DNB
+from streamnb.models.dtwcnb import DTWCNB
+from streamnb.models.dtwmnb import DTWMNB
+from streamnb.models.dtwova import DTWOVA
 from streamnb.models.dwcnb import DWCNB
 from streamnb.models.dwmnb import DWMNB
 from streamnb.models.dwova import DWOVA
@@ -58,6 +61,9 @@ __all__ = [
     "DFWNB",
     "DFWOVA",
     "DNB",
+    "DTWCNB",
+    "DTWMNB",
+    "DTWOVA",
     "DWCNB",
     "DWMNB",
     "DWOVA",

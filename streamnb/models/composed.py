@@ -52,32 +52,36 @@ class ComposedNB(NaiveBayes):
         As in `streamnb.PHNB`; without columns they have no effect.
     weights
         Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
-        `GRWMNB`; `"selection"`, as in `GRSMNB`; or `"correlation-based"`, as in `DFWMNB`. They are
-        of word counts: not with `"bernoulli"`, which sums over absent words by their document
-        frequencies alone, nor with columns. They need the estimate `"additive"`. Where words depend
-        on one another, weights are exponents of the score alone, W_i f_i for f_i: the messages that
-        contain a parent are counted without any. With `"gaussian"`, what weights of attributes
-        minimise: `"exponential"` (as `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"`
-        (`LNB`), `"generalised"` (`GDNB`), or `"squared"` (`MSENB`); or what measures them:
-        `"kullback-leibler"` (as `streamnb.KLNB`; `"kullback-leibler-raw"` leaves out that weights
-        are relative to their mean), `"correlation-filter"` (`CBFWNB`), `"deep-selection"`
-        (`DFWNB`), `"tree-depth"` (`TreeNB`), or `"forward-selection"` (`SBC`).
+        `GRWMNB`; `"selection"`, as in `GRSMNB`; `"correlation-based"`, as in `DFWMNB`; or
+        `"tree-depth"`, as in `DTWMNB`. They are of word counts: not with `"bernoulli"`, which sums
+        over absent words by their document frequencies alone, nor with columns. They need the
+        estimate `"additive"`. Where words depend on one another, weights are exponents of the score
+        alone, W_i f_i for f_i: the messages that contain a parent are counted without any. With
+        `"gaussian"`, what weights of attributes minimise: `"exponential"` (as `streamnb.ENB`),
+        `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"` (`GDNB`), or `"squared"`
+        (`MSENB`); or what measures them: `"kullback-leibler"` (as `streamnb.KLNB`;
+        `"kullback-leibler-raw"` leaves out that weights are relative to their mean),
+        `"correlation-filter"` (`CBFWNB`), `"deep-selection"` (`DFWNB`), `"tree-depth"` (`TreeNB`),
+        or `"forward-selection"` (`SBC`).
     multiclass, ridge
         As in `streamnb.ENB`, for weights that minimise a loss; without effect otherwise.
     document_weights
-        `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
-        with words independent.
+        `"uniform"`; `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
+        with words independent; or `"discriminative-online"`, as in `DWMNB(online=True)`.
     rounds
         As in `DWMNB`; without effect otherwise.
     max_candidates
         As in `DFWMNB`; without effect otherwise.
+    untested
+        As in `DTWMNB`; without effect otherwise.
     neighbourhood
         Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
         tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
         first, with any event model of texts, with words independent, with the estimate
         `"additive"`, and with uniform weights.
     max_depth, min_samples_leaf, grow, delta, tau, grace_period, n_neighbors
-        As in `MNBTree` and `LWWMNB`; without effect otherwise.
+        As in `MNBTree`, `DTWMNB` and `LWWMNB`; without effect otherwise. With
+        `min_samples_leaf=None` it is 50 for `"tree"` and 2 for `"tree-depth"`.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -125,7 +129,7 @@ class ComposedNB(NaiveBayes):
         max_candidates: int = MAX_CANDIDATES,
         neighbourhood: str = "stream",
         max_depth: int = 64,
-        min_samples_leaf: float = 50.0,
+        min_samples_leaf: float | None = None,
         grow: str = "periodic",
         delta: float = 1e-7,
         tau: float = 0.05,
@@ -133,6 +137,7 @@ class ComposedNB(NaiveBayes):
         n_neighbors: int = 50,
         multiclass: str = "pairs",
         ridge: float = 0.01,
+        untested: float = 1.0,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -148,6 +153,7 @@ class ComposedNB(NaiveBayes):
         self.document_weights = document_weights  # type: ignore[misc, assignment]
         self.rounds = rounds
         self.max_candidates = max_candidates
+        self.untested = untested
         self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

@@ -62,6 +62,7 @@ from streamnb.parts.weights import (
     CORRELATION_FILTER,
     DEEP_SELECTION,
     DISCRIMINATIVE,
+    DISCRIMINATIVE_ONLINE,
     DOCUMENT_WEIGHTS,
     FORWARD_SELECTION,
     GAIN_RATIO,
@@ -84,6 +85,7 @@ from streamnb.parts.weights import (
     GainRatioWeights,
     MinimisedWeights,
     Selection,
+    TreeDepthWeights,
     Weights,
 )
 
@@ -98,6 +100,7 @@ __all__ = [
     "DEEP_SELECTION",
     "DEPENDENCES",
     "DISCRIMINATIVE",
+    "DISCRIMINATIVE_ONLINE",
     "DOCUMENT_WEIGHTS",
     "ESTIMATES",
     "EVENTS",
@@ -153,6 +156,7 @@ __all__ = [
     "OneDependence",
     "PackagedParents",
     "Selection",
+    "TreeDepthWeights",
     "Weights",
     "packaged",
     "packaged_parts",

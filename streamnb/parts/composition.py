@@ -49,5 +49,6 @@ class Composition:
         """Whether scores look up how words stand together, and so a table of pairs is of use."""
         if self.estimate.substitutes or self.neighbourhood.native is not None:
             return False
-        weighed = self.weights.periodic or self.document_weights.periodic
+        documents = self.document_weights
+        weighed = self.weights.periodic or documents.periodic or documents.online
         return self.dependence.hidden is not None or not weighed

@@ -13,7 +13,7 @@ from streamnb.attribute_filters import (
 )
 from streamnb.attribute_fits import Fit, Measured, Searched, Weighing, check_event
 from streamnb.attribute_search import forward_selection
-from streamnb.attribute_tree import tree_depth
+from streamnb.attribute_tree import tree_depth as attribute_depth
 from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
@@ -23,6 +23,7 @@ from streamnb.weighting import (
     correlation_based,
     relative_gain_ratios,
     selection,
+    tree_depth,
 )
 
 
@@ -107,6 +108,22 @@ class CorrelationWeights(Weights):
 
 
 @dataclasses.dataclass(frozen=True)
+class TreeDepthWeights(Weights):
+    """Words, or attributes of columns, weigh the more, the nearer to its root a tree tests them."""
+
+    periodic: bool = True
+    ordered: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return what the words weigh by the depths of their tests (DTW)."""
+        return tree_depth(indexed, setting)
+
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return what measures the depths of attributes (TreeNB)."""
+        return Measured(attribute_depth) if numbers else None
+
+
+@dataclasses.dataclass(frozen=True)
 class MinimisedWeights(Weights):
     """Attributes of columns weigh what minimises a loss over the recent messages.
 
@@ -158,11 +175,14 @@ class DocumentWeights:
         What `max_documents=None` means: documents kept in the index.
     periodic
         Whether they are statistics, computed at each refresh.
+    online
+        Whether each document is weighed as it is learned, natively.
     """
 
     name: str
     max_documents: int = 0
     periodic: bool = False
+    online: bool = False
 
     def extra(
         self,
@@ -197,6 +217,7 @@ CHI_SQUARE = Weights("chi-square", chi_square=True)
 GAIN_RATIO = GainRatioWeights("gain-ratio")
 SELECTION = Selection("selection", max_documents=65_536)
 CORRELATION_BASED = CorrelationWeights("correlation-based", max_documents=65_536)
+TREE_DEPTH = TreeDepthWeights("tree-depth", max_documents=65_536)
 MINIMISED_EXPONENTIAL = MinimisedWeights("exponential", loss=EXPONENTIAL)
 MINIMISED_DEVIANCE = MinimisedWeights("deviance", loss=DEVIANCE)
 MINIMISED_LIKELIHOOD = MinimisedWeights("likelihood", loss=LIKELIHOOD)
@@ -208,20 +229,23 @@ CORRELATION_FILTER = AttributeFilter("correlation-filter", weighing=Measured(cor
 DEEP_SELECTION = AttributeFilter(
     "deep-selection", weighing=Measured(selected_twice, in_estimate=True)
 )
-TREE_DEPTH = AttributeFilter("tree-depth", weighing=Measured(tree_depth))
 FORWARD_SELECTION = AttributeFilter("forward-selection", weighing=Searched(forward_selection))
 
 UNIFORM_DOCUMENTS = DocumentWeights("uniform")
 DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
+# Once, when it is learned, by what was learned before it.
+DISCRIMINATIVE_ONLINE = DocumentWeights("discriminative-online", max_documents=65_536, online=True)
 
 WEIGHTS = {
     weights.name: weights
     for weights in (
-        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED),
+        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED, TREE_DEPTH),
         *(MINIMISED_EXPONENTIAL, MINIMISED_DEVIANCE, MINIMISED_LIKELIHOOD),
         *(MINIMISED_GENERALISED, MINIMISED_SQUARED),
         *(KULLBACK_LEIBLER, KULLBACK_LEIBLER_RAW, CORRELATION_FILTER, DEEP_SELECTION),
-        *(TREE_DEPTH, FORWARD_SELECTION),
+        FORWARD_SELECTION,
     )
 }
-DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
+DOCUMENT_WEIGHTS = {
+    weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE, DISCRIMINATIVE_ONLINE)
+}
