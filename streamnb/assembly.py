@@ -13,14 +13,14 @@ from streamnb.correlation import CorrelationFactor, LearnedFactor, MakeScoring
 from streamnb.examples import NumberColumns
 from streamnb.packaging import Packaging
 from streamnb.parameters import check_bound, check_choice, check_number
-from streamnb.parts import Composition, Event
+from streamnb.parts import Composition, Event, Weights
 from streamnb.recording import Recorder
 from streamnb.threshold import DecisionThreshold, LearnedThreshold
 from streamnb.weighting import Setting
 
 
 def scoring_of(
-    parts: Composition, alpha: Any, prior: Any, unseen: Any, vocabulary_size: Any
+    parts: Composition, words: Weights, alpha: Any, prior: Any, unseen: Any, vocabulary_size: Any
 ) -> tuple[MakeScoring, Setting]:
     """Return how to make a scoring, all but its factors settled; and what it depends on.
 
@@ -28,6 +28,8 @@ def scoring_of(
     ----------
     parts
         The parts.
+    words
+        What words weigh.
     alpha, prior, unseen, vocabulary_size
         As in `NaiveBayes`.
 
@@ -47,9 +49,9 @@ def scoring_of(
         vocabulary_size=m,
         hidden=parts.dependence.hidden,
         effective=parts.estimate.substitutes,
-        weighted=parts.weights.periodic,
+        weighted=words.periodic,
         weighted_documents=parts.document_weights.periodic or parts.document_weights.online,
-        chi_square=parts.weights.chi_square,
+        chi_square=words.chi_square,
         neighbourhood=parts.neighbourhood.native,
         n_neighbors=parts.neighbourhood.n_neighbors,
     )

@@ -27,7 +27,11 @@ class MakeScoring(Protocol):
     """Make a scoring with all but the factors settled."""
 
     def __call__(
-        self, *, factor: float | None = None, factors: list[tuple[float, float]] | None = None
+        self,
+        *,
+        factor: float | None = None,
+        factors: list[tuple[float, float]] | None = None,
+        alpha: float = 1.0,
     ) -> _core.Scoring:
         """Return it for a factor, and those of classes that have their own, by class id."""
 

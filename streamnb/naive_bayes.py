@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,6 @@ import numpy as np
 from river import base
 
 from streamnb import _core, assembly, columns, inputs, merging, outputs, saving
-from streamnb.attribute_fits import Fit
 from streamnb.attribute_store import attributes_of
 from streamnb.correlation import parse_factor
 from streamnb.document_weights import PAPER_ROUNDS
@@ -193,8 +193,18 @@ class NaiveBayes(base.MiniBatchClassifier):
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
+        weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
+        words = parts.weights if weighing is None else UNIFORM
         make_scoring, setting = assembly.scoring_of(
-            parts, self.alpha, self.prior, self.unseen, self.vocabulary_size
+            parts, words, self.alpha, self.prior, self.unseen, self.vocabulary_size
+        )
+        least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
+        setting = dataclasses.replace(
+            setting,
+            max_candidates=check_bound("max_candidates", self.max_candidates, 1),
+            max_depth=check_bound("max_depth", self.max_depth, least=0),
+            min_samples_leaf=check_number("min_samples_leaf", least),
+            untested=check_weight_of_words("untested", self.untested),
         )
         correlated = parts.estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
@@ -210,24 +220,17 @@ class NaiveBayes(base.MiniBatchClassifier):
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._schedule = Schedule(self.refresh_every)
-        least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
-        self._weights = WeightsInUse(
-            parts.weights,
-            parts.document_weights,
-            check_bound("rounds", self.rounds, 0),
-            check_bound("max_candidates", self.max_candidates, 1),
-            check_bound("max_depth", self.max_depth, least=0),
-            check_number("min_samples_leaf", least),
-            check_weight_of_words("untested", self.untested),
-        )
-        fit = Fit.of(parts.weights.minimises, self.multiclass, self.ridge, parts.event.numbers)
+        rounds = check_bound("rounds", self.rounds, 0)
+        self._weights = WeightsInUse(words, parts.document_weights, rounds)
         self._statistics = Statistics(
-            parts, setting, self._weights, self._factor, fit, self._packaging
+            parts, setting, self._weights, self._factor, weighing, self._packaging
         )
         self._has_statistics = self._statistics.periodic
         self._recorders = assembly.recorders_of(self._threshold, self._packaging, self._factor)
         form = check_form(self.form, parts.event)
         self._store = assembly.open_counts(parts, self._native_tokenizer, bounds, form, snapshot)
+        if (attributes := attributes_of(self._store)) is not None:
+            attributes.halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
         if parts.document_weights.online:
             self._store.weigh(self._scoring)
         if self._columns is not None:

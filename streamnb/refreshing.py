@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
-from streamnb.attribute_fits import Fit
+from streamnb.attribute_fits import Weighing
 from streamnb.attribute_store import attributes_of
 from streamnb.correlation import CorrelationFactor, OptimalFactor
 from streamnb.packaging import Packaging
@@ -27,22 +27,22 @@ class Statistics:
         What its scores depend on.
     weights
         Weights of words and documents.
-    factor, fit, packaging
-        Its correlation factor, how weights of attributes are fitted, and its bags, if any.
+    factor, weighing, packaging
+        Its correlation factor, what gives attributes their weights, and its bags, if any.
     """
 
     parts: Composition
     setting: Setting
     weights: WeightsInUse
     factor: CorrelationFactor | None
-    fit: Fit | None
+    weighing: Weighing | None
     packaging: Packaging | None
 
     @property
     def periodic(self) -> bool:
         """Whether anything is computed now and then."""
         return (
-            self.fit is not None
+            self.weighing is not None
             or isinstance(self.factor, OptimalFactor)
             or self.weights.periodic
             or self.parts.neighbourhood.periodic
@@ -65,8 +65,8 @@ class Statistics:
         """
         attributes = attributes_of(store)
         if attributes is not None:
-            if self.fit is not None:
-                attributes.refit(self.fit, scoring, anew)
+            if self.weighing is not None:
+                attributes.refit(self.weighing, scoring, anew)
             return
         if isinstance(self.factor, OptimalFactor):
             self.factor.refresh(Counts.of(store))

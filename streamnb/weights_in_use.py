@@ -25,20 +25,11 @@ class WeightsInUse:
         The parts.
     rounds
         How often documents are weighed.
-    max_candidates
-        Words that a search for words looks at.
-    max_depth, min_samples_leaf, untested
-        How far a tree grows whose depths are weights, and the weight of words that it does not
-        test.
     """
 
     words: Weights
     documents: DocumentWeights
     rounds: int
-    max_candidates: int
-    max_depth: int
-    min_samples_leaf: float
-    untested: float
 
     @property
     def periodic(self) -> bool:
@@ -67,10 +58,6 @@ class WeightsInUse:
                 setting,
                 vocabulary_size=size,
                 chi_square=self.words.chi_square,
-                max_candidates=self.max_candidates,
-                max_depth=self.max_depth,
-                min_samples_leaf=self.min_samples_leaf,
-                untested=self.untested,
             )
             words = self.words.weigh(indexed, used)
             extra = self.documents.extra(indexed, used, words, self.rounds)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+import reference_filters
 from model_support import MODELS, ROUNDED
 from river import (
     base,
@@ -44,6 +45,7 @@ CHECKED = ESTIMATORS | {
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
     **{name: getattr(streamnb, name)() for name in ("ENB", "DNB", "LNB", "GDNB", "MSENB")},
+    **{name: getattr(streamnb, name)() for name in reference_filters.FILTERS},
     "ComposedNB numbers": streamnb.ComposedNB(event="gaussian"),
     "ComposedNB direct": streamnb.ComposedNB("gaussian", weights="squared", multiclass="direct"),
     "ComposedNB columns": streamnb.ComposedNB(event="attributes"),

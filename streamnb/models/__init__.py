@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from streamnb.models.bnb import BNB
+from streamnb.models.cbfwnb import CBFWNB
 from streamnb.models.cnb import CNB
 from streamnb.models.cnbtree import CNBTree
 from streamnb.models.composed import ComposedNB
 from streamnb.models.dfwcnb import DFWCNB
 from streamnb.models.dfwmnb import DFWMNB
+from streamnb.models.dfwnb import DFWNB
 from streamnb.models.dfwova import DFWOVA
 from streamnb.models.dnb import DNB
 from streamnb.models.dtwcnb import DTWCNB
@@ -29,6 +31,7 @@ from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
 from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
+from streamnb.models.klnb import KLNB
 from streamnb.models.lnb import LNB
 from streamnb.models.lwwcnb import LWWCNB
 from streamnb.models.lwwmnb import LWWMNB
@@ -43,15 +46,19 @@ from streamnb.models.phnb import PHNB
 from streamnb.models.rwccnb import RwcCNB
 from streamnb.models.rwcmnb import RwcMNB
 from streamnb.models.rwcova import RwcOVA
+from streamnb.models.sbc import SBC
 from streamnb.models.secnb import SECNB
 from streamnb.models.semnb import SEMNB
 from streamnb.models.seova import SEOVA
+from streamnb.models.treenb import TreeNB
 
 __all__ = [
     "BNB",
+    "CBFWNB",
     "CNB",
     "DFWCNB",
     "DFWMNB",
+    "DFWNB",
     "DFWOVA",
     "DNB",
     "DTWCNB",
@@ -73,6 +80,7 @@ __all__ = [
     "HNB",
     "HONB",
     "HOVA",
+    "KLNB",
     "LNB",
     "LWWCNB",
     "LWWMNB",
@@ -82,6 +90,7 @@ __all__ = [
     "NBCF",
     "OVA",
     "PHNB",
+    "SBC",
     "SECNB",
     "SEMNB",
     "SEOVA",
@@ -92,4 +101,5 @@ __all__ = [
     "RwcCNB",
     "RwcMNB",
     "RwcOVA",
+    "TreeNB",
 ]

@@ -59,9 +59,12 @@ class ComposedNB(NaiveBayes):
         alone, W_i f_i for f_i: the messages that contain a parent are counted without any. With
         `"gaussian"`, what weights of attributes minimise: `"exponential"` (as `streamnb.ENB`),
         `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"` (`GDNB`), or `"squared"`
-        (`MSENB`).
+        (`MSENB`); or what measures them: `"kullback-leibler"` (as `streamnb.KLNB`;
+        `"kullback-leibler-raw"` leaves out that weights are relative to their mean),
+        `"correlation-filter"` (`CBFWNB`), `"deep-selection"` (`DFWNB`), `"tree-depth"` (`TreeNB`),
+        or `"forward-selection"` (`SBC`).
     multiclass, ridge
-        As in `streamnb.ENB`, for weights of attributes; without effect otherwise.
+        As in `streamnb.ENB`, for weights that minimise a loss; without effect otherwise.
     document_weights
         `"uniform"`; `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
         with words independent; or `"discriminative-online"`, as in `DWMNB(online=True)`.

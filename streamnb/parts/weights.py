@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
+from streamnb.attribute_filters import (
+    correlation_filter,
+    kullback_leibler,
+    relative_kullback_leibler,
+    selected_twice,
+)
+from streamnb.attribute_fits import Fit, Measured, Searched, Weighing, check_event
+from streamnb.attribute_search import forward_selection
+from streamnb.attribute_tree import tree_depth as attribute_depth
 from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
@@ -45,9 +55,21 @@ class Weights:
         """Return the weight of each word, where they are statistics."""
         return None
 
-    @property
-    def minimises(self) -> Loss | None:
-        """The loss over recent messages that weights of attributes minimise, if any."""
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return how attributes of columns get their weights, if they have any.
+
+        Parameters
+        ----------
+        multiclass, ridge
+            As a model was given them.
+        numbers
+            Whether the event model is that of columns whose numbers stay numbers.
+
+        Raises
+        ------
+        InputError
+            If something is out of range, or there is nothing to weigh.
+        """
         return None
 
 
@@ -87,14 +109,18 @@ class CorrelationWeights(Weights):
 
 @dataclasses.dataclass(frozen=True)
 class TreeDepthWeights(Weights):
-    """Words weigh the more, the nearer to its root a tree over the messages tests them (DTW)."""
+    """Words, or attributes of columns, weigh the more, the nearer to its root a tree tests them."""
 
     periodic: bool = True
     ordered: bool = True
 
     def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
-        """Return what the words weigh by the depths of their tests."""
+        """Return what the words weigh by the depths of their tests (DTW)."""
         return tree_depth(indexed, setting)
+
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return what measures the depths of attributes (TreeNB)."""
+        return Measured(attribute_depth) if numbers else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,10 +135,32 @@ class MinimisedWeights(Weights):
     loss: Loss = LIKELIHOOD
     max_documents: int = 10_000
 
-    @property
-    def minimises(self) -> Loss:
-        """The loss."""
-        return self.loss
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing:
+        """Return the fit."""
+        check_event(self.name, numbers)
+        return Fit.of(self.loss, multiclass, ridge)
+
+
+_RELATIVE = Measured(relative_kullback_leibler)
+
+
+@dataclasses.dataclass(frozen=True)
+class AttributeFilter(Weights):
+    """Attributes of columns weigh what the recent messages tell, or what a search finds.
+
+    Attributes
+    ----------
+    weighing
+        What gives the weights.
+    """
+
+    weighing: Weighing = _RELATIVE
+    max_documents: int = 10_000
+
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing:
+        """Return what gives the weights."""
+        check_event(self.name, numbers)
+        return self.weighing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,6 +223,13 @@ MINIMISED_DEVIANCE = MinimisedWeights("deviance", loss=DEVIANCE)
 MINIMISED_LIKELIHOOD = MinimisedWeights("likelihood", loss=LIKELIHOOD)
 MINIMISED_GENERALISED = MinimisedWeights("generalised", loss=GENERALISED)
 MINIMISED_SQUARED = MinimisedWeights("squared", loss=SQUARED)
+KULLBACK_LEIBLER = AttributeFilter("kullback-leibler")
+KULLBACK_LEIBLER_RAW = AttributeFilter("kullback-leibler-raw", weighing=Measured(kullback_leibler))
+CORRELATION_FILTER = AttributeFilter("correlation-filter", weighing=Measured(correlation_filter))
+DEEP_SELECTION = AttributeFilter(
+    "deep-selection", weighing=Measured(selected_twice, in_estimate=True)
+)
+FORWARD_SELECTION = AttributeFilter("forward-selection", weighing=Searched(forward_selection))
 
 UNIFORM_DOCUMENTS = DocumentWeights("uniform")
 DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
@@ -187,6 +242,8 @@ WEIGHTS = {
         *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED, TREE_DEPTH),
         *(MINIMISED_EXPONENTIAL, MINIMISED_DEVIANCE, MINIMISED_LIKELIHOOD),
         *(MINIMISED_GENERALISED, MINIMISED_SQUARED),
+        *(KULLBACK_LEIBLER, KULLBACK_LEIBLER_RAW, CORRELATION_FILTER, DEEP_SELECTION),
+        FORWARD_SELECTION,
     )
 }
 DOCUMENT_WEIGHTS = {

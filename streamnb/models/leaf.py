@@ -9,7 +9,7 @@ from streamnb.naive_bayes import NaiveBayes
 from streamnb.parts import TREE
 
 
-class TreeNB(NaiveBayes):
+class LeafNB(NaiveBayes):
     """Base of the models in the leaves of a tree.
 
     Parameters
