@@ -121,6 +121,7 @@ impl Store {
         scoring.scores(self, terms, bag, scores);
         let shares = decision::probabilities(self, scores);
         let probability = shares.get(class as usize).copied().unwrap_or(0.0);
-        ((1.0 - probability) * STEPS).round() / STEPS
+        // No number would be more than nothing.
+        ((1.0 - probability).max(0.0) * STEPS).round() / STEPS
     }
 }

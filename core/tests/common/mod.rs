@@ -136,6 +136,19 @@ impl Learner {
         learner
     }
 
+    /// Learns as `try_learn`; where the store weighs messages, by what it knows before.
+    pub fn learn_weighed(&mut self, example: &Example) -> f64 {
+        self.look_up(&example.words);
+        let (mut terms, mut scores) = (Vec::new(), Vec::new());
+        let extra = self.store.extra_weight(&self.bag, example.class, &mut terms, &mut scores);
+        let counts = counts_of(&example.words);
+        let Learner { store, scratch, bag, .. } = self;
+        let interned = Message::Counts(&counts).intern(store, tokenizer(), scratch, bag);
+        interned.expect("counts need no folding");
+        store.learn_weighed(bag, example.class, example.weight, extra).expect("valid weight");
+        extra
+    }
+
     pub fn try_learn(&mut self, example: &Example) -> Result<()> {
         let counts = counts_of(&example.words);
         let Learner { store, scratch, bag, .. } = self;
