@@ -18,6 +18,9 @@ from streamnb.moments import FARTHEST
 from streamnb.parameters import check_number
 from streamnb.statistics import Floats
 
+COLUMN_RIDGE = 0.01
+"""What `ridge=None` means for columns: little, as the paper has none."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
@@ -38,24 +41,20 @@ class Fit:
     ridge: float
 
     @classmethod
-    def of(cls, loss: Loss | None, multiclass: Any, ridge: Any, numbers: bool) -> Fit | None:
+    def of(cls, loss: Loss | None, multiclass: Any, ridge: Any) -> Fit | None:
         """Check what a model was given; None where it has no weights.
 
         Raises
         ------
         InputError
-            If something is out of range, or there is nothing to weigh.
+            If something is out of range.
         """
         if loss is None:
             return None
-        if not numbers:
-            raise InputError(
-                f"weights that minimise a loss are of attributes: combine {loss.name!r} with the "
-                f"event 'gaussian'"
-            )
+        multiclass = "pairs" if multiclass is None else multiclass
         if multiclass not in ("pairs", "direct"):
             raise InputError(f"multiclass must be 'pairs' or 'direct', not {multiclass!r}")
-        ridge = check_number("ridge", ridge)
+        ridge = COLUMN_RIDGE if ridge is None else check_number("ridge", ridge)
         if not 0 <= ridge < math.inf:
             raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
         return cls(loss, multiclass, ridge)

@@ -52,6 +52,7 @@ from streamnb.statistics import Counts, Floats
 from streamnb.threshold import LearnedThreshold, parse_threshold
 from streamnb.weighting import MAX_CANDIDATES, Setting
 from streamnb.weights_in_use import WeightsInUse
+from streamnb.word_fits import WordFit
 
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]
@@ -134,10 +135,13 @@ class NaiveBayes(base.MiniBatchClassifier):
     tau: float = TREE.tau
     grace_period: float = TREE.grace_period
     n_neighbors: int = 50
-    # How weights are fitted, for models whose attributes have any; their messages have one form.
+    # Messages of columns have one form.
     form: str = "counts"
-    multiclass: str = "pairs"
-    ridge: float = 0.01
+    # How weights that minimise a loss are fitted, for models that have any.
+    multiclass: str | None = None
+    ridge: float | None = None
+    leave_one_out: bool = True
+    base_weights: str = "uniform"
 
     def __init__(
         self,
@@ -201,11 +205,16 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._dependence, self._estimate = dependence, estimate
         own_prior = near.prior or event.prior
         prior = own_prior if self.prior is None else check_choice("prior", self.prior)
+        loss, how = weights.minimises, (self.multiclass, self.ridge)
+        self._fit = Fit.of(loss, *how) if event.numbers else None
+        word_fit = None if event.numbers else WordFit.of(loss, *how, self.leave_one_out)
+        weights = weights.beside(self.base_weights, document_weights)
         self._weights = WeightsInUse(
             weights,
             document_weights,
             check_bound("rounds", self.rounds, 0),
             check_bound("max_candidates", self.max_candidates, 1),
+            word_fit,
         )
         make_scoring = functools.partial(
             _core.Scoring,
@@ -219,6 +228,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             weighted=weights.periodic,
             weighted_documents=document_weights.periodic,
             chi_square=weights.chi_square,
+            minimised=word_fit is not None,
             neighbourhood=near.native,
             n_neighbors=near.n_neighbors,
         )
@@ -226,7 +236,6 @@ class NaiveBayes(base.MiniBatchClassifier):
         correlated = estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
-        self._fit = Fit.of(weights.minimises, self.multiclass, self.ridge, event.numbers)
         self._columns = Columns(self.bins, self.values) if event.columns else None
         if event.numbers:
             self._columns = NumberColumns(self.values)
@@ -481,7 +490,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._factor.refresh(self.counts())
             self._scoring = self._factor.scoring
         if self._weights.periodic and self._store.n_documents:
-            self._weights.refresh(self._store, self._setting)
+            self._weights.refresh(self._store, self._setting, anew)
         self._neighbourhood.refresh(self._store)
         if not self._has_statistics or not self._store.n_documents:
             return

@@ -144,6 +144,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
         "weights": model._store.weights(),
+        "exponents": model._store.exponents(),
         "tree": model._store.tree(),
         "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
@@ -167,7 +168,7 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
             np.frombuffer(class_ids, np.int64),
             np.frombuffer(counts),
         )
-    restore_weights(model._store, kept["weights"])
+    restore_weights(model._store, kept["weights"], kept["exponents"])
     model._neighbourhood.plant(model._store, kept["tree"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._factor is not None and kept["factor"] is not None:

@@ -6,6 +6,7 @@ use crate::bags::Bags;
 use crate::counts::{Class, ClassId, Rows, take};
 use crate::effective::Effective;
 use crate::error::{Error, Result};
+use crate::exponents::Exponents;
 use crate::form::Form;
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
@@ -62,6 +63,8 @@ pub struct Store {
     pub(crate) effective: Effective,
     /// Weights of words and documents, where there are any: other statistics in use.
     pub(crate) weights: Option<Box<Weights>>,
+    /// Weights of words in the score alone, where there are any: other statistics in use.
+    pub(crate) exponents: Option<Box<Exponents>>,
     /// The tree in use, where a model has one.
     pub(crate) tree: Option<Tree>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
@@ -86,6 +89,7 @@ impl Store {
             attributes: Attributes::default(),
             effective: Effective::default(),
             weights: None,
+            exponents: None,
             tree: None,
             pruned: false,
             ranks: Vec::new(),
@@ -238,6 +242,9 @@ impl Store {
         if let Some(weights) = &mut self.weights {
             weights.forget_word(word);
         }
+        if let Some(exponents) = &mut self.exponents {
+            exponents.forget_word(word);
+        }
         if let Some(tree) = &mut self.tree {
             tree.forget_word(word);
         }
@@ -377,6 +384,7 @@ impl Store {
             + self.attributes.size()
             + self.effective.size()
             + self.weights().map_or(0, Weights::size)
+            + self.exponents.as_ref().map_or(0, |exponents| exponents.size())
             + self.tree.as_ref().map_or(0, Tree::size)
     }
 }

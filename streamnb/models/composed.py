@@ -133,13 +133,17 @@ class ComposedNB(NaiveBayes):
         tau: float = 0.05,
         grace_period: float = 200.0,
         n_neighbors: int = 50,
-        multiclass: str = "pairs",
-        ridge: float = 0.01,
+        multiclass: str | None = None,
+        ridge: float | None = None,
+        leave_one_out: bool = True,
+        base_weights: str = "uniform",
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
         self.multiclass = multiclass
         self.ridge = ridge
+        self.leave_one_out = leave_one_out
+        self.base_weights = base_weights
         self.bag_threshold = bag_threshold
         self.bins = bins
         self.values = values
