@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
     "ComposedNB": streamnb.ComposedNB(),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
+    "ComposedNB minimised": streamnb.ComposedNB(event="one-versus-all", weights="generalised"),
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
 

@@ -638,7 +638,8 @@ impl Scoring {
         }
         let weighted = weighted || weighted_documents;
         inner = inner
-            .with_weights(weighted, chi_square, minimised)
+            .with_weights(weighted, chi_square)
+            .and_then(|inner| if minimised { inner.with_minimised() } else { Ok(inner) })
             .map_err(|error| raise(py, error))?;
         if hidden.is_some() {
             inner = inner.with_exponents();

@@ -84,3 +84,82 @@ impl Scoring {
         self.exponents_of(store).map_or(1.0, |exponents| exponents.scale)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Form;
+    use crate::scoring::{Event, Prior, Unseen};
+    use crate::store::Settings;
+
+    /// Two classes: a b, and b b c.
+    fn store() -> Store {
+        let mut store = Store::new(Settings {
+            max_words: 100,
+            max_documents: 10,
+            max_pairs: 0,
+            frequencies: false,
+            columns: false,
+            own_pairs: false,
+            form: Form::COUNTS,
+        });
+        let mut bag = Bag::default();
+        for (class, words) in [(0, &[b"a", b"b"][..]), (1, &[b"b", b"b", b"c"][..])] {
+            bag.clear(store.vocabulary().slots());
+            for name in words {
+                let token = store.vocabulary().token(*name);
+                bag.add(store.intern(&token), 1.0);
+            }
+            assert!(store.learn(&mut bag, class, 1.0).is_ok());
+        }
+        store
+    }
+
+    fn scores(store: &Store, minimised: bool) -> Vec<f64> {
+        let scoring = Scoring::new(Event::Multinomial, 1.0, Prior::Laplace, Unseen::Smooth, None)
+            .and_then(|scoring| if minimised { scoring.with_minimised() } else { Ok(scoring) })
+            .expect("a scoring");
+        let (mut terms, mut scores, mut bag) = (Vec::new(), Vec::new(), Bag::default());
+        bag.clear(store.vocabulary().slots());
+        bag.add(0, 2.0);
+        bag.add(1, 1.0);
+        bag.add_unseen(99, 1.0);
+        scoring.prepare(store, &mut terms);
+        scoring.weigh_bag(store, &mut bag);
+        scoring.scores(store, &terms, &bag, &mut scores);
+        scores
+    }
+
+    #[test]
+    fn exponents_weigh_the_score_and_not_the_estimate() {
+        let mut store = store();
+        let plain = scores(&store, false);
+        let layout = store.layout();
+        let exponents = Exponents::new(vec![0.25, 3.0], 0.5).expect("exponents");
+        assert!(!store.set_exponents(exponents.clone(), layout + 1));
+        assert!(store.set_exponents(exponents, layout));
+        assert_eq!(scores(&store, false), plain);
+        // ln P(c), and the words a, b and a new one in totals of 2 + 3 and 3 + 3.
+        let expected = |prior: f64, a: f64, b: f64, new: f64| {
+            0.5 * (prior.ln() + 0.25 * 2.0 * a.ln() + 3.0 * b.ln() + new.ln())
+        };
+        let expected = [
+            expected(0.5, 2.0 / 5.0, 2.0 / 5.0, 1.0 / 5.0),
+            expected(0.5, 1.0 / 6.0, 3.0 / 6.0, 1.0 / 6.0),
+        ];
+        for (score, expected) in scores(&store, true).iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-12);
+        }
+        assert_eq!(store.export_exponents(), Some((vec![0.25, 3.0, 1.0], 0.5)));
+        store.forget_word(1);
+        assert_eq!(store.exponents.as_ref().map(|all| all.of_word(1)), Some(NEW_WORD));
+    }
+
+    #[test]
+    fn exponents_out_of_range_are_refused() {
+        assert!(Exponents::new(vec![0.0, 1.0], 1.0).is_ok());
+        for (word, scale) in [(-1.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (1.0, -1.0)] {
+            assert!(Exponents::new(vec![word], scale).is_err());
+        }
+    }
+}

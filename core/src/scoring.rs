@@ -133,13 +133,25 @@ impl Scoring {
         Ok(Scoring { effective: true, ..self })
     }
 
-    /// The same, but with the store's weights of words and documents, the ratios R_wc, or the
-    /// exponents that minimise a loss.
-    pub fn with_weights(self, weighted: bool, chi_square: bool, minimised: bool) -> Result<Self> {
+    /// The same, but with the store's weights of words and documents, or the ratios R_wc.
+    pub fn with_weights(self, weighted: bool, chi_square: bool) -> Result<Self> {
+        if weighted || chi_square {
+            self.check_weights()?;
+        }
+        Ok(Scoring { weighted, chi_square, ..self })
+    }
+
+    /// The same, but with the store's exponents, which minimise a loss.
+    pub fn with_minimised(self) -> Result<Self> {
+        self.check_weights()?;
+        Ok(Scoring { minimised: true, ..self })
+    }
+
+    /// Refuses weights of words where words have no counts.
+    fn check_weights(&self) -> Result<()> {
         let countless =
             matches!(self.event, Event::Bernoulli | Event::Attributes | Event::Categories);
-        let any = weighted || chi_square || minimised;
-        if any && countless {
+        if countless {
             return Err(Error::Invalid(
                 "weights are of word counts: combine them with the event 'multinomial', \
                  'complement' or 'one-versus-all'; 'bernoulli' sums over absent words by their \
@@ -147,14 +159,14 @@ impl Scoring {
                     .into(),
             ));
         }
-        if any && self.correlation.is_some() {
+        if self.correlation.is_some() {
             return Err(Error::Invalid(
                 "weights need the estimate 'additive': the correlation factor mixes counts that \
                  have none"
                     .into(),
             ));
         }
-        Ok(Scoring { weighted, chi_square, minimised, ..self })
+        Ok(())
     }
 
     /// The same, but with weights of words in the score alone: the messages that contain a parent

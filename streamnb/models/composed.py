@@ -61,11 +61,26 @@ class ComposedNB(NaiveBayes):
         of word counts: not with `"bernoulli"`, which sums over absent words by their document
         frequencies alone, nor with columns. They need the estimate `"additive"`. Where words depend
         on one another, weights are exponents of the score alone, W_i f_i for f_i: the messages that
-        contain a parent are counted without any. With `"gaussian"`, what weights of attributes
-        minimise: `"exponential"` (as `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"`
-        (`LNB`), `"generalised"` (`GDNB`), or `"squared"` (`MSENB`).
-    multiclass, ridge
-        As in `streamnb.ENB`, for weights of attributes; without effect otherwise.
+        contain a parent are counted without any.
+
+        Or what the weights minimise over the recent messages: `"exponential"` (as `streamnb.ENB`),
+        `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"` (`GDNB`), or `"squared"`
+        (`MSENB`). With `"gaussian"` they are those of attributes. With word counts they are of
+        words, 0 or more, and multiply the terms of the score alone,
+        ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄); `"generalised"` also multiplies the score
+        by the α of Equation 18 that fits best where all weights are 1. They need document weights
+        that are uniform.
+    multiclass
+        With weights of attributes, `"pairs"` or `"direct"`, as in `streamnb.ENB`; None is
+        `"pairs"`. A word has one weight for all classes: there None is `"direct"`, one fit of all.
+    ridge
+        What it costs weights to be away from 1, as in `streamnb.ENB`, 0 or more; None is 0.01 for
+        attributes and 0.1 for words.
+    leave_one_out
+        Whether weights of words are fitted to messages each scored without its own counts.
+    base_weights
+        Of words beside those that minimise a loss, in the estimate and in the score: `"uniform"`
+        or `"gain-ratio"`.
     document_weights
         `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
         with words independent.
@@ -96,6 +111,14 @@ class ComposedNB(NaiveBayes):
     >>> model.learn_one("win cash now, win win", "spam")
     >>> model.counts().tokens.toarray().ravel().round(3)
     array([0.816, 0.408, 0.408])
+    >>> model = ComposedNB(event="one-versus-all", form="log", weights="generalised")
+    >>> for text, label in [
+    ...     ("win cash now", "spam"), ("see you at noon", "ham"),
+    ...     ("cash prize, win now", "spam"), ("at noon you win", "ham"),
+    ... ] * 3:
+    ...     model.learn_one(text, label)
+    >>> model.weights_["cash"] > model.weights_["win"]
+    True
     """
 
     def __init__(
