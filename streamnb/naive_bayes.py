@@ -141,7 +141,6 @@ class NaiveBayes(base.MiniBatchClassifier):
     multiclass: str | None = None
     ridge: float | None = None
     leave_one_out: bool = True
-    base_weights: str = "uniform"
 
     def __init__(
         self,
@@ -205,10 +204,11 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._dependence, self._estimate = dependence, estimate
         own_prior = near.prior or event.prior
         prior = own_prior if self.prior is None else check_choice("prior", self.prior)
-        loss, how = weights.minimises, (self.multiclass, self.ridge)
-        self._fit = Fit.of(loss, *how) if event.numbers else None
-        word_fit = None if event.numbers else WordFit.of(loss, *how, self.leave_one_out)
-        weights = weights.beside(self.base_weights, document_weights)
+        how = weights.minimises, self.multiclass, self.ridge
+        self._fit = Fit.of(*how) if event.numbers else None
+        word_fit = None
+        if not event.numbers:
+            word_fit = WordFit.of(*how, self.leave_one_out, document_weights.name)
         self._weights = WeightsInUse(
             weights,
             document_weights,

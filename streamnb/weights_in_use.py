@@ -69,13 +69,14 @@ class WeightsInUse:
                 chi_square=self.words.chi_square,
                 max_candidates=self.max_candidates,
             )
-            words = self.words.weigh(indexed, used)
             if self.fit is not None:
                 kept = None if anew else store.exponents()
                 before = None if kept is None else np.frombuffer(kept[0])
-                fitted = self.fit.exponents(indexed, used, words, before)
-                if not store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale):
-                    continue
+                fitted = self.fit.exponents(indexed, used, before)
+                if store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale):
+                    return
+                continue
+            words = self.words.weigh(indexed, used)
             extra = self.documents.extra(indexed, used, words, self.rounds)
             n_words, n_classes = indexed.counts.tokens.shape
             if extra is None:

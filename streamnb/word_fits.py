@@ -22,7 +22,7 @@ from streamnb.errors import InputError
 from streamnb.losses import LIKELIHOOD, Loss, least_loss, objective
 from streamnb.parameters import check_number
 from streamnb.statistics import Floats
-from streamnb.weighting import Setting, WordWeights
+from streamnb.weighting import Setting
 from streamnb.word_margins import Margins
 
 TEXT_RIDGE = 0.1
@@ -76,14 +76,26 @@ class WordFit:
 
     @classmethod
     def of(
-        cls, loss: Loss | None, multiclass: Any, ridge: Any, leave_one_out: Any
+        cls,
+        loss: Loss | None,
+        multiclass: Any,
+        ridge: Any,
+        leave_one_out: Any,
+        documents: str,
     ) -> WordFit | None:
         """Check what a model of texts was given; None where its words have no such weights.
+
+        Parameters
+        ----------
+        loss, multiclass, ridge, leave_one_out
+            As at `streamnb.ComposedNB`.
+        documents
+            The name of the weights of documents.
 
         Raises
         ------
         InputError
-            If something is out of range.
+            If something is out of range, or documents have weights too.
         """
         if loss is None:
             return None
@@ -97,27 +109,31 @@ class WordFit:
             raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
         if not isinstance(leave_one_out, bool):
             raise InputError(f"leave_one_out must be True or False, not {leave_one_out!r}")
+        if documents != "uniform":
+            raise InputError(
+                f"weights that minimise a loss need document_weights 'uniform': they are fitted to "
+                f"messages that count alike, not to {documents!r} ones"
+            )
         return cls(loss, ridge, leave_one_out)
 
     def exponents(
         self,
         indexed: Documents,
         setting: Setting,
-        base: WordWeights | None,
         before: Floats | None,
     ) -> Exponents:
         """Return the weights with the least loss over the indexed messages.
 
         Parameters
         ----------
-        indexed, setting, base
+        indexed, setting
             As in `Margins.of`.
         before
             Weights to start from, in the order of the words' bytes. A loss that is not convex has
             several minima: there each fit starts anew.
         """
         found = np.ones(indexed.counts.tokens.shape[0])
-        margins = Margins.of(indexed, setting, base, self.leave_one_out)
+        margins = Margins.of(indexed, setting, self.leave_one_out)
         if margins is None:
             return Exponents(found)
         loss, scale = self.loss, 1.0

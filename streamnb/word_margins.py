@@ -16,7 +16,7 @@ from scipy import sparse
 
 from streamnb.documents import Documents
 from streamnb.statistics import Floats, Integers
-from streamnb.weighting import Setting, WordWeights, log_priors
+from streamnb.weighting import Setting, log_priors
 
 # Numbers of one block of messages, which keep the interpreter for a millisecond at most.
 _BLOCK = 1 << 17
@@ -72,7 +72,6 @@ class Margins:
         cls,
         indexed: Documents,
         setting: Setting,
-        base: WordWeights | None,
         leave_one_out: bool,
     ) -> Margins | None:
         """Return the margins of indexed messages; None where there is nothing to tell apart.
@@ -87,8 +86,6 @@ class Margins:
             Ordered messages, and counts.
         setting
             How they are scored.
-        base
-            What words weigh in the estimate and the score besides.
         leave_one_out
             Whether messages are left out of what they are scored by.
         """
@@ -97,12 +94,9 @@ class Margins:
         if n == 0 or k < 2:
             return None
         # Words in the order of their bytes: sums are the same then, whatever the ids.
-        each = np.ones(counts.tokens.shape[0]) if base is None else base.words
-        each = each[indexed.word_order]
-        table = counts.tokens[indexed.word_order].toarray()[:, order] * each[:, None]
+        table = counts.tokens[indexed.word_order].toarray()[:, order]
         messages = indexed.words[:, indexed.word_order].tocsr()
         messages.sort_indices()
-        messages.data *= each[messages.indices]
         place = np.zeros(len(counts.class_documents), dtype=np.int64)
         place[order] = np.arange(k)
         classes = place[indexed.classes]

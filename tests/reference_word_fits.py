@@ -39,8 +39,6 @@ class WordFitReference(WeightsReference):
         One of `LOSSES`.
     ridge, leave_one_out, alpha, prior, unseen, vocabulary_size, max_documents
         As at `streamnb.ComposedNB`.
-    words
-        "GRW" where words weigh their gain ratio besides.
     """
 
     def __init__(

@@ -36,8 +36,7 @@ each_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
 def make(event: str = "OVA", loss: str = "generalised", **parameters: Any) -> ComposedNB:
-    base = "gain-ratio" if parameters.pop("words", None) else "uniform"
-    return ComposedNB(EVENTS[event], weights=loss, base_weights=base, **parameters)
+    return ComposedNB(EVENTS[event], weights=loss, **parameters)
 
 
 def learned(model: Any, stream: Any) -> Any:
@@ -60,7 +59,6 @@ SETTINGS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "uniform, skip": ("CNB", "generalised", {"prior": "uniform", "unseen": "skip"}),
     "alpha, size": ("OVA", "likelihood", {"alpha": 0.2, "vocabulary_size": 80, "ridge": 1.0}),
     "recent": ("MNB", "deviance", {"max_documents": 20}),
-    **{f"gain ratio {event}": (event, "generalised", {"words": "GRW"}) for event in EVENTS},
 }
 
 
@@ -128,7 +126,7 @@ def test_margins_are_those_of_models_that_unlearned_the_message(event: str) -> N
     indexed = copied.Documents.of(model._store, ordered=True)
     prior = "empirical" if event == "MNB" else "laplace"
     setting = Setting(EVENTS[event], prior, 1.0, float(model.n_words))
-    margins = Margins.of(indexed, setting, None, leave_one_out=True)
+    margins = Margins.of(indexed, setting, leave_one_out=True)
     assert margins is not None
     found = margins.offsets + margins.slopes.margins(np.ones(len(margins.words)))
     # m is that of all words, whatever is learned.
@@ -144,9 +142,9 @@ def test_margins_are_those_of_models_that_unlearned_the_message(event: str) -> N
 def test_margins_in_blocks_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
     setting = Setting("one-versus-all", "laplace", 1.0, 45.0)
-    at_once = Margins.of(indexed, setting, None, leave_one_out=True)
+    at_once = Margins.of(indexed, setting, leave_one_out=True)
     monkeypatch.setattr("streamnb.word_margins._BLOCK", 1)
-    in_blocks = Margins.of(indexed, setting, None, leave_one_out=True)
+    in_blocks = Margins.of(indexed, setting, leave_one_out=True)
     assert at_once is not None
     assert in_blocks is not None
     for one, two in zip(at_once.slopes.columns, in_blocks.slopes.columns, strict=True):
@@ -155,7 +153,7 @@ def test_margins_in_blocks_are_those_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_gradients_are_those_of_the_loss() -> None:
     indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
-    margins = Margins.of(indexed, Setting("multinomial", "laplace", 1.0, 45.0), None, True)
+    margins = Margins.of(indexed, Setting("multinomial", "laplace", 1.0, 45.0), True)
     assert margins is not None
     value = objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.3)
     rng = np.random.default_rng(1)
@@ -211,11 +209,10 @@ streams = st.lists(
     extra=st.tuples(words, st.sampled_from("pqr"), st.just(2.0)),
     event=st.sampled_from(list(EVENTS)),
     loss=st.sampled_from(list(LOSSES)),
-    base=st.sampled_from([None, "GRW"]),
 )
-def test_state_is_exact(stream: Any, extra: Any, event: str, loss: str, base: Any) -> None:
+def test_state_is_exact(stream: Any, extra: Any, event: str, loss: str) -> None:
     """Unlearning undoes learning, in any order; merging is learning on; files hold it all."""
-    model = learned(make(event, loss, words=base), stream)
+    model = learned(make(event, loss), stream)
     before = model.to_bytes()
     model.learn_one(*extra)
     after = model.to_bytes()
@@ -233,7 +230,7 @@ def test_state_is_exact(stream: Any, extra: Any, event: str, loss: str, base: An
     assert loaded.joint_log_likelihood_one(extra[0]) == pytest.approx(scores, abs=1e-9)
     model.unlearn_one(*extra)
     assert model.to_bytes() == before
-    one, two = (learned(make(event, loss, words=base), part) for part in (stream[:3], stream[3:]))
+    one, two = (learned(make(event, loss), part) for part in (stream[:3], stream[3:]))
     kept = one.to_bytes()
     one.merge(two)
     assert one.to_bytes() == before
@@ -360,14 +357,11 @@ def test_weights_are_exponents_beside_parents_too(event: str) -> None:
         ({"multiclass": "pairs"}, "one weight for all classes"),
         ({"multiclass": "votes"}, "multiclass"),
         ({"leave_one_out": 1}, "leave_one_out"),
-        ({"base_weights": "selection"}, "base_weights"),
         ({"document_weights": "discriminative"}, "count alike"),
         ({"event": "bernoulli"}, "absent words"),
         ({"event": "attributes"}, "count no words"),
         ({"estimate": "correlation"}, "correlation factor"),
         ({"neighbourhood": "tree"}, "weights and document_weights 'uniform'"),
-        ({"event": "gaussian", "base_weights": "gain-ratio"}, "count no words"),
-        ({"weights": "uniform", "base_weights": "gain-ratio"}, "minimise a loss"),
     ],
     ids=str,
 )
@@ -391,13 +385,13 @@ def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
     setting = Setting("one-versus-all", "laplace", 1.0, 45.0)
     fit = WordFit(LIKELIHOOD, 0.01, leave_one_out=True)
-    margins = Margins.of(indexed, setting, None, leave_one_out=True)
+    margins = Margins.of(indexed, setting, leave_one_out=True)
     assert margins is not None
     value = objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.01)
     monkeypatch.setattr("streamnb.word_fits.MAX_ITERATIONS", 2)
     losses, before = [], None
     for _ in range(4):
-        found = fit.exponents(indexed, setting, None, before).words
+        found = fit.exponents(indexed, setting, before).words
         before = found[indexed.word_order]
         losses.append(value(found[margins.words])[0])
     assert losses == sorted(losses, reverse=True)

@@ -78,9 +78,6 @@ class ComposedNB(NaiveBayes):
         attributes and 0.1 for words.
     leave_one_out
         Whether weights of words are fitted to messages each scored without its own counts.
-    base_weights
-        Of words beside those that minimise a loss, in the estimate and in the score: `"uniform"`
-        or `"gain-ratio"`.
     document_weights
         `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
         with words independent.
@@ -159,14 +156,12 @@ class ComposedNB(NaiveBayes):
         multiclass: str | None = None,
         ridge: float | None = None,
         leave_one_out: bool = True,
-        base_weights: str = "uniform",
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
         self.multiclass = multiclass
         self.ridge = ridge
         self.leave_one_out = leave_one_out
-        self.base_weights = base_weights
         self.bag_threshold = bag_threshold
         self.bins = bins
         self.values = values

@@ -6,7 +6,6 @@ import dataclasses
 
 from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
-from streamnb.errors import InputError
 from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.weighting import (
     Setting,
@@ -49,28 +48,6 @@ class Weights:
     def minimises(self) -> Loss | None:
         """The loss over recent messages that the weights minimise, if any."""
         return None
-
-    def beside(self, base: object, documents: DocumentWeights) -> Weights:
-        """Return what words weigh in the estimate too.
-
-        Parameters
-        ----------
-        base
-            What words weigh beside weights that minimise a loss: `"uniform"` or `"gain-ratio"`.
-        documents
-            What documents weigh.
-
-        Raises
-        ------
-        InputError
-            If there are no such weights, or they don't go together.
-        """
-        if base != "uniform":
-            raise InputError(
-                f"base_weights={base!r} stand beside weights that minimise a loss of texts, not "
-                f"beside {self.name!r}"
-            )
-        return self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,17 +100,6 @@ class MinimisedWeights(Weights):
     def minimises(self) -> Loss:
         """The loss."""
         return self.loss
-
-    def beside(self, base: object, documents: DocumentWeights) -> Weights:
-        """Return what words weigh in the estimate too, beside the score."""
-        if documents.periodic:
-            raise InputError(
-                f"weights that minimise a loss need document_weights 'uniform': they are fitted to "
-                f"messages that count alike, so not {documents.name!r}"
-            )
-        if base not in ("uniform", "gain-ratio"):
-            raise InputError(f"base_weights must be 'uniform' or 'gain-ratio', not {base!r}")
-        return GAIN_RATIO if base == "gain-ratio" else UNIFORM
 
 
 @dataclasses.dataclass(frozen=True)
