@@ -28,7 +28,7 @@ from rounds import Target, table  # noqa: E402
 from streamnb.cli.model_specs import build, model_spec  # noqa: E402
 
 MODELS = (
-    *("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DWMNB"),
+    *("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),
     "ComposedNB(weights='generalised', max_documents=20000)",
 )
 ASKED = 400

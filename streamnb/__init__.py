@@ -27,11 +27,16 @@ from streamnb.errors import (
 from streamnb.explanation import Explanation
 from streamnb.models import (
     BNB,
+    CBFWNB,
     CNB,
     DFWCNB,
     DFWMNB,
+    DFWNB,
     DFWOVA,
     DNB,
+    DTWCNB,
+    DTWMNB,
+    DTWOVA,
     DWCNB,
     DWMNB,
     DWOVA,
@@ -48,6 +53,7 @@ from streamnb.models import (
     HNB,
     HONB,
     HOVA,
+    KLNB,
     LNB,
     LWWCNB,
     LWWMNB,
@@ -57,6 +63,7 @@ from streamnb.models import (
     NBCF,
     OVA,
     PHNB,
+    SBC,
     SECNB,
     SEMNB,
     SEOVA,
@@ -67,6 +74,7 @@ from streamnb.models import (
     RwcCNB,
     RwcMNB,
     RwcOVA,
+    TreeNB,
 )
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.tokenizer import Tokenizer
@@ -75,11 +83,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BNB",
+    "CBFWNB",
     "CNB",
     "DFWCNB",
     "DFWMNB",
+    "DFWNB",
     "DFWOVA",
     "DNB",
+    "DTWCNB",
+    "DTWMNB",
+    "DTWOVA",
     "DWCNB",
     "DWMNB",
     "DWOVA",
@@ -96,6 +109,7 @@ __all__ = [
     "HNB",
     "HONB",
     "HOVA",
+    "KLNB",
     "LNB",
     "LWWCNB",
     "LWWMNB",
@@ -105,6 +119,7 @@ __all__ = [
     "NBCF",
     "OVA",
     "PHNB",
+    "SBC",
     "SECNB",
     "SEMNB",
     "SEOVA",
@@ -124,6 +139,7 @@ __all__ = [
     "RwcOVA",
     "StreamNBError",
     "Tokenizer",
+    "TreeNB",
     "load",
 ]
 

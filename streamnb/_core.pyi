@@ -12,6 +12,7 @@ __all__ = [
     "NativeTokenizer",
     "Scoring",
     "cooccurrence_squares",
+    "split_depths",
     "tokenize_and_hash",
 ]
 
@@ -79,9 +80,11 @@ class CountStore:
         columns: bool,
         own_pairs: bool,
         form: str = "counts",
+        weighed: bool = False,
     ) -> Self: ...
     @staticmethod
     def restore(tokenizer: NativeTokenizer, snapshot: bytes) -> CountStore: ...
+    def weigh(self, scoring: Scoring) -> None: ...
     def learn(self, x: str | Mapping[Any, float], class_id: int, weight: Any) -> None: ...
     def learn_many(
         self, batch: Batch, class_ids: list[int], weight: Any, start: int, stop: int
@@ -201,5 +204,16 @@ class CountStore:
 
 def cooccurrence_squares(
     indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int
+) -> bytes: ...
+def split_depths(
+    indptr: _Integers,
+    word_ids: _Integers,
+    class_ids: _Integers,
+    weights: _Floats,
+    word_order: _Integers,
+    n_words: int,
+    n_classes: int,
+    max_depth: int,
+    min_samples_leaf: float,
 ) -> bytes: ...
 def tokenize_and_hash(tokenizer: NativeTokenizer, batch: Batch) -> int: ...

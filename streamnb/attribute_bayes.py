@@ -1,4 +1,4 @@
-"""The base of models that weigh the attributes of columns."""
+"""The bases of models that weigh the attributes of columns."""
 
 from __future__ import annotations
 
@@ -69,6 +69,66 @@ class WeightedAttributes(NaiveBayes):
     ) -> None:
         self.multiclass = multiclass
         self.ridge = ridge
+        self.values = values
+        super().__init__(
+            alpha=alpha,
+            prior=prior,
+            unseen=unseen,
+            vocabulary_size=vocabulary_size,
+            tokenizer=tokenizer,
+            refresh_every=refresh_every,
+            threshold=threshold,
+            positive=positive,
+            cost_ratio=cost_ratio,
+            max_words=max_words,
+            max_documents=max_documents,
+            max_pairs=max_pairs,
+        )
+
+
+class FilteredAttributes(NaiveBayes):
+    """Base of models whose attributes have weights that follow from the recent messages.
+
+    Columns, and P(x_j|c), are those of `WeightedAttributes`. A class has the score
+
+        ln P(c) + Σ_j w_j ln P(x_j|c)      (Equations 5 and 6)
+
+    with one weight for all classes. Weights are computed over the most recent `max_documents`
+    messages as `refresh_every` says; what they are multiplied with is never stale. To measures of
+    information a number is its bin among those of the recent messages, and a missing value is one
+    of its own. An attribute that has come since weighs 1.
+
+    Parameters
+    ----------
+    values
+        Attribute → how many values it has, where that is known beforehand; else those learned.
+    max_documents
+        Messages kept for the weights, 0 or more, past which the oldest are evicted; None is
+        10,000.
+    vocabulary_size, tokenizer, max_pairs
+        Without effect: there is no text.
+
+    The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+    """
+
+    event = GAUSSIAN
+
+    def __init__(
+        self,
+        values: Mapping[str, int] | None = None,
+        alpha: float = 1.0,
+        prior: str | None = None,
+        unseen: str | None = None,
+        vocabulary_size: int | None = None,
+        tokenizer: Callable[[str], Iterable[Any]] | None = None,
+        refresh_every: int | float = 0.1,
+        threshold: float | str | None = None,
+        positive: Any = None,
+        cost_ratio: float = 1.0,
+        max_words: int = 1_000_000,
+        max_documents: int | None = None,
+        max_pairs: int = 1_000_000,
+    ) -> None:
         self.values = values
         super().__init__(
             alpha=alpha,

@@ -99,16 +99,39 @@ class AttributeCounts:
         self.learned = {i: float(n) for i, n in enumerate(documents) if n > 0}
 
     def terms(
-        self, row: Row, order: list[int], scoring: _core.Scoring
+        self,
+        row: Row,
+        order: list[int],
+        scoring: _core.Scoring,
+        twice: frozenset[str] = frozenset(),
+        halved: _core.Scoring | None = None,
     ) -> tuple[list[float], Terms]:
-        """Return ln P(c), and ln P(x_j|c) of each value, for each of the classes in `order`."""
+        """Return ln P(c), and ln P(x_j|c) of each value, for each of the classes.
+
+        Parameters
+        ----------
+        row
+            The values.
+        order
+            The classes.
+        scoring
+            Of the categories.
+        twice
+            Attributes that are estimated as if each message had been learned twice.
+        halved
+            The scoring with half the smoothing, which does that for categories.
+        """
         priors, words = self.native.explain(row.words, scoring)
         owners = dict(zip(row.words, row.attributes, strict=True))
+        if twice and halved is not None:
+            heavy = {word: 1.0 for word, name in owners.items() if name in twice}
+            estimated = dict(self.native.explain(heavy, halved)[1]) if heavy else {}
+            words = [(word, estimated.get(word, by_id)) for word, by_id in words]
         terms = [
             (word, owners[word], [by_id[class_id] for class_id in order]) for word, by_id in words
         ]
         for name, number in row.numbers.items():
-            densities = self.numbers.log_densities(name, number, order)
+            densities = self.numbers.log_densities(name, number, order, name in twice)
             if densities is not None:
                 terms.append((name, name, densities))
         return [priors[class_id] for class_id in order], terms

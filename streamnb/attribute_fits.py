@@ -1,10 +1,11 @@
-"""Fits of the weights of attributes to the recent examples."""
+"""Weights of attributes from the recent examples: fitted, measured, or searched for."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,11 +13,115 @@ from streamnb import _core
 from streamnb.attribute_counts import AttributeCounts
 from streamnb.attribute_weights import AttributeWeights
 from streamnb.errors import InputError
-from streamnb.examples import Example
+from streamnb.example_table import ExampleTable
 from streamnb.losses import Loss, fit
 from streamnb.moments import FARTHEST
 from streamnb.parameters import check_number
-from streamnb.statistics import Floats
+from streamnb.statistics import Floats, Integers
+
+
+class Weighing(Protocol):
+    """How attributes get their weights."""
+
+    def weights(
+        self,
+        counts: AttributeCounts,
+        order: list[int],
+        scoring: _core.Scoring,
+        before: AttributeWeights,
+    ) -> AttributeWeights:
+        """Return the weights.
+
+        Parameters
+        ----------
+        counts
+            The counts and the examples.
+        order
+            Class ids, in the order of their labels.
+        scoring
+            Of the categories.
+        before
+            The weights in use.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """Weights that a measure of the examples gives, for all classes at once.
+
+    Attributes
+    ----------
+    measure
+        What gives them.
+    in_estimate
+        Whether an attribute of weight 2 is estimated as if each message had been learned twice.
+    """
+
+    measure: Callable[[ExampleTable], Floats]
+    in_estimate: bool = False
+
+    def weights(
+        self,
+        counts: AttributeCounts,
+        order: list[int],
+        scoring: _core.Scoring,
+        before: AttributeWeights,
+    ) -> AttributeWeights:
+        """Return the weights; whatever they were before."""
+        table = ExampleTable.of(list(counts.examples.order), order)
+        if not table.tells:
+            return AttributeWeights()
+        found = self.measure(table)
+        twice = {name for name, each in zip(table.names, found, strict=True) if each == 2.0}
+        return dataclasses.replace(
+            _of_all(table.names, found), twice=frozenset(twice if self.in_estimate else ())
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Searched:
+    """Weights with which the classifier decides best, for all classes at once.
+
+    Attributes
+    ----------
+    search
+        Given ln P(x_j|c) of the examples, ln P(c), and classes and weights of the examples.
+    """
+
+    search: Callable[[Floats, Floats, Integers, Floats], Floats]
+
+    def weights(
+        self,
+        counts: AttributeCounts,
+        order: list[int],
+        scoring: _core.Scoring,
+        before: AttributeWeights,
+    ) -> AttributeWeights:
+        """Return the weights; whatever they were before."""
+        table = ExampleTable.of(list(counts.examples.order), order)
+        if not table.tells:
+            return AttributeWeights()
+        priors, terms = log_terms(table, counts, order, scoring)
+        return _of_all(table.names, self.search(terms, priors, table.classes, table.weights))
+
+
+def _of_all(names: list[str], found: Floats) -> AttributeWeights:
+    return AttributeWeights.of(names, {None: np.concatenate([[1.0], found])}, votes=False)
+
+
+def check_event(name: str, numbers: bool) -> None:
+    """Check that there are attributes to weigh.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    if not numbers:
+        raise InputError(
+            f"{name!r} are weights of attributes: combine them with the event 'gaussian'"
+        )
+
 
 COLUMN_RIDGE = 0.01
 """What `ridge=None` means for columns: little, as the paper has none."""
@@ -41,16 +146,14 @@ class Fit:
     ridge: float
 
     @classmethod
-    def of(cls, loss: Loss | None, multiclass: Any, ridge: Any) -> Fit | None:
-        """Check what a model was given; None where it has no weights.
+    def of(cls, loss: Loss, multiclass: Any, ridge: Any) -> Fit:
+        """Check what a model was given.
 
         Raises
         ------
         InputError
             If something is out of range.
         """
-        if loss is None:
-            return None
         multiclass = "pairs" if multiclass is None else multiclass
         if multiclass not in ("pairs", "direct"):
             raise InputError(f"multiclass must be 'pairs' or 'direct', not {multiclass!r}")
@@ -90,15 +193,13 @@ class Fit:
             Weights to start from. A loss that is not convex has several minima: there each fit
             starts anew, so that weights follow from the counts and not from the fits before.
         """
-        examples = list(counts.examples.order)
         if not self.loss.convex:
             before = AttributeWeights()
-        if len(order) < 2 or not examples:
+        table = ExampleTable.of(list(counts.examples.order), order)
+        if not table.tells:
             return AttributeWeights()
-        names, priors, terms = _table(counts, examples, order, scoring)
-        place = {class_id: i for i, class_id in enumerate(order)}
-        classes = np.array([place[each.class_id] for each in examples])
-        weights = np.array([each.weight for each in examples])
+        names, classes, weights = table.names, table.classes, table.weights
+        priors, terms = log_terms(table, counts, order, scoring)
         fitted: dict[tuple[int, int] | None, Floats] = {}
         if self.multiclass == "direct" or len(order) == 2:
             start = before.start(None, names, self.begin)
@@ -121,32 +222,22 @@ class Fit:
         return AttributeWeights.of(names, fitted, votes=True)
 
 
-def _table(
-    counts: AttributeCounts, examples: list[Example], order: list[int], scoring: _core.Scoring
-) -> tuple[list[str], Floats, Floats]:
-    """Return attributes, ln P(c), and ln P(x_j|c): `(examples, classes, attributes)`."""
-    words = {word: 1.0 for each in examples for word in each.row.words}
-    priors, found = counts.native.explain(words, scoring)
-    code = {word: i for i, (word, _) in enumerate(found)}
-    # The last row is that of no word.
-    logs = np.array([[by_id[i] for i in order] for _, by_id in found] + [[0.0] * len(order)])
-    names = sorted(
-        {name for each in examples for name in (*each.row.attributes, *each.row.numbers)}
-    )
-    place = {name: j for j, name in enumerate(names)}
-    codes = np.full((len(examples), len(names)), len(found))
-    numbers = np.full(codes.shape, np.nan)
-    for i, each in enumerate(examples):
-        for word, name in zip(each.row.words, each.row.attributes, strict=True):
-            codes[i, place[name]] = code.get(word, len(found))
-        for name, number in each.row.numbers.items():
-            numbers[i, place[name]] = number
-    terms = logs[codes].transpose(0, 2, 1).copy()
-    for name, j in place.items():
+def log_terms(
+    table: ExampleTable, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
+) -> tuple[Floats, Floats]:
+    """Return ln P(c), and ln P(x_j|c) of the examples: `(examples, classes, attributes)`."""
+    priors, found = counts.native.explain(dict.fromkeys(table.words, 1.0), scoring)
+    by_word = dict(found)
+    # A word that is none of the model's counts for nothing; the last row is that of no word.
+    nothing = [0.0] * (max(order) + 1)
+    each_word = [by_word.get(word, nothing) for word in table.words]
+    logs = np.array([[by_id[i] for i in order] for by_id in (*each_word, nothing)])
+    terms = logs[table.codes].transpose(0, 2, 1).copy()
+    for j, name in enumerate(table.names):
         normals = counts.numbers.normals(name, order)
         if normals is not None:
             mean, constant, deviation = (np.array(each) for each in zip(*normals, strict=True))
-            away = np.abs(numbers[:, j, None] - mean) / deviation
+            away = np.abs(table.numbers[:, j, None] - mean) / deviation
             density = constant - 0.5 * np.minimum(away, FARTHEST) ** 2
             terms[:, :, j] += np.where(np.isnan(density), 0.0, density)
-    return names, np.array([priors[i] for i in order]), terms
+    return np.array([priors[i] for i in order]), terms

@@ -15,8 +15,8 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.attribute_counts import AttributeCounts
-from streamnb.attribute_fits import Fit
-from streamnb.attribute_weights import AttributeWeights
+from streamnb.attribute_fits import Weighing
+from streamnb.attribute_weights import AttributeWeights, Terms
 from streamnb.errors import ModelFileError
 from streamnb.examples import Row, Rows
 
@@ -36,6 +36,8 @@ class AttributeStore:
         self.counted = AttributeCounts(native, settings)
         self.settings = dict(settings)
         self.in_use = AttributeWeights()
+        # The scoring with half the smoothing, for attributes that count each message twice.
+        self.halved: _core.Scoring | None = None
         # The rank of each class among the labels, and the classes learned in that order.
         self.ranks: list[int] = []
         self.order: list[int] = []
@@ -74,17 +76,17 @@ class AttributeStore:
         """Say how many values attributes have."""
         self.counted.native.declare(values)
 
-    def refit(self, how: Fit, scoring: _core.Scoring, anew: bool) -> None:
-        """Fit the weights to the examples, aside, and swap them in.
+    def refit(self, how: Weighing, scoring: _core.Scoring, anew: bool) -> None:
+        """Weigh the attributes by the examples, aside, and swap the weights in.
 
         Parameters
         ----------
         how
-            What to minimise, and how with several classes.
+            What gives the weights.
         scoring
             Of the categories.
         anew
-            Whether to start from weights of 1, not from those in use.
+            Whether fits start from weights of 1, not from those in use.
         """
         # In the midst of a batch there may be classes whose labels have no order yet.
         known = len(self.ranks)
@@ -95,8 +97,11 @@ class AttributeStore:
 
     # --- scores -------------------------------------------------------------------------------
 
+    def _terms(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], Terms]:
+        return self.counted.terms(row, self.order, scoring, self.in_use.twice, self.halved)
+
     def _ordered(self, row: Row, scoring: _core.Scoring) -> list[float]:
-        priors, terms = self.counted.terms(row, self.order, scoring)
+        priors, terms = self._terms(row, scoring)
         return self.in_use.scores(self.order, priors, terms)
 
     def _by_id(self, values: Sequence[float]) -> list[float]:
@@ -135,7 +140,7 @@ class AttributeStore:
 
     def explain(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], list[Any]]:
         """Return the scores taken apart."""
-        priors, terms = self.counted.terms(row, self.order, scoring)
+        priors, terms = self._terms(row, scoring)
         baseline, parts = self.in_use.explain(self.order, priors, terms)
         return self._by_id(baseline), [(name, self._by_id(part)) for name, part in parts]
 
@@ -243,7 +248,13 @@ def open_store(
         # Its own index holds words only: examples are kept here.
         bounds = {**settings, "max_documents": 0, "max_pairs": 0}
         native = _core.CountStore(
-            tokenizer, **bounds, frequencies=False, columns=True, own_pairs=False, form="counts"
+            tokenizer,
+            **bounds,
+            frequencies=False,
+            columns=True,
+            own_pairs=False,
+            form="counts",
+            weighed=False,
         )
         store = AttributeStore(native, settings)
     return cast("_core.CountStore", store)

@@ -34,11 +34,14 @@ class AttributeWeights:
         The weight of the prior likewise.
     votes
         Whether more than two classes are decided by the votes of pairs.
+    twice
+        Attributes that are estimated as if each message had been learned twice.
     """
 
     by_pair: Mapping[Pair | None, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     prior: Mapping[Pair | None, float] = dataclasses.field(default_factory=dict)
     votes: bool = False
+    twice: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, names: list[str], fitted: Mapping[Pair | None, Floats], votes: bool) -> Self:
@@ -136,13 +139,14 @@ class AttributeWeights:
 
     def state(self, places: Mapping[int, int]) -> dict[str, Any]:
         """Return everything, for `restored`; classes by their places."""
-        kept = []
+        kept: list[Any] = []
         for pair, weights in self.by_pair.items():
             if pair is None or (pair[0] in places and pair[1] in places):
                 ids = None if pair is None else sorted(places[class_id] for class_id in pair)
                 hexed = {name: weight.hex() for name, weight in weights.items()}
                 kept.append([ids, self.prior[pair].hex(), hexed])
-        return {"votes": self.votes, "pairs": sorted(kept, key=lambda each: each[0] or [])}
+        kept.sort(key=lambda each: each[0] or [])
+        return {"votes": self.votes, "pairs": kept, "twice": sorted(self.twice)}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Self:
@@ -152,4 +156,4 @@ class AttributeWeights:
             pair = None if ids is None else (int(ids[0]), int(ids[1]))
             prior[pair] = float.fromhex(first)
             by_pair[pair] = {name: float.fromhex(weight) for name, weight in hexed.items()}
-        return cls(by_pair, prior, bool(state["votes"]))
+        return cls(by_pair, prior, bool(state["votes"]), frozenset(map(str, state["twice"])))

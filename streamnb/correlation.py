@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -10,7 +11,9 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError
+from streamnb.labels import Label, Labels
 from streamnb.parameters import check_number
+from streamnb.recording import Note
 from streamnb.statistics import Counts, Floats
 
 PAPER_FACTOR = 0.1
@@ -24,7 +27,11 @@ class MakeScoring(Protocol):
     """Make a scoring with all but the factors settled."""
 
     def __call__(
-        self, *, factor: float, factors: list[tuple[float, float]] | None = None
+        self,
+        *,
+        factor: float | None = None,
+        factors: list[tuple[float, float]] | None = None,
+        alpha: float = 1.0,
     ) -> _core.Scoring:
         """Return it for a factor, and those of classes that have their own, by class id."""
 
@@ -58,13 +65,6 @@ class CorrelationFactor:
     def __init__(self, make: MakeScoring, factor: float) -> None:
         self.scoring = make(factor=factor)
 
-    def state(self, class_ids: list[int]) -> list[Any] | None:
-        """Return what does not follow from the parameters, classes in this order."""
-        return None
-
-    def restore(self, state: list[Any]) -> None:
-        """Take what `state` returned, class ids being places in its order."""
-
 
 class LearnedFactor(CorrelationFactor):
     """The factor of `GRID` with the fewest errors so far.
@@ -81,6 +81,8 @@ class LearnedFactor(CorrelationFactor):
         Weight of the messages that each has decided wrongly.
     """
 
+    name = "factor"
+
     def __init__(self, make: MakeScoring) -> None:
         super().__init__(make, PAPER_FACTOR)
         self.candidates = [make(factor=factor) for factor in GRID]
@@ -92,6 +94,15 @@ class LearnedFactor(CorrelationFactor):
         """The factor in use."""
         return GRID[self._place]
 
+    def judge(
+        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+    ) -> Note | None:
+        """Decide a message that is about to be learned with each factor of the grid."""
+        if len(labels.order) < 2:
+            return None
+        decisions = store.decisions(x, self.candidates)
+        return functools.partial(self.record, decisions, labels.ids[y])
+
     def record(self, decisions: Sequence[int | None], class_id: int, weight: float) -> None:
         """Note what each factor decided for a message of this class."""
         for place, decision in enumerate(decisions):
@@ -99,7 +110,7 @@ class LearnedFactor(CorrelationFactor):
                 self.errors[place] += weight
         self._choose()
 
-    def state(self, class_ids: list[int]) -> list[Any]:
+    def state(self) -> list[float]:
         """Return the errors."""
         return list(self.errors)
 
@@ -136,19 +147,16 @@ class OptimalFactor(CorrelationFactor):
 
     def refresh(self, counts: Counts) -> None:
         """Compute the factors anew."""
-        self._use([(own, rest) for own, rest in optimal_factors(counts).tolist()])
+        self.use([(own, rest) for own, rest in optimal_factors(counts).tolist()])
 
-    def state(self, class_ids: list[int]) -> list[Any]:
-        """Return the factors in use."""
+    def in_use(self, class_ids: list[int]) -> list[tuple[float, float]]:
+        """Return the factors in use, classes in this order."""
         none = (PAPER_FACTOR, PAPER_FACTOR)
         known = dict(enumerate(self._factors))
         return [known.get(class_id, none) for class_id in class_ids]
 
-    def restore(self, state: list[Any]) -> None:
-        """Take factors that `state` returned."""
-        self._use([(own, rest) for own, rest in state])
-
-    def _use(self, factors: list[tuple[float, float]]) -> None:
+    def use(self, factors: list[tuple[float, float]]) -> None:
+        """Take factors, by class id."""
         self._factors = factors
         self.scoring = self._make(factor=PAPER_FACTOR, factors=factors)
 

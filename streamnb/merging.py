@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from streamnb import _core
 from streamnb.columns import Columns
-from streamnb.correlation import LearnedFactor
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.labels import Label
 from streamnb.statistics import Counts
-from streamnb.threshold import LearnedThreshold
 
 if TYPE_CHECKING:
     from streamnb.naive_bayes import NaiveBayes
@@ -29,14 +27,10 @@ def merge(model: NaiveBayes, other: NaiveBayes) -> None:
     for label in new:
         model._labels.add(label)
     model._store.set_ranks(model._labels.ranks())
-    mine, theirs = model._threshold, other._threshold
-    if isinstance(mine, LearnedThreshold) and isinstance(theirs, LearnedThreshold):
-        mine.merge(theirs)
-    if model._packaging is not None and other._packaging is not None:
-        model._packaging.merge(other._packaging)
-    factor, other_factor = model._factor, other._factor
-    if isinstance(factor, LearnedFactor) and isinstance(other_factor, LearnedFactor):
-        factor.merge(other_factor)
+    records = {recorder.name: recorder for recorder in other._recorders}
+    for recorder in model._recorders:
+        if recorder.name in records:
+            recorder.merge(records[recorder.name])
 
 
 def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
@@ -60,17 +54,7 @@ def subtract(model: NaiveBayes, other: NaiveBayes) -> None:
 
 def _matched(model: NaiveBayes, other: NaiveBayes) -> list[Label]:
     """Return the other model's labels, if the two count alike."""
-    if not isinstance(other, type(model)) or (
-        other._parts(),
-        other._estimate_part(),
-        other._weight_parts(),
-        other._neighbourhood_part(),
-    ) != (
-        model._parts(),
-        model._estimate_part(),
-        model._weight_parts(),
-        model._neighbourhood_part(),
-    ):
+    if not isinstance(other, type(model)) or other._parts != model._parts:
         raise InputError(
             f"a {type(model).__name__} takes another {type(model).__name__}, "
             f"not {type(other).__name__}"

@@ -74,6 +74,10 @@ class Moments:
         """Return the difference."""
         return self.add(other, -1)
 
+    def doubled(self) -> Moments:
+        """Return the moments of each number twice."""
+        return self.add(self)
+
     def _over(self, units: int, places: int) -> tuple[int, int, int]:
         u, p = units - self.units, places - self.places
         return self.weight << u, self.first << u + p, self.second << u + 2 * p
@@ -202,9 +206,11 @@ class NumberTable:
             self.replace(moments, class_id)
         self._prune()
 
-    def log_densities(self, name: str, number: float, classes: Iterable[int]) -> list[float] | None:
+    def log_densities(
+        self, name: str, number: float, classes: Iterable[int], twice: bool = False
+    ) -> list[float] | None:
         """Return the logarithm of Equation 3 for each class; None as `normals` does."""
-        normals = self.normals(name, classes)
+        normals = self.normals(name, classes, twice)
         if normals is None:
             return None
         logs = []
@@ -215,23 +221,27 @@ class NumberTable:
             logs.append(constant - 0.5 * distance * distance)
         return logs
 
-    def normals(self, name: str, classes: Iterable[int]) -> list[Normal] | None:
+    def normals(
+        self, name: str, classes: Iterable[int], twice: bool = False
+    ) -> list[Normal] | None:
         """Return the Gaussian of each class; None for an attribute without numbers.
 
-        A class that has no number of the attribute has those of all classes together.
+        A class that has no number of the attribute has those of all classes together. With `twice`
+        it is as if each number had been learned twice.
         """
         by_class = self.moments.get(name)
         if by_class is None:
             return None
         found = [by_class.get(class_id) for class_id in classes]
-        if None not in found:
+        if None not in found and not twice:
             return [each._normal or each.normal for each in found if each]
         pooled = Moments()
         for moments in list(by_class.values()):
             pooled = pooled.add(moments)
         if not pooled.weight:
             return None
-        return [(each or pooled).normal for each in found]
+        own = [each or pooled for each in found]
+        return [(each.doubled() if twice else each).normal for each in own]
 
     def state(self, ranks: Mapping[int, int]) -> dict[str, Any]:
         """Return everything, canonically; classes by their ranks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,23 +12,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from streamnb import _core, columns, inputs, merging, outputs, saving
-from streamnb.attribute_fits import Fit
-from streamnb.attribute_store import attributes_of, open_store
-from streamnb.columns import Columns
-from streamnb.correlation import LearnedFactor, OptimalFactor, parse_factor
+from streamnb import _core, assembly, columns, inputs, merging, outputs, saving
+from streamnb.attribute_store import attributes_of
+from streamnb.correlation import parse_factor
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.errors import NotLearnedError
-from streamnb.examples import NumberColumns
 from streamnb.explanation import Explanation
 from streamnb.forms import check_form
 from streamnb.labels import Label, Labels, check_label
 from streamnb.packaging import Packaging
 from streamnb.parameters import (
     check_bound,
-    check_choice,
     check_number,
     check_tokenizer,
+    check_weight_of_words,
     is_weight,
 )
 from streamnb.parts import (
@@ -39,6 +37,7 @@ from streamnb.parts import (
     UNIFORM,
     UNIFORM_DOCUMENTS,
     WHOLE_STREAM,
+    Composition,
     Dependence,
     DocumentWeights,
     Estimate,
@@ -47,12 +46,13 @@ from streamnb.parts import (
     Weights,
     with_settings,
 )
+from streamnb.recording import Note
+from streamnb.refreshing import Statistics
 from streamnb.schedule import Schedule
 from streamnb.statistics import Counts, Floats
-from streamnb.threshold import LearnedThreshold, parse_threshold
-from streamnb.weighting import MAX_CANDIDATES, Setting
+from streamnb.threshold import parse_threshold
+from streamnb.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF
 from streamnb.weights_in_use import WeightsInUse
-from streamnb.word_fits import WordFit
 
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]
@@ -127,9 +127,11 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_links: int = 1_000_000
     rounds: int = PAPER_ROUNDS
     max_candidates: int = MAX_CANDIDATES
+    # What words weigh that a tree of depths does not test, for models whose words weigh by them.
+    untested: float = 1.0
     # How a tree grows and how many documents are near, for models that look at some of them only.
     max_depth: int = TREE.max_depth
-    min_samples_leaf: float = TREE.min_samples_leaf
+    min_samples_leaf: float | None = None
     grow: str = TREE.grow
     delta: float = TREE.delta
     tau: float = TREE.tau
@@ -173,121 +175,74 @@ class NaiveBayes(base.MiniBatchClassifier):
         self.form = form
         self._begin(None, Labels())
 
-    def _parts(self) -> tuple[Event, Dependence]:
-        """Return the event model and the dependence."""
-        return self.event, self.dependence
-
-    def _estimate_part(self) -> Estimate:
-        """Return the estimate."""
-        return self.estimate
-
-    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
-        """Return the weights of words and of documents."""
-        return self.weights, self.document_weights
-
-    def _neighbourhood_part(self) -> Neighbourhood:
-        """Return the neighbourhood."""
-        return with_settings(self.neighbourhood, self)
+    def _composition(self) -> Composition:
+        """Return the parts, with the settings that are theirs."""
+        return Composition(
+            self.event,
+            self.dependence,
+            self.estimate,
+            self.weights,
+            self.document_weights,
+            with_settings(self.neighbourhood, self),
+        )
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
-        event, dependence = self._parts()
-        estimate = self._estimate_part()
-        weights, document_weights = self._weight_parts()
-        form = check_form(self.form, event)
-        m = self.vocabulary_size
-        near = self._neighbourhood = self._neighbourhood_part()
-        documents = self.max_documents
-        if documents is None:
-            parts = (dependence, estimate, weights, document_weights, near)
-            documents = max(part.max_documents for part in parts)
-        self._dependence, self._estimate = dependence, estimate
-        own_prior = near.prior or event.prior
-        prior = own_prior if self.prior is None else check_choice("prior", self.prior)
-        how = weights.minimises, self.multiclass, self.ridge
-        self._fit = Fit.of(*how) if event.numbers else None
-        word_fit = None
-        if not event.numbers:
-            word_fit = WordFit.of(*how, self.leave_one_out, document_weights.name)
-        self._weights = WeightsInUse(
-            weights,
-            document_weights,
-            check_bound("rounds", self.rounds, 0),
-            check_bound("max_candidates", self.max_candidates, 1),
-            word_fit,
+        parts = self._parts = self._composition()
+        documents = parts.max_documents if self.max_documents is None else self.max_documents
+        bounds = {
+            "max_words": check_bound("max_words", self.max_words, least=1),
+            "max_documents": check_bound("max_documents", documents, least=0),
+            "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
+        }
+        weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
+        words = parts.weights if weighing is None else UNIFORM
+        fit = None
+        if not parts.event.numbers:
+            fit = parts.weights.of_words(
+                self.multiclass, self.ridge, self.leave_one_out, parts.document_weights
+            )
+        make_scoring, setting = assembly.scoring_of(
+            parts, words, fit is not None, self.alpha, self.prior, self.unseen, self.vocabulary_size
         )
-        make_scoring = functools.partial(
-            _core.Scoring,
-            event=event.name,
-            alpha=check_number("alpha", self.alpha),
-            prior=prior,
-            unseen=event.unseen if self.unseen is None else check_choice("unseen", self.unseen),
-            vocabulary_size=None if m is None else check_bound("vocabulary_size", m, least=1),
-            hidden=dependence.hidden,
-            effective=estimate.substitutes,
-            weighted=weights.periodic,
-            weighted_documents=document_weights.periodic,
-            chi_square=weights.chi_square,
-            minimised=word_fit is not None,
-            neighbourhood=near.native,
-            n_neighbors=near.n_neighbors,
+        least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
+        setting = dataclasses.replace(
+            setting,
+            max_candidates=check_bound("max_candidates", self.max_candidates, 1),
+            max_depth=check_bound("max_depth", self.max_depth, least=0),
+            min_samples_leaf=check_number("min_samples_leaf", least),
+            untested=check_weight_of_words("untested", self.untested),
         )
-        self._setting = Setting(event.name, prior, self.alpha, float(m or 1))
-        correlated = estimate is CORRELATION
+        correlated = parts.estimate is CORRELATION
         self._factor = parse_factor(self.factor, make_scoring) if correlated else None
         self._scoring = make_scoring() if self._factor is None else self._factor.scoring
-        self._columns = Columns(self.bins, self.values) if event.columns else None
-        if event.numbers:
-            self._columns = NumberColumns(self.values)
-        bags = dependence.hidden == PACKAGED.hidden
+        bags = parts.dependence.hidden == PACKAGED.hidden
         self._packaging = Packaging(self.bag_threshold, self.max_links) if bags else None
+        self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
+        self._columns = assembly.columns_of(parts.event, self.bins, self.values)
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._reader: Callable[[Any], Any] | None = None
         if self._columns is not None:
             self._reader = self._columns.read
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
-        self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
         self._schedule = Schedule(self.refresh_every)
-        # What each message is scored for before it is learned, and what is computed periodically.
-        self._records = (
-            isinstance(self._threshold, LearnedThreshold)
-            or isinstance(self._factor, LearnedFactor)
-            or (self._packaging is not None and self._packaging.learns)
+        rounds = check_bound("rounds", self.rounds, 0)
+        self._weights = WeightsInUse(words, parts.document_weights, rounds, fit)
+        self._statistics = Statistics(
+            parts, setting, self._weights, self._factor, weighing, self._packaging
         )
-        self._has_statistics = (
-            bool(dependence.hidden)
-            or estimate.substitutes
-            or isinstance(self._factor, OptimalFactor)
-            or self._weights.periodic
-            or near.periodic
-            or self._fit is not None
-        )
-        settings = {
-            "max_words": check_bound("max_words", self.max_words, least=1),
-            "max_documents": check_bound("max_documents", documents, least=0),
-            "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
-        }
-        if estimate.substitutes or near.native is not None:
-            settings["max_pairs"] = 0  # these need the documents only
-        if self._weights.periodic and not dependence.hidden:
-            settings["max_pairs"] = 0  # weights need the messages only
-        if event.numbers:
-            self._store = open_store(self._native_tokenizer, settings, snapshot)
-        elif snapshot is None:
-            self._store = _core.CountStore(
-                self._native_tokenizer,
-                **settings,
-                frequencies=event.frequencies and not estimate.substitutes,
-                columns=event.columns,
-                own_pairs=dependence.own_pairs,
-                form=form,
-            )
-        else:
-            self._store = _core.CountStore.restore(self._native_tokenizer, snapshot)
+        self._has_statistics = self._statistics.periodic
+        self._recorders = assembly.recorders_of(self._threshold, self._packaging, self._factor)
+        form = check_form(self.form, parts.event)
+        self._store = assembly.open_counts(parts, self._native_tokenizer, bounds, form, snapshot)
+        if (attributes := attributes_of(self._store)) is not None:
+            attributes.halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
+        if parts.document_weights.online:
+            self._store.weigh(self._scoring)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
-        near.plant(self._store, None)
+        parts.neighbourhood.plant(self._store, None)
         self._labels = labels
         self._store.set_ranks(labels.ranks())
 
@@ -320,7 +275,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             class_id = self._labels.ids.get(y)
         except TypeError:
             class_id = None
-        if class_id is not None and not self._records:
+        if class_id is not None and not self._recorders:
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
@@ -328,30 +283,20 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._refresh_statistics()
 
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
-        """Learn a message whose label may be new, or whose score is to be recorded."""
+        """Learn a message whose label may be new, or that is judged before it is learned."""
         new = y not in self._labels.ids
-        threshold, labels = self._threshold, self.classes_
-        record = decisions = None
-        if isinstance(threshold, LearnedThreshold) and len(labels) == 2 and not new:
+        notes: list[Note] = []
+        if not new:
             # Whatever can fail comes before learning.
-            positive = labels[threshold.positive_place(labels)]
-            log_odds = threshold.log_odds(labels, self._ordered_scores(x))
-            record = functools.partial(threshold.record, log_odds, y == positive)
-        packaging, losses = self._packaging, None
-        if packaging is not None and packaging.learns and len(labels) > 1 and not new:
-            losses = self._store.packaged_losses(
-                x, self._scoring, self._labels.ids[y], packaging.grid()
+            judged = (
+                recorder.judge(self._store, self._scoring, self._labels, x, y)
+                for recorder in self._recorders
             )
-        if isinstance(self._factor, LearnedFactor) and len(labels) > 1 and not new:
-            decisions = self._store.decisions(x, self._factor.candidates)
+            notes = [note for note in judged if note is not None]
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
-        if record is not None:
-            record(w)
-        if packaging is not None and losses is not None:
-            packaging.record(losses, w)
-            self._store.set_bag_threshold(packaging.bits)
-        if isinstance(self._factor, LearnedFactor) and decisions is not None:
-            self._factor.record(decisions, self._labels.ids[y], w)
+        for note in notes:
+            note(w)
+        if self._factor is not None:
             self._scoring = self._factor.scoring
         if new and w:
             self._labels.add(y)
@@ -388,12 +333,12 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, _ = self._read_batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        if self._records or self._has_statistics or self._columns is not None or not w:
+        if self._recorders or self._has_statistics or self._columns is not None or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
             return
-        if self._records:
+        if self._recorders:
             # Each message's score before it is learned belongs to the record.
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
@@ -448,8 +393,6 @@ class NaiveBayes(base.MiniBatchClassifier):
             If the other is of another kind, or tokenises differently.
         """
         merging.merge(self, other)
-        if self._factor is not None:
-            self._scoring = self._factor.scoring
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -481,27 +424,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         self._schedule.reset(self._schedule.messages)
 
     def _refresh_statistics(self, anew: bool = False) -> None:
-        attributes = attributes_of(self._store)
-        if attributes is not None and self._fit is not None:
-            # Weights start from those before, but for files: there they follow from the counts.
-            attributes.refit(self._fit, self._scoring, anew)
-            return
-        if isinstance(self._factor, OptimalFactor):
-            self._factor.refresh(self.counts())
+        # Weights start from those before, but for files: there they follow from the counts.
+        self._statistics.refresh(self._store, self._scoring, anew)
+        if self._factor is not None:
             self._scoring = self._factor.scoring
-        if self._weights.periodic and self._store.n_documents:
-            self._weights.refresh(self._store, self._setting, anew)
-        self._neighbourhood.refresh(self._store)
-        if not self._has_statistics or not self._store.n_documents:
-            return
-        # Where ids were given to other words or classes meanwhile, it is done again.
-        while not self._estimate.refresh(self._store, self.alpha):
-            pass
-        while self._dependence.hidden:
-            words = float(max(self.vocabulary_size or 0, self._store.n_words, 1))
-            # Where pruning gave ids to other words meanwhile, it is done again.
-            if self._dependence.refresh(self._store, words, self._packaging):
-                return
 
     # --- predicting ---------------------------------------------------------------------------
 

@@ -16,7 +16,9 @@ from scipy import sparse
 from streamnb import _core
 from streamnb.documents import Documents
 from streamnb.errors import InputError
+from streamnb.labels import Label, Labels
 from streamnb.parameters import check_bound, check_number
+from streamnb.recording import Note
 from streamnb.statistics import Floats, Integers
 
 # Rounding leaves this much where there is nothing.
@@ -269,6 +271,8 @@ class Packaging:
         If one of them is out of range.
     """
 
+    name = "bags"
+
     def __init__(self, choice: float | str, max_links: int) -> None:
         if isinstance(choice, str):
             if choice not in ("average", "auto"):
@@ -309,6 +313,20 @@ class Packaging:
     def grid(self) -> list[float]:
         """Return the thresholds to compare, ascending."""
         return [self._times(factor) for factor in GRID]
+
+    def judge(
+        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+    ) -> Note | None:
+        """Find what a message that is about to be learned costs at each threshold of the grid."""
+        if len(labels.order) < 2:
+            return None
+        losses = store.packaged_losses(x, scoring, labels.ids[y], self.grid())
+
+        def note(weight: float) -> None:
+            self.record(losses, weight)
+            store.set_bag_threshold(self.bits)
+
+        return note
 
     def record(self, losses: list[float], weight: float) -> None:
         """Note what a message of this weight has cost at each threshold of the grid."""

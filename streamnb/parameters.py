@@ -41,6 +41,33 @@ def check_bound(name: str, value: Any, least: int) -> int:
     return min(int(value), 2**53)
 
 
+def check_weight_of_words(name: str, value: Any) -> float:
+    """Return a weight of words, to which something may be added.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    weight = check_number(name, value)
+    if not 0 <= weight <= 2**52:
+        raise InputError(f"{name} must be a number from 0 to 2**52, not {value!r}")
+    return weight
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return a flag.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def check_choice(name: str, value: Any) -> str:
     """Return a name; the core knows which there are.
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from streamnb.correlation import LearnedFactor
+from streamnb.correlation import OptimalFactor
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.inputs import token_name
 from streamnb.labels import Labels, from_json, to_json
-from streamnb.threshold import LearnedThreshold
 from streamnb.tokenizer import Tokenizer
 from streamnb.weights_in_use import restore_weights
 
@@ -48,23 +47,18 @@ _UNREADABLE = (
 
 def dump(model: NaiveBayes) -> bytes:
     """Return the bytes of a model file."""
-    threshold = model._threshold
     header = {
         "model": type(model).__name__,
         "parameters": {
             name: _parameter_to_json(name, getattr(model, name)) for name in model._get_params()
         },
         "labels": [to_json(label) for label in model.classes_],
-        "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
+        **{recorder.name: recorder.state() for recorder in model._recorders},
     }
     if model._columns is not None:
         header["columns"] = {
             name: [low.hex(), high.hex()] for name, (low, high) in model._columns.ranges.items()
         }
-    if model._packaging is not None and model._packaging.learns:
-        header["bags"] = model._packaging.state()
-    if isinstance(model._factor, LearnedFactor):
-        header["factor"] = model._factor.state([])
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(parents=False)
     checksum = hashlib.sha256(body).digest()
@@ -113,15 +107,10 @@ def load(
         model = found(**parameters)
         labels = Labels([from_json(label) for label in header["labels"]])
         model._begin(counts, labels)
-        if isinstance(model._threshold, LearnedThreshold):
-            model._threshold.restore(header["threshold"])
+        for recorder in model._recorders:
+            recorder.restore(header[recorder.name])
         if model._columns is not None:
             model._columns.ranges = _ranges(header["columns"])
-        if model._packaging is not None and model._packaging.learns:
-            model._packaging.restore(header["bags"])
-        if isinstance(model._factor, LearnedFactor):
-            model._factor.restore(header["factor"])
-            model._scoring = model._factor.scoring
         if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
             raise ModelFileError("the model can't be read: labels and counts disagree")
         if model._store.form != model.form:
@@ -137,7 +126,8 @@ def load(
 
 def state(model: NaiveBayes) -> dict[str, Any]:
     """Return what pickle and deepcopy keep: everything, the statistics in use included."""
-    threshold = model._threshold
+    factor, packaging = model._factor, model._packaging
+    class_ids = [class_id for _, class_id in model._labels.order]
     return {
         "parameters": {name: getattr(model, name) for name in model._get_params()},
         "labels": model.classes_,
@@ -146,11 +136,11 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "weights": model._store.weights(),
         "exponents": model._store.exponents(),
         "tree": model._store.tree(),
-        "factor": model._factor and model._factor.state([i for _, i in model._labels.order]),
         "schedule": (model._schedule.messages, model._schedule.due),
-        "threshold": threshold.state() if isinstance(threshold, LearnedThreshold) else None,
         "columns": dict(model._columns.ranges) if model._columns is not None else None,
-        "bags": (model._packaging.average, model._packaging.state()) if model._packaging else None,
+        "records": [recorder.state() for recorder in model._recorders],
+        "factors": factor.in_use(class_ids) if isinstance(factor, OptimalFactor) else None,
+        "average": packaging and packaging.average,
     }
 
 
@@ -169,18 +159,18 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
             np.frombuffer(counts),
         )
     restore_weights(model._store, kept["weights"], kept["exponents"])
-    model._neighbourhood.plant(model._store, kept["tree"])
+    model._parts.neighbourhood.plant(model._store, kept["tree"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
-    if model._factor is not None and kept["factor"] is not None:
-        model._factor.restore(kept["factor"])
+    if model._packaging is not None:
+        model._packaging.average = kept["average"]
+    for recorder, record in zip(model._recorders, kept["records"], strict=True):
+        recorder.restore(record)
+    if isinstance(model._factor, OptimalFactor):
+        model._factor.use(kept["factors"])
+    if model._factor is not None:
         model._scoring = model._factor.scoring
-    if isinstance(model._threshold, LearnedThreshold):
-        model._threshold.restore(kept["threshold"])
     if model._columns is not None:
         model._columns.ranges = kept["columns"]
-    if model._packaging is not None:
-        model._packaging.average, losses = kept["bags"]
-        model._packaging.restore(losses)
 
 
 def _ranges(described: dict[str, list[str]]) -> dict[str, tuple[float, float]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.labels import Label
+from streamnb.labels import Label, Labels
+from streamnb.recording import Note
 
 # Log odds are kept in bins that are even on an asinh scale: 1/64 wide near 0, 1.6 % of the value
 # far out, up to ±4 million. With a quarter of the bins, the cuts learned on the SMS collection for
@@ -117,6 +120,7 @@ class LearnedThreshold(DecisionThreshold):
     True
     """
 
+    name = "threshold"
     _cut: float | None  # None after a record, until somebody asks
 
     def __init__(self, cost_ratio: float, positive: Label = None) -> None:
@@ -124,6 +128,18 @@ class LearnedThreshold(DecisionThreshold):
         self.cost_ratio = cost_ratio
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
         self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
+
+    def judge(
+        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+    ) -> Note | None:
+        """Score a message that is about to be learned, where there are two classes."""
+        if len(labels.order) != 2:
+            return None
+        names = [label for label, _ in labels.order]
+        positive = names[self.positive_place(names)]
+        scores = store.scores(x, scoring)
+        log_odds = self.log_odds(names, [scores[class_id] for _, class_id in labels.order])
+        return functools.partial(self.record, log_odds, y == positive)
 
     def record(self, log_odds: float, positive: bool, weight: float = 1.0) -> None:
         """Note the score that a message had before its label was known."""

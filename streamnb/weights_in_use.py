@@ -26,16 +26,13 @@ class WeightsInUse:
         The parts.
     rounds
         How often documents are weighed.
-    max_candidates
-        Words that a search for words looks at.
     fit
-        How weights that minimise a loss are fitted, where there are any.
+        How weights that minimise a loss are fitted, where words have any.
     """
 
     words: Weights
     documents: DocumentWeights
     rounds: int
-    max_candidates: int
     fit: WordFit | None = None
 
     @property
@@ -67,7 +64,6 @@ class WeightsInUse:
                 setting,
                 vocabulary_size=size,
                 chi_square=self.words.chi_square,
-                max_candidates=self.max_candidates,
             )
             if self.fit is not None:
                 kept = None if anew else store.exponents()

@@ -77,13 +77,13 @@ class WordFit:
     @classmethod
     def of(
         cls,
-        loss: Loss | None,
+        loss: Loss,
         multiclass: Any,
         ridge: Any,
         leave_one_out: Any,
         documents: str,
-    ) -> WordFit | None:
-        """Check what a model of texts was given; None where its words have no such weights.
+    ) -> WordFit:
+        """Check what a model of texts was given.
 
         Parameters
         ----------
@@ -97,8 +97,6 @@ class WordFit:
         InputError
             If something is out of range, or documents have weights too.
         """
-        if loss is None:
-            return None
         if multiclass not in (None, "direct"):
             raise InputError(
                 f"a word of a text has one weight for all classes, and no class votes: multiclass "

@@ -50,13 +50,14 @@ SLOW = tuple(name for name in reference_weights.MODELS if name.startswith(("GRS"
 # Those whose sums are of weights that are no integers: other ids of classes or another order of
 # messages are other orders of adding up, which leave other roundings.
 ROUNDED = (
-    *(name for name in reference_weights.MODELS if name.startswith(("GRW", "DW"))),
+    *(name for name in reference_weights.MODELS if name.startswith(("GRW", "DTW", "DW"))),
     *reference_neighbourhood.NEAREST,
 )
 # Parameters fit for short streams: how often the slow reference weighs all documents, how small a
 # leaf may be, how many documents are near.
 OWN: dict[str, dict[str, Any]] = {
     **{name: {"rounds": 3} for name in reference_weights.MODELS if name.startswith("DW")},
+    **{name: {"min_samples_leaf": 1.0} for name in reference_weights.MODELS if "DTW" in name},
     **{name: {"min_samples_leaf": 5.0} for name in reference_neighbourhood.TREES},
     **{name: {"n_neighbors": 10} for name in reference_neighbourhood.NEAREST},
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from reference import Array, Documents, Reference
+from reference_relevance import in_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +168,7 @@ class NeighbourhoodReference:
         if gain.max(initial=0.0) <= TIE:
             return None
         ties = [word for word, j in docs.words.items() if gain[j] >= gain.max() - TIE]
-        best = min(ties, key=lambda word: str(word).encode())
+        best = min(ties, key=in_bytes)
         j = docs.words[best]
         if min(present[j], absent[j]) < self.min_samples_leaf:
             return None

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 from reference import Array, Documents
+from reference_neighbourhood import NeighbourhoodReference
 from reference_relevance import selected
 
-FAMILIES = ("Rwc", "GRW", "GRS", "DFW", "DW")
+FAMILIES = ("Rwc", "GRW", "GRS", "DFW", "DTW", "DW")
 EVENTS = ("MNB", "CNB", "OVA")
 MODELS = tuple(family + event for family in FAMILIES for event in EVENTS)
 # Those that look at past messages.
-INDEXED = tuple(name for name in MODELS if name.startswith(("GRS", "DFW", "DW")))
+INDEXED = tuple(name for name in MODELS if name.startswith(("GRS", "DFW", "DTW", "DW")))
 SHARES = range(1, 11)  # in tenths
 # Numbers this near are the same but for rounding: gain ratios that tie, scores that tie.
 TIE = 1e-9
@@ -41,6 +42,8 @@ class WeightsReference:
         Words that are searched.
     max_documents
         How many of the last documents are weighed, or left out in turn; None is all.
+    untested, max_depth, min_samples_leaf
+        Of the tree whose depths are weights.
     words, documents
         What the name does not say: families of word and document weights, or None.
     """
@@ -57,9 +60,12 @@ class WeightsReference:
         documents: str | None = None,
         max_candidates: int = 1_000,
         max_documents: int | None = None,
+        untested: float = 1.0,
+        max_depth: int = 64,
+        min_samples_leaf: float = 2.0,
     ) -> None:
         self.event, family = name[-3:], name[:-3]
-        self.words = family if family in ("Rwc", "GRW", "GRS", "DFW") else words
+        self.words = family if family in ("Rwc", "GRW", "GRS", "DFW", "DTW") else words
         self.documents = "DW" if family == "DW" else documents
         self.alpha = alpha
         self.prior = prior or ("empirical" if self.event == "MNB" else "laplace")
@@ -68,6 +74,10 @@ class WeightsReference:
         self.rounds = rounds
         self.max_candidates = max_candidates
         self.max_documents = max_documents
+        self.untested = untested
+        self.tree = NeighbourhoodReference(
+            "MNBTree", max_depth=max_depth, min_samples_leaf=min_samples_leaf
+        )
         self._last: tuple[Documents, Array, float, Array] | None = None
 
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
@@ -143,7 +153,29 @@ class WeightsReference:
         if self.words == "DFW":
             for word in selected(docs, self._first(docs), self.max_candidates):
                 ones[docs.words[word]] = 2
+        if self.words == "DTW":
+            depths = self.depths(docs)
+            if depths:
+                ones[:] = self.untested
+                for word, depth in depths.items():
+                    ones[docs.words[word]] += 1 / math.sqrt(depth)
+                return ones, self.untested
         return ones, 1.0
+
+    def depths(self, docs: Documents) -> dict[Any, int]:
+        """Return the least depth, from 1 on, at which each word that the tree tests is tested."""
+        found: dict[Any, int] = {}
+        level = [np.arange(len(docs.labels)) >= self._first(docs)]
+        for depth in range(1, self.tree.max_depth + 1):
+            below = []
+            for members in level:
+                split = self.tree._best(docs, members)
+                if split is not None:
+                    found.setdefault(split[0], depth)
+                    contains = docs.counts[:, docs.words[split[0]]] > 0
+                    below += [members & contains, members & ~contains]
+            level = below
+        return found
 
     def kept(self, docs: Documents) -> list[tuple[Array, float]]:
         """Return, for each share, 1 for the words it keeps; and the same of a word never seen."""

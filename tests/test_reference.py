@@ -334,6 +334,10 @@ BY_HAND = {
     "DFWMNB": (HAM_TWICE_B, SPAM_TWICE_B),
     "DFWCNB": (1 / SPAM_TWICE_B, 1 / HAM_TWICE_B),
     "DFWOVA": (HAM_TWICE_B / SPAM_TWICE_B, SPAM_TWICE_B / HAM_TWICE_B),
+    # The tree's one test is of b too, at depth 1.
+    "DTWMNB": (HAM_TWICE_B, SPAM_TWICE_B),
+    "DTWCNB": (1 / SPAM_TWICE_B, 1 / HAM_TWICE_B),
+    "DTWOVA": (HAM_TWICE_B / SPAM_TWICE_B, SPAM_TWICE_B / HAM_TWICE_B),
     "BNB": (F(2, 3) * F(2, 3) * F(1, 3), F(2, 3) * F(1, 3) * F(2, 3)),
     "MNB": (HAM_INDEPENDENT, SPAM_INDEPENDENT),
     "CNB": (1 / SPAM_INDEPENDENT, 1 / HAM_INDEPENDENT),

@@ -76,10 +76,21 @@ def test_figures_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.Mo
     longer = make_runs(["MNB"], ["synthetic-sms"], 1, {("", ""): 400})
     run_streams(longer, ResultsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 3
-    # Changed code measures anew.
+    # Changed code measures anew, unless it need not.
     monkeypatch.setattr(streams, "code_fingerprint", lambda: "changed")
-    run_streams(runs[:1], ResultsFile(path), progress=False)
+    old = run_streams(runs[:1], ResultsFile(path), progress=False, any_code=True)
+    assert old == {runs[0]: figures[runs[0]]}
+    assert len(path.read_text().splitlines()) == 3
+    new = run_streams(runs[:1], ResultsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 4
+    assert "same version of the code" in page(runs, {**figures, **new})
+    assert "same version of the code" not in page(runs, figures)
+    # Of two versions it is the last; a shorter stream is another run still.
+    again = run_streams(runs[:1], ResultsFile(path), progress=False, any_code=True)
+    assert again == new
+    shorter = make_runs(["MNB"], ["synthetic-sms"], 1, {("", ""): 50})
+    run_streams(shorter, ResultsFile(path), progress=False, any_code=True)
+    assert len(path.read_text().splitlines()) == 5
 
 
 def test_the_page_says_what_was_limited_and_shuffled(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+import reference_filters
 from model_support import MODELS, ROUNDED
 from river import (
     base,
@@ -33,14 +34,19 @@ ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
     "ComposedNB": streamnb.ComposedNB(),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
     "ComposedNB minimised": streamnb.ComposedNB(event="one-versus-all", weights="generalised"),
+    "ComposedNB online": streamnb.ComposedNB(
+        event="complement", document_weights="discriminative-online"
+    ),
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
 
 # Messages of columns: all of river's checks, but no texts.
 CHECKED = ESTIMATORS | {
+    "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
     **{name: getattr(streamnb, name)() for name in ("ENB", "DNB", "LNB", "GDNB", "MSENB")},
+    **{name: getattr(streamnb, name)() for name in reference_filters.FILTERS},
     "ComposedNB numbers": streamnb.ComposedNB(event="gaussian"),
     "ComposedNB direct": streamnb.ComposedNB("gaussian", weights="squared", multiclass="direct"),
     "ComposedNB columns": streamnb.ComposedNB(event="attributes"),

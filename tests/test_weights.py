@@ -28,6 +28,7 @@ WORDS = {
     "GRW": "gain-ratio",
     "GRS": "selection",
     "DFW": "correlation-based",
+    "DTW": "tree-depth",
 }
 # Models whose words have parents, with what reference knows them.
 PARENTS = {

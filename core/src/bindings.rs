@@ -472,19 +472,31 @@ impl Batch {
         weight: f64,
     ) -> Result<Result<(), Error>, NotReady> {
         SCRATCH.with_borrow_mut(|scratch| {
-            let Scratch { tokens, bag, .. } = scratch;
+            let Scratch { tokens, bag, terms, scores, .. } = scratch;
             let mut columns = match &self.messages {
                 Messages::Rows(rows) => Columns::new(&rows.words),
                 Messages::Items(_) => Columns::new(&[]),
             };
             for position in range {
+                let class = classes[position];
+                let mut extra = 0.0;
+                if store.weighs() {
+                    match &self.messages {
+                        Messages::Items(items) => {
+                            let message = items[position].message();
+                            message.look_up(store, tokenizer, tokens, bag, false)?;
+                        }
+                        Messages::Rows(rows) => columns.look_up(store, rows.row(position), bag),
+                    }
+                    extra = store.extra_weight(bag, class, terms, scores);
+                }
                 match &self.messages {
                     Messages::Items(items) => {
                         items[position].message().intern(store, tokenizer, tokens, bag)?;
                     }
                     Messages::Rows(rows) => columns.intern(store, rows.row(position), bag),
                 }
-                if let Err(error) = store.learn(bag, classes[position], weight) {
+                if let Err(error) = store.learn_weighed(bag, class, weight, extra) {
                     return Ok(Err(error));
                 }
             }
@@ -508,7 +520,7 @@ enum Hidden {
 /// How a model scores: an immutable value.
 #[pyclass(frozen, module = "streamnb._core")]
 struct Scoring {
-    inner: scoring::Scoring,
+    inner: Arc<scoring::Scoring>,
     hidden: Option<Hidden>,
     neighbourhood: Option<Neighbourhood>,
 }
@@ -662,7 +674,7 @@ impl Scoring {
             }
             neighbourhood.check(&inner).map_err(|error| raise(py, error))?;
         }
-        Ok(Scoring { inner, hidden, neighbourhood })
+        Ok(Scoring { inner: Arc::new(inner), hidden, neighbourhood })
     }
 
     fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
@@ -822,7 +834,7 @@ fn push_scores(_: &Store, scores: &[f64], results: &mut Vec<f64>) {
 impl CountStore {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form="counts"))]
+    #[pyo3(signature = (tokenizer, *, max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form="counts", weighed=false))]
     fn new(
         py: Python<'_>,
         tokenizer: Py<NativeTokenizer>,
@@ -833,12 +845,21 @@ impl CountStore {
         columns: bool,
         own_pairs: bool,
         form: &str,
+        weighed: bool,
     ) -> PyResult<Self> {
         let form = Form::named(form).ok_or_else(|| {
             input_error(py, format!("form must be {}, not {form:?}", Form::names()))
         })?;
-        let settings =
-            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form };
+        let settings = Settings {
+            max_words,
+            max_documents,
+            max_pairs,
+            frequencies,
+            columns,
+            own_pairs,
+            weighed,
+            form,
+        };
         Ok(CountStore { store: RwLock::new(Store::new(settings)), tokenizer })
     }
 
@@ -847,6 +868,14 @@ impl CountStore {
     fn restore(py: Python<'_>, tokenizer: Py<NativeTokenizer>, snapshot: &[u8]) -> PyResult<Self> {
         let store = Store::restore(snapshot).map_err(|error| raise(py, error))?;
         Ok(CountStore { store: RwLock::new(store), tokenizer })
+    }
+
+    /// Weighs messages as they are learned from now on, by how probable their class is by this
+    /// scoring. The store is one of messages that are weighed.
+    fn weigh(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
+        let inner = scoring.inner.clone();
+        py.detach(|| self.write_detached(|store| store.weigh(inner)))
+            .map_err(|error| raise(py, error))
     }
 
     /// Learns one message.
@@ -1463,9 +1492,15 @@ fn learn(
         return Ok(Err(error));
     }
     SCRATCH.with_borrow_mut(|scratch| {
-        let Scratch { tokens, bag, .. } = scratch;
+        let Scratch { tokens, bag, terms, scores, .. } = scratch;
+        let extra = if store.weighs() {
+            message.look_up(store, tokenizer, tokens, bag, false)?;
+            store.extra_weight(bag, class, terms, scores)
+        } else {
+            0.0
+        };
         message.intern(store, tokenizer, tokens, bag)?;
-        Ok(store.learn(bag, class, weight))
+        Ok(store.learn_weighed(bag, class, weight, extra))
     })
 }
 
@@ -1549,6 +1584,33 @@ fn cooccurrence_squares<'py>(
     Ok(bytes_of(py, &sums))
 }
 
+/// For each word, the least depth at which the tree that documents grow is split on it, that of the
+/// root being 1, and 0 where it is on none: int64, as bytes. The documents are a sparse documents ×
+/// words matrix of ascending word ids; `word_order` has the words in the order of their bytes.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+fn split_depths<'py>(
+    py: Python<'py>,
+    indptr: PyBuffer<i64>,
+    word_ids: PyBuffer<i64>,
+    class_ids: PyBuffer<i64>,
+    weights: PyBuffer<f64>,
+    word_order: PyBuffer<i64>,
+    n_words: usize,
+    n_classes: usize,
+    max_depth: usize,
+    min_samples_leaf: f64,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
+    let (weights, order) = (weights.to_vec(py)?, word_order.to_vec(py)?);
+    let depths = py.detach(|| {
+        let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
+        let rows = grow::DocumentRows { indptr, ids, classes, weights, n_classes };
+        grow::depths(&rows, &order, Limits { max_depth, min_samples_leaf }, n_words)
+    });
+    Ok(bytes_of(py, &depths.map_err(|error| raise(py, error))?))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeTokenizer>()?;
@@ -1556,5 +1618,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scoring>()?;
     module.add_class::<CountStore>()?;
     module.add_function(wrap_pyfunction!(cooccurrence_squares, module)?)?;
+    module.add_function(wrap_pyfunction!(split_depths, module)?)?;
     module.add_function(wrap_pyfunction!(tokenize_and_hash, module)?)
 }

@@ -51,7 +51,7 @@ pub fn squares(indptr: &[i64], ids: &[i64], weights: &[f64], words: usize) -> Re
 }
 
 /// Where each row begins and ends, once everything is known to be in range.
-fn read_rows(
+pub(crate) fn read_rows(
     indptr: &[i64],
     ids: &[i64],
     weights: &[f64],

@@ -219,6 +219,7 @@ mod tests {
             frequencies: false,
             columns: false,
             own_pairs: false,
+            weighed: false,
             form: Form::COUNTS,
         });
         let mut bag = Bag::default();

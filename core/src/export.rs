@@ -49,7 +49,7 @@ impl Store {
             attributes: (0..self.rows.slots() as WordId).map(attribute).collect(),
         };
         exported.indptr.push(0);
-        for Document { class, weight, words } in self.index.documents() {
+        for Document { class, weight, words, .. } in self.index.documents() {
             exported.classes.push(i64::from(*class));
             exported.weights.push(*weight);
             exported.words.extend(words.iter().map(|&(word, _)| i64::from(word)));

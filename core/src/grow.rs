@@ -1,5 +1,8 @@
 //! Growing a tree over documents: splits on the word that says most about the class.
 
+use crate::cooccurrence::read_rows;
+use crate::counts::ClassId;
+use crate::error::{Error, Result};
 use crate::index::Document;
 use crate::slice::Slice;
 use crate::tree::Tree;
@@ -91,7 +94,7 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
     while let Some((node, depth, members)) = waiting.pop() {
         let mut slice = Slice::new(frequencies);
         for &member in &members {
-            let Document { class, weight, words } = &documents[member];
+            let Document { class, weight, words, .. } = &documents[member];
             slice.add(*class, words, *weight);
         }
         let by_place = |one, other| place(places, one).cmp(&place(places, other));
@@ -112,16 +115,64 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
     tree
 }
 
+/// A copy of indexed documents: compressed rows of ascending word ids, with classes and weights.
+pub struct DocumentRows<'a> {
+    pub indptr: &'a [i64],
+    pub ids: &'a [i64],
+    pub classes: &'a [i64],
+    pub weights: &'a [f64],
+    pub n_classes: usize,
+}
+
+/// For each word, the least depth at which the tree that documents grow is split on it, that of the
+/// root being 1; 0 where it is split on it nowhere. `order` has the words in the order of bytes.
+pub fn depths(
+    rows: &DocumentRows<'_>,
+    order: &[i64],
+    limits: Limits,
+    words: usize,
+) -> Result<Vec<i64>> {
+    let invalid = |what: &str| Err(Error::Invalid(format!("documents as rows: {what}")));
+    let bounds = read_rows(rows.indptr, rows.ids, rows.weights, words)?;
+    if rows.classes.len() != bounds.len() {
+        return invalid("one class for each row");
+    }
+    let mut documents = Vec::with_capacity(bounds.len());
+    for ((&(start, end), &class), &weight) in bounds.iter().zip(rows.classes).zip(rows.weights) {
+        let class = ClassId::try_from(class).ok().filter(|&id| (id as usize) < rows.n_classes);
+        let Some(class) = class else { return invalid("a class out of range") };
+        let words = rows.ids[start..end].iter().map(|&id| (id as WordId, 1.0)).collect();
+        documents.push(Document { class, weight, extra: 0.0, words });
+    }
+    let mut places = vec![u32::MAX; words];
+    for (place, &id) in order.iter().enumerate() {
+        match usize::try_from(id).ok().and_then(|id| places.get_mut(id)) {
+            Some(slot) => *slot = place as u32,
+            None => return invalid("a word out of range"),
+        }
+    }
+    let mut depths = vec![0; words];
+    let mut waiting = vec![1];
+    for word in grow(&documents, &places, limits, false).to_array(i64::from) {
+        let Some(depth) = waiting.pop() else { break };
+        if let Some(least) = usize::try_from(word).ok().and_then(|word| depths.get_mut(word)) {
+            *least = if *least == 0 { depth } else { depth.min(*least) };
+            waiting.extend([depth + 1, depth + 1]);
+        }
+    }
+    Ok(depths)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::ClassId;
 
     const PLACES: [u32; 4] = [3, 2, 1, 0];
 
     fn documents(rows: &[(ClassId, &[WordId])]) -> Vec<Document> {
         let words = |words: &[WordId]| words.iter().map(|&word| (word, 1.0)).collect();
-        rows.iter().map(|&(class, w)| Document { class, weight: 1.0, words: words(w) }).collect()
+        let document = |&(class, w)| Document { class, weight: 1.0, extra: 0.0, words: words(w) };
+        rows.iter().map(document).collect()
     }
 
     fn limits(max_depth: usize, min_samples_leaf: f64) -> Limits {
@@ -156,6 +207,26 @@ mod tests {
         assert_eq!(grown(limits(9, 2.0)), [0, -1, -1]);
         assert_eq!(grown(limits(9, 2.5)), [-1]);
         assert_eq!(grown(limits(0, 1.0)), [-1]);
+    }
+
+    #[test]
+    fn tells_the_least_depth_of_each_word() {
+        // Word 0 is best; with it comes 3, and without it 1 and then 3.
+        let indptr = [0, 1, 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 13];
+        let ids = [0, 0, 0, 0, 0, 3, 0, 3, 1, 1, 1, 1, 3];
+        let classes = [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4];
+        let weights = [1.0; 12];
+        let all = |classes: &[i64], n_classes, order: &[i64]| {
+            let (indptr, ids, weights) = (&indptr, &ids, &weights);
+            let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
+            depths(&rows, order, limits(9, 1.0), 4)
+        };
+        assert_eq!(all(&classes, 5, &[0, 1, 2, 3]).unwrap(), [1, 2, 0, 2]);
+        assert!(all(&classes, 4, &[0, 1, 2, 3]).is_err());
+        assert!(all(&classes[1..], 5, &[0, 1, 2, 3]).is_err());
+        assert!(all(&[-1; 12], 5, &[0, 1, 2, 3]).is_err());
+        assert!(all(&classes, 5, &[0, 1, 2, 4]).is_err());
+        assert!(all(&classes, 5, &[0, 1, 2, -4]).is_err());
     }
 
     #[test]

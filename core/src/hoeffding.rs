@@ -112,7 +112,7 @@ mod tests {
             let class = (i % 2) as u32;
             let has = [class == 0, (class == 0) ^ (i % 8 == 7), i.is_multiple_of(3)];
             let words = (0..3).filter(|&word| has[word as usize]).map(|word| (word, 1.0));
-            Document { class, weight: 1.0, words: words.collect() }
+            Document { class, weight: 1.0, extra: 0.0, words: words.collect() }
         };
         (0..n).map(document).collect()
     }

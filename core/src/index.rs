@@ -12,6 +12,8 @@ pub type Slot = u32;
 pub struct Document {
     pub class: ClassId,
     pub weight: f64,
+    /// What it counts for beyond its weight, in units of it: the less probable its class was.
+    pub extra: f64,
     pub words: Box<[(WordId, f64)]>,
 }
 
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
 
     fn document(class: ClassId, words: &[(WordId, f64)]) -> Document {
-        Document { class, weight: 1.0, words: words.into() }
+        Document { class, weight: 1.0, extra: 0.0, words: words.into() }
     }
 
     #[test]

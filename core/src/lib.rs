@@ -11,6 +11,7 @@ pub mod cooccurrence;
 pub mod correlation;
 pub mod counts;
 pub mod decision;
+pub mod discriminative;
 pub mod effective;
 pub mod error;
 pub mod events;

@@ -194,6 +194,7 @@ fn translate(document: &Document, class_of: &[ClassId], word_of: &[WordId]) -> D
     Document {
         class: class_of[document.class as usize],
         weight: document.weight,
+        extra: document.extra,
         words: words.into_boxed_slice(),
     }
 }

@@ -9,6 +9,7 @@
 use crate::attributes::AttributeId;
 use crate::bags::{Bags, Member};
 use crate::counts::{Class, ClassId};
+use crate::discriminative::STEPS;
 use crate::error::{Error, Result};
 use crate::form::Form;
 use crate::index::Document;
@@ -17,9 +18,12 @@ use crate::vocabulary::WordId;
 
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format. Version 1 had no forms: what it counts are counts.
-const VERSION: u64 = 2;
-/// How many bits say what is derived; those above them say what form documents have.
+/// Version 2 had no documents that weigh more than they were learned with.
+const VERSION: u64 = 3;
+/// How many bits say what is derived; those above them say what form documents have, and the one
+/// above these whether they are weighed.
 const KINDS: u32 = 3;
+const WEIGHED: u32 = 16;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Store {
@@ -42,9 +46,9 @@ impl Store {
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        let Settings { frequencies, columns, own_pairs, form, .. } = self.settings;
+        let Settings { frequencies, columns, own_pairs, form, weighed, .. } = self.settings;
         let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
-        put(&mut bytes, kinds | form.number() << KINDS);
+        put(&mut bytes, kinds | form.number() << KINDS | u64::from(weighed) << WEIGHED);
         let scale = form.scale();
         put(&mut bytes, u64::from(self.pruned));
         put(&mut bytes, order.len() as u64);
@@ -76,6 +80,9 @@ impl Store {
         for document in self.index.documents() {
             put(&mut bytes, ranked(document.class)?);
             put_count(&mut bytes, document.weight);
+            if weighed {
+                put_count(&mut bytes, document.extra * STEPS);
+            }
             let mut entries: Vec<(WordId, f64)> = document
                 .words
                 .iter()
@@ -109,11 +116,21 @@ impl Store {
         }
         let (max_words, max_documents) = (reader.size()?, reader.size()?);
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
-        let form = Form::numbered(kinds >> KINDS).filter(|form| version > 1 || form.is_counts());
+        let weighed = version > 2 && kinds >> WEIGHED == 1;
+        let numbered = Form::numbered((kinds ^ u64::from(weighed) << WEIGHED) >> KINDS);
+        let form = numbered.filter(|form| version > 1 || form.is_counts());
         let form = form.ok_or_else(|| corrupt("what it derives is unknown"))?;
         let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
-        let settings =
-            Settings { max_words, max_documents, max_pairs, frequencies, columns, own_pairs, form };
+        let settings = Settings {
+            max_words,
+            max_documents,
+            max_pairs,
+            frequencies,
+            columns,
+            own_pairs,
+            weighed,
+            form,
+        };
         let mut store = Store::new(settings);
         store.pruned = reader.flag()?;
         for _ in 0..reader.number()? {
@@ -178,6 +195,10 @@ impl Store {
         for _ in 0..documents {
             let class = reader.class(self.classes.len())?;
             let weight = reader.positive()?;
+            let extra = if self.settings.weighed { reader.count()? / STEPS } else { 0.0 };
+            if extra > 1.0 || (extra * STEPS).fract() != 0.0 {
+                return Err(corrupt("a document weighs what none can"));
+            }
             let mut words: Vec<(WordId, f64)> = Vec::new();
             for _ in 0..reader.number()? {
                 let word = u32::try_from(reader.number()?)
@@ -191,7 +212,8 @@ impl Store {
                 }
                 words.push((word, reader.positive()? / self.settings.form.scale()));
             }
-            self.index_document(Document { class, weight, words: words.into_boxed_slice() });
+            let words = words.into_boxed_slice();
+            self.index_document(Document { class, weight, extra, words });
         }
         Ok(())
     }

@@ -10,10 +10,12 @@ use crate::exponents::Exponents;
 use crate::form::Form;
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
+use crate::scoring::Scoring;
 use crate::token::Token;
 use crate::tree::Tree;
 use crate::vocabulary::{Vocabulary, WordId};
 use crate::weights::Weights;
+use std::sync::Arc;
 
 /// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
 pub const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -41,6 +43,8 @@ pub struct Settings {
     pub columns: bool,
     /// Whether the pair table also holds each word with itself.
     pub own_pairs: bool,
+    /// Whether a message counts for the more, the less probable its class was when it came.
+    pub weighed: bool,
     /// What counts become before they are learned or scored.
     pub form: Form,
 }
@@ -65,6 +69,8 @@ pub struct Store {
     pub(crate) weights: Option<Box<Weights>>,
     /// Weights of words in the score alone, where there are any: other statistics in use.
     pub(crate) exponents: Option<Box<Exponents>>,
+    /// How messages are scored that are weighed as they come.
+    pub(crate) weighing: Option<Arc<Scoring>>,
     /// The tree in use, where a model has one.
     pub(crate) tree: Option<Tree>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
@@ -90,6 +96,7 @@ impl Store {
             effective: Effective::default(),
             weights: None,
             exponents: None,
+            weighing: None,
             tree: None,
             pruned: false,
             ranks: Vec::new(),
@@ -184,6 +191,17 @@ impl Store {
 
     /// Learns one message, given as the bag of its (interned) words.
     pub fn learn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
+        self.learn_weighed(bag, class, weight, 0.0)
+    }
+
+    /// The same where it counts for more than its weight, `extra` times it.
+    pub fn learn_weighed(
+        &mut self,
+        bag: &mut Bag,
+        class: ClassId,
+        weight: f64,
+        extra: f64,
+    ) -> Result<()> {
         check_weight(weight)?;
         if weight == 0.0 {
             self.forget_unused(bag);
@@ -214,7 +232,8 @@ impl Store {
         self.version += 1;
         if self.settings.max_documents > 0 {
             bag.words.sort_unstable_by_key(|&(word, _)| word);
-            self.index_document(Document { class, weight, words: bag.words.as_slice().into() });
+            let words = bag.words.as_slice().into();
+            self.index_document(Document { class, weight, extra, words });
         }
         self.prune_to_bound();
         Ok(())
@@ -276,8 +295,11 @@ impl Store {
         self.grow_online();
     }
 
-    /// Adds what an indexed document gives to lengths, pairs and the tree.
+    /// Adds what an indexed document gives to lengths, pairs, weights and the tree.
     pub(crate) fn count_indexed(&mut self, document: &Document) {
+        if let Some(weights) = &mut self.weights {
+            weights.add_extra(document, document.weight);
+        }
         self.add_lengths(document, document.weight);
         self.pairs.learn(document.class, &document.words, document.weight);
         if let Some(tree) = &mut self.tree {
@@ -287,6 +309,9 @@ impl Store {
 
     /// Takes back what an indexed document gave to them.
     pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
+        if let Some(weights) = &mut self.weights {
+            weights.take_extra(document, weight);
+        }
         self.add_lengths(document, -weight);
         self.pairs.unlearn(document.class, &document.words, weight);
         if let Some(tree) = &mut self.tree {

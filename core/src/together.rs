@@ -198,6 +198,7 @@ pub(crate) mod tests {
             frequencies: false,
             columns: false,
             own_pairs: true,
+            weighed: false,
             form: Form::COUNTS,
         });
         let mut bag = Bag::default();

@@ -270,7 +270,7 @@ mod tests {
 
     fn document(class: ClassId, words: &[WordId]) -> Document {
         let words = words.iter().map(|&word| (word, 1.0)).collect();
-        Document { class, weight: 1.0, words }
+        Document { class, weight: 1.0, extra: 0.0, words }
     }
 
     #[test]

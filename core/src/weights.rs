@@ -13,7 +13,10 @@ use crate::store::{MAX_COUNT, Store};
 use crate::vocabulary::WordId;
 
 /// What a word counts for that is newer than the weights: as much as where none has any.
-const NEW_WORD: f64 = 1.0;
+pub(crate) const NEW_WORD: f64 = 1.0;
+
+/// What documents count for beyond their own weight, by word: (class, tokens).
+pub(crate) type Extra = Vec<Box<[(ClassId, f64)]>>;
 
 /// What a class counts for, its documents and its tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,11 +40,10 @@ pub struct WeightArrays {
 /// Weights in use.
 #[derive(Clone, Default)]
 pub struct Weights {
-    words: Vec<f64>,
-    unseen: f64,
-    /// What indexed documents count for beyond their own weight, by word: (class, tokens).
-    extra: Vec<Box<[(ClassId, f64)]>>,
-    totals: Vec<Totals>,
+    pub(crate) words: Vec<f64>,
+    pub(crate) unseen: f64,
+    pub(crate) extra: Extra,
+    pub(crate) totals: Vec<Totals>,
 }
 
 impl Weights {
@@ -75,12 +77,12 @@ impl Weights {
             extra,
             totals: Vec::new(),
         };
-        weights.sum_up(store, &arrays.documents);
+        weights.sum_up_with_extra(store, &arrays.documents);
         Ok(weights)
     }
 
     /// What the classes count for, from the counts; `extra` documents besides.
-    fn sum_up(&mut self, store: &Store, extra: &[f64]) {
+    pub(crate) fn sum_up(&mut self, store: &Store, extra: &[f64]) {
         let documents = |class| extra.get(class).copied().unwrap_or(0.0);
         let mut counts = vec![Vec::new(); store.classes.len()];
         for word in 0..store.rows.slots() as WordId {
@@ -182,7 +184,7 @@ impl Store {
             return false;
         }
         if version != self.version {
-            weights.sum_up(self, documents);
+            weights.sum_up_with_extra(self, documents);
         }
         self.weights = Some(Box::new(weights));
         true

@@ -20,6 +20,7 @@ fn restoring_gives_the_same_snapshot() {
             frequencies: false,
             columns: false,
             own_pairs: true,
+            weighed: true,
             form: Form::named("log-unit").expect("a form"),
         },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },

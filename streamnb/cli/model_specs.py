@@ -20,7 +20,8 @@ MODELS = (
     *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
     *("HNB", "PHNB", "HONB", "NBCF"),
     *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
-    *("DFWMNB", "DFWCNB", "DFWOVA", "DWMNB", "DWCNB", "DWOVA"),
+    *("DFWMNB", "DFWCNB", "DFWOVA", "DTWMNB", "DTWCNB", "DTWOVA"),
+    *("DWMNB", "DWCNB", "DWOVA"),
     *("MNBTree", "CNBTree", "OVATree", "LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),
 )
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from streamnb.reproduce import Experiment
+    from streamnb.reproduce import Experiment, Figure
 
 __all__ = ["add_parser", "run"]
 
@@ -20,6 +20,10 @@ be compared run by run. The collections are read from the data folder (STREAMNB_
 
 Each finished run is kept in the results file. The same command goes on where it was stopped, and
 takes from the file what the same code has measured before on the same data.
+
+Some of a paper's figures are drawn instead, such as loss-noise and loss-dimension: they are
+printed as tables, and with --plot drawn. Of the options below they take --collections, --folds,
+--seed and --plot.
 """
 
 _EXAMPLES = """\
@@ -27,6 +31,7 @@ examples:
   streamnb reproduce --list
   streamnb reproduce hmnb --models MNB,HMNB --collections oh0,re0
   streamnb reproduce hmnb --runs 10 --jobs 2 --format json > hmnb.json
+  streamnb reproduce loss-noise --plot noise.svg
 """
 
 
@@ -88,6 +93,9 @@ def add_parser(subparsers: Any) -> None:
         "--format", choices=("text", "csv", "json"), default="text", help="default: text"
     )
     parser.add_argument(
+        "--plot", type=Path, metavar="FILE.svg", help="draw a figure (needs matplotlib)"
+    )
+    parser.add_argument(
         "--results",
         type=Path,
         metavar="FILE",
@@ -110,19 +118,41 @@ def run(args: argparse.Namespace) -> int:
     """
     # Late, so that other commands do not wait for scipy.
     from streamnb.errors import InputError
-    from streamnb.reproduce import find_experiment, published_text
+    from streamnb.reproduce import FIGURES, find_experiment, published_text
 
     if args.list:
         sys.stdout.write(_listing())
         return 0
     if args.experiment is None:
         raise InputError("say what to reproduce; see streamnb reproduce --list")
+    if args.experiment in FIGURES:
+        sys.stdout.write(_figure(FIGURES[args.experiment], args))
+        return 0
     experiment = find_experiment(args.experiment)
+    if args.plot is not None:
+        raise InputError(f"{experiment.name} is a table: --plot is for {', '.join(FIGURES)}")
     if args.published:
         sys.stdout.write(published_text(experiment))
         return 0
     sys.stdout.write(_measure(experiment, args))
     return 0
+
+
+def _figure(figure: Figure, args: argparse.Namespace) -> str:
+    from streamnb.errors import InputError
+    from streamnb.evaluation.plots import require_matplotlib
+    from streamnb.reproduce.figures import draw
+    from streamnb.reproduce.robustness import text_of
+
+    if args.plot is not None:
+        require_matplotlib()  # before minutes of work
+    folds = 10 if args.folds is None else args.folds
+    if folds < 2:
+        raise InputError(f"folds is {folds}; it should be at least 2")
+    panels = figure.measure(figure.chosen(_names(args.collections)), folds, args.seed)
+    if args.plot is not None:
+        draw(figure, panels, args.plot)
+    return text_of(figure, panels)
 
 
 def _measure(experiment: Experiment, args: argparse.Namespace) -> str:
@@ -170,7 +200,7 @@ def _names(text: str | None) -> list[str]:
 
 def _listing() -> str:
     from streamnb.datasets import available
-    from streamnb.reproduce import experiments
+    from streamnb.reproduce import FIGURES, experiments
 
     parts = []
     for experiment in experiments():
@@ -185,4 +215,5 @@ def _listing() -> str:
             f"  models: {', '.join(model.name for model in experiment.models)}\n"
             f"  collections: {', '.join(collections)}\n"
         )
+    parts += [f"{figure.name}: {figure.summary}\n" for figure in FIGURES.values()]
     return "\n".join(parts)

@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--models", metavar="A;B", help="models to run, with ; or , between names")
-    parser.add_argument("--streams", metavar="A,B", help="streams to use (default: all three)")
+    parser.add_argument("--streams", metavar="A,B", help="streams to use (default: all)")
     parser.add_argument(
         "--seeds", type=int, default=5, metavar="N", help="shuffles of 20news (default: 5)"
     )
@@ -70,6 +70,11 @@ def add_parser(subparsers: Any) -> None:
         "--fresh", action="store_true", help="run everything again, whatever the results file has"
     )
     parser.add_argument(
+        "--any-code",
+        action="store_true",
+        help="also take stored results of other versions of the code; the page says so",
+    )
+    parser.add_argument(
         "--output", type=Path, metavar="FILE.md", help="page to write (default: standard output)"
     )
 
@@ -95,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     runs = streams.make_runs(names, chosen or list(streams.STREAMS), args.seeds, limits)
     results = ResultsFile(args.results or default_results_path("streams"))
     try:
-        figures = streams.run_streams(runs, results, args.jobs, args.fresh)
+        figures = streams.run_streams(runs, results, args.jobs, args.fresh, any_code=args.any_code)
     except KeyboardInterrupt:
         print(
             f"finished runs are in {results.path}: the same command goes on from there",

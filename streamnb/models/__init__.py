@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from streamnb.models.bnb import BNB
+from streamnb.models.cbfwnb import CBFWNB
 from streamnb.models.cnb import CNB
 from streamnb.models.cnbtree import CNBTree
 from streamnb.models.composed import ComposedNB
 from streamnb.models.dfwcnb import DFWCNB
 from streamnb.models.dfwmnb import DFWMNB
+from streamnb.models.dfwnb import DFWNB
 from streamnb.models.dfwova import DFWOVA
 from streamnb.models.dnb import DNB
+from streamnb.models.dtwcnb import DTWCNB
+from streamnb.models.dtwmnb import DTWMNB
+from streamnb.models.dtwova import DTWOVA
 from streamnb.models.dwcnb import DWCNB
 from streamnb.models.dwmnb import DWMNB
 from streamnb.models.dwova import DWOVA
@@ -26,6 +31,7 @@ from streamnb.models.hmnb import HMNB
 from streamnb.models.hnb import HNB
 from streamnb.models.honb import HONB
 from streamnb.models.hova import HOVA
+from streamnb.models.klnb import KLNB
 from streamnb.models.lnb import LNB
 from streamnb.models.lwwcnb import LWWCNB
 from streamnb.models.lwwmnb import LWWMNB
@@ -40,17 +46,24 @@ from streamnb.models.phnb import PHNB
 from streamnb.models.rwccnb import RwcCNB
 from streamnb.models.rwcmnb import RwcMNB
 from streamnb.models.rwcova import RwcOVA
+from streamnb.models.sbc import SBC
 from streamnb.models.secnb import SECNB
 from streamnb.models.semnb import SEMNB
 from streamnb.models.seova import SEOVA
+from streamnb.models.treenb import TreeNB
 
 __all__ = [
     "BNB",
+    "CBFWNB",
     "CNB",
     "DFWCNB",
     "DFWMNB",
+    "DFWNB",
     "DFWOVA",
     "DNB",
+    "DTWCNB",
+    "DTWMNB",
+    "DTWOVA",
     "DWCNB",
     "DWMNB",
     "DWOVA",
@@ -67,6 +80,7 @@ __all__ = [
     "HNB",
     "HONB",
     "HOVA",
+    "KLNB",
     "LNB",
     "LWWCNB",
     "LWWMNB",
@@ -76,6 +90,7 @@ __all__ = [
     "NBCF",
     "OVA",
     "PHNB",
+    "SBC",
     "SECNB",
     "SEMNB",
     "SEOVA",
@@ -86,4 +101,5 @@ __all__ = [
     "RwcCNB",
     "RwcMNB",
     "RwcOVA",
+    "TreeNB",
 ]

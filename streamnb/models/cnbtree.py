@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamnb.models.tree import TreeNB
+from streamnb.models.leaf import LeafNB
 from streamnb.parts import COMPLEMENT
 
 
-class CNBTree(TreeNB):
+class CNBTree(LeafNB):
     """Complement naive Bayes in the leaves of a tree (CNBTree).
 
         −ln P_L(c̄) − Σ_i f_i ln P_L(w_i | c̄)

@@ -16,12 +16,7 @@ from streamnb.parts import (
     NEIGHBOURHOODS,
     PACKAGED,
     WEIGHTS,
-    Dependence,
-    DocumentWeights,
-    Estimate,
-    Event,
-    Neighbourhood,
-    Weights,
+    Composition,
     packaged,
     with_settings,
 )
@@ -57,41 +52,48 @@ class ComposedNB(NaiveBayes):
         As in `streamnb.PHNB`; without columns they have no effect.
     weights
         Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
-        `GRWMNB`; `"selection"`, as in `GRSMNB`; or `"correlation-based"`, as in `DFWMNB`. They are
-        of word counts: not with `"bernoulli"`, which sums over absent words by their document
-        frequencies alone, nor with columns. They need the estimate `"additive"`. Where words depend
-        on one another, weights are exponents of the score alone, W_i f_i for f_i: the messages that
-        contain a parent are counted without any.
-
-        Or what the weights minimise over the recent messages: `"exponential"` (as `streamnb.ENB`),
+        `GRWMNB`; `"selection"`, as in `GRSMNB`; `"correlation-based"`, as in `DFWMNB`; or
+        `"tree-depth"`, as in `DTWMNB`. They are of word counts: not with `"bernoulli"`, which sums
+        over absent words by their document frequencies alone, nor with columns. They need the
+        estimate `"additive"`. Where words depend on one another, weights are exponents of the score
+        alone, W_i f_i for f_i: the messages that contain a parent are counted without any. With
+        `"gaussian"`, what weights of attributes minimise: `"exponential"` (as `streamnb.ENB`),
         `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"` (`GDNB`), or `"squared"`
-        (`MSENB`). With `"gaussian"` they are those of attributes. With word counts they are of
-        words, 0 or more, and multiply the terms of the score alone,
-        ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄); `"generalised"` also multiplies the score
-        by the α of Equation 18 that fits best where all weights are 1. They need document weights
-        that are uniform.
+        (`MSENB`); or what measures them: `"kullback-leibler"` (as `streamnb.KLNB`;
+        `"kullback-leibler-raw"` leaves out that weights are relative to their mean),
+        `"correlation-filter"` (`CBFWNB`), `"deep-selection"` (`DFWNB`), `"tree-depth"` (`TreeNB`),
+        or `"forward-selection"` (`SBC`).
+
+        The five that minimise a loss are of words too, with word counts: 0 or more, they multiply
+        the terms of the score alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄);
+        `"generalised"` also multiplies the score by the α of Equation 18 that fits best where all
+        weights are 1. They need uniform weights of documents.
     multiclass
         With weights of attributes, `"pairs"` or `"direct"`, as in `streamnb.ENB`; None is
         `"pairs"`. A word has one weight for all classes: there None is `"direct"`, one fit of all.
     ridge
-        What it costs weights to be away from 1, as in `streamnb.ENB`, 0 or more; None is 0.01 for
-        attributes and 0.1 for words.
+        What it costs weights that minimise a loss to be away from 1, as in `streamnb.ENB`, 0 or
+        more; None is 0.01 for attributes and 0.1 for words.
     leave_one_out
-        Whether weights of words are fitted to messages each scored without its own counts.
+        Whether weights of words that minimise a loss are fitted to messages each scored without
+        its own counts.
     document_weights
-        `"uniform"`; or `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
-        with words independent.
+        `"uniform"`; `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
+        with words independent; or `"discriminative-online"`, as in `DWMNB(online=True)`.
     rounds
         As in `DWMNB`; without effect otherwise.
     max_candidates
         As in `DFWMNB`; without effect otherwise.
+    untested
+        As in `DTWMNB`; without effect otherwise.
     neighbourhood
         Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
         tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
         first, with any event model of texts, with words independent, with the estimate
         `"additive"`, and with uniform weights.
     max_depth, min_samples_leaf, grow, delta, tau, grace_period, n_neighbors
-        As in `MNBTree` and `LWWMNB`; without effect otherwise.
+        As in `MNBTree`, `DTWMNB` and `LWWMNB`; without effect otherwise. With
+        `min_samples_leaf=None` it is 50 for `"tree"` and 2 for `"tree-depth"`.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -147,7 +149,7 @@ class ComposedNB(NaiveBayes):
         max_candidates: int = MAX_CANDIDATES,
         neighbourhood: str = "stream",
         max_depth: int = 64,
-        min_samples_leaf: float = 50.0,
+        min_samples_leaf: float | None = None,
         grow: str = "periodic",
         delta: float = 1e-7,
         tau: float = 0.05,
@@ -156,6 +158,7 @@ class ComposedNB(NaiveBayes):
         multiclass: str | None = None,
         ridge: float | None = None,
         leave_one_out: bool = True,
+        untested: float = 1.0,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
@@ -172,6 +175,7 @@ class ComposedNB(NaiveBayes):
         self.document_weights = document_weights  # type: ignore[misc, assignment]
         self.rounds = rounds
         self.max_candidates = max_candidates
+        self.untested = untested
         self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -196,25 +200,18 @@ class ComposedNB(NaiveBayes):
             form=form,
         )
 
-    def _parts(self) -> tuple[Event, Dependence]:
+    def _composition(self) -> Composition:
         event = _named("event", EVENTS, self.event)
         dependence = _named("dependence", DEPENDENCES, self.dependence)
-        if dependence == PACKAGED:
-            dependence = packaged(event.columns)
-        return event, dependence
-
-    def _estimate_part(self) -> Estimate:
-        return _named("estimate", ESTIMATES, self.estimate)
-
-    def _weight_parts(self) -> tuple[Weights, DocumentWeights]:
-        return (
+        near = _named("neighbourhood", NEIGHBOURHOODS, self.neighbourhood)
+        return Composition(
+            event,
+            packaged(event.columns) if dependence == PACKAGED else dependence,
+            _named("estimate", ESTIMATES, self.estimate),
             _named("weights", WEIGHTS, self.weights),
             _named("document_weights", DOCUMENT_WEIGHTS, self.document_weights),
+            with_settings(near, self),
         )
-
-    def _neighbourhood_part(self) -> Neighbourhood:
-        part = _named("neighbourhood", NEIGHBOURHOODS, self.neighbourhood)
-        return with_settings(part, self)
 
 
 Part = TypeVar("Part")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import DISCRIMINATIVE
+from streamnb.parameters import check_flag
+from streamnb.parts import DISCRIMINATIVE, DISCRIMINATIVE_ONLINE, Composition
 
 
 class DiscriminativeNB(NaiveBayes):
@@ -17,6 +19,8 @@ class DiscriminativeNB(NaiveBayes):
     ----------
     rounds
         How often the indexed messages are weighed at each refresh, 0 (never) or more.
+    online
+        Whether each message is weighed once, as it is learned, and never again.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
     """
@@ -26,6 +30,7 @@ class DiscriminativeNB(NaiveBayes):
     def __init__(
         self,
         rounds: int = PAPER_ROUNDS,
+        online: bool = False,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -41,6 +46,7 @@ class DiscriminativeNB(NaiveBayes):
         form: str = "counts",
     ) -> None:
         self.rounds = rounds
+        self.online = online
         super().__init__(
             alpha=alpha,
             prior=prior,
@@ -56,3 +62,9 @@ class DiscriminativeNB(NaiveBayes):
             max_pairs=max_pairs,
             form=form,
         )
+
+    def _composition(self) -> Composition:
+        parts = super()._composition()
+        if not check_flag("online", self.online):
+            return parts
+        return dataclasses.replace(parts, document_weights=DISCRIMINATIVE_ONLINE)

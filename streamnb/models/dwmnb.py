@@ -18,12 +18,23 @@ class DWMNB(DiscriminativeNB):
     `refresh_every` says, over the last `max_documents` messages: that takes the time of scoring
     each of them `rounds` times. Those that the index has evicted keep weight 1.
 
+    With `online=True` a message is weighed once, as it is learned: by 1 + 1 − P(c_j|d_j), by the
+    model of all that came before it. One pass, nothing is refreshed, and what counts is never
+    stale. A class without messages has P = 0, so its first message weighs 2. To learn costs as to
+    predict and to learn. 1 − P is rounded to multiples of 1/1024, so that sums of it are exact. It
+    is kept with the message in the index: `unlearn_one` takes away what the newest such message was
+    weighed with, later ones keep what they have, and a message that the index evicts weighs 1
+    again. `merge` weighs nothing anew, so there it is not as if one model had learned both streams.
+
     Parameters
     ----------
     rounds
         How often the indexed messages are weighed at each refresh, 0 (never) or more. The paper
         has a number given beforehand, and does not say which; between 13 and 30 make no
         difference on its collections.
+    online
+        Whether each message is weighed once, as it is learned, and never again; `rounds` has no
+        effect then.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 

@@ -18,6 +18,9 @@ class DWOVA(DiscriminativeNB):
         How often the indexed messages are weighed at each refresh, 0 (never) or more. The paper
         has a number given beforehand, and does not say which; between 13 and 30 make no
         difference on its collections.
+    online
+        Whether each message is weighed once, as it is learned, and never again; `rounds` has no
+        effect then.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import Dependence, Event, packaged_parts
+from streamnb.parts import Composition, packaged_parts
 
 
 class HNB(NaiveBayes):
@@ -128,5 +128,5 @@ class HNB(NaiveBayes):
             form=form,
         )
 
-    def _parts(self) -> tuple[Event, Dependence]:
-        return packaged_parts(self.columns)
+    def _composition(self) -> Composition:
+        return Composition(*packaged_parts(self.columns))

@@ -8,7 +8,7 @@ from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.parameters import check_bound
-from streamnb.parts import BERNOULLI, PATHS, Estimate, paths_of
+from streamnb.parts import BERNOULLI, PATHS, Composition, paths_of
 
 
 class HONB(NaiveBayes):
@@ -115,9 +115,9 @@ class HONB(NaiveBayes):
             form=form,
         )
 
-    def _estimate_part(self) -> Estimate:
+    def _composition(self) -> Composition:
         paths = paths_of(self.order, self.pure)
-        if self.max_path_words is None:
-            return paths
-        words = check_bound("max_path_words", self.max_path_words, least=1)
-        return dataclasses.replace(paths, max_words=words)
+        if self.max_path_words is not None:
+            words = check_bound("max_path_words", self.max_path_words, least=1)
+            paths = dataclasses.replace(paths, max_words=words)
+        return Composition(self.event, estimate=paths)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamnb.models.tree import TreeNB
+from streamnb.models.leaf import LeafNB
 from streamnb.parts import MULTINOMIAL
 
 
-class MNBTree(TreeNB):
+class MNBTree(LeafNB):
     """Multinomial naive Bayes in the leaves of a tree (MNBTree).
 
     Multinomial naive Bayes among the messages of one leaf of a binary tree over the presence of

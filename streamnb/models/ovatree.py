@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamnb.models.tree import TreeNB
+from streamnb.models.leaf import LeafNB
 from streamnb.parts import ONE_VERSUS_ALL
 
 
-class OVATree(TreeNB):
+class OVATree(LeafNB):
     """One-versus-all naive Bayes in the leaves of a tree (OVATree).
 
         ln P_L(c) + Σ_i f_i ln P_L(w_i | c) − ln P_L(c̄) − Σ_i f_i ln P_L(w_i | c̄)

@@ -180,7 +180,8 @@ def with_settings(part: Neighbourhood, model: Any) -> Neighbourhood:
     if model.grow not in GROWTHS:
         raise InputError(f"grow must be one of {', '.join(map(repr, GROWTHS))}, not {model.grow!r}")
     neighbours = check_bound("n_neighbors", model.n_neighbors, least=1)
-    least = _positive("min_samples_leaf", model.min_samples_leaf)
+    own = TREE.min_samples_leaf if model.min_samples_leaf is None else model.min_samples_leaf
+    least = _positive("min_samples_leaf", own)
     delta = _positive("delta", model.delta)
     if delta >= 1:
         raise InputError(f"delta must be a probability between 0 and 1, not {model.delta!r}")

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
+from streamnb.attribute_filters import (
+    correlation_filter,
+    kullback_leibler,
+    relative_kullback_leibler,
+    selected_twice,
+)
+from streamnb.attribute_fits import Fit, Measured, Searched, Weighing, check_event
+from streamnb.attribute_search import forward_selection
+from streamnb.attribute_tree import tree_depth as attribute_depth
 from streamnb.document_weights import ExtraCounts, discriminative
 from streamnb.documents import Documents
 from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
@@ -13,7 +23,9 @@ from streamnb.weighting import (
     correlation_based,
     relative_gain_ratios,
     selection,
+    tree_depth,
 )
+from streamnb.word_fits import WordFit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +44,8 @@ class Weights:
         Whether they are statistics, computed at each refresh.
     ordered
         Whether they need the order of the words' bytes.
+    fitted
+        Whether they are fitted to the indexed messages, and weigh words in the score alone.
     """
 
     name: str
@@ -39,14 +53,46 @@ class Weights:
     max_documents: int = 0
     periodic: bool = False
     ordered: bool = False
+    fitted: bool = False
 
     def weigh(self, indexed: Documents, setting: Setting) -> WordWeights | None:
         """Return the weight of each word, where they are statistics."""
         return None
 
-    @property
-    def minimises(self) -> Loss | None:
-        """The loss over recent messages that the weights minimise, if any."""
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return how attributes of columns get their weights, if they have any.
+
+        Parameters
+        ----------
+        multiclass, ridge
+            As a model was given them.
+        numbers
+            Whether the event model is that of columns whose numbers stay numbers.
+
+        Raises
+        ------
+        InputError
+            If something is out of range, or there is nothing to weigh.
+        """
+        return None
+
+    def of_words(
+        self, multiclass: Any, ridge: Any, leave_one_out: Any, documents: DocumentWeights
+    ) -> WordFit | None:
+        """Return how words get weights in the score alone, if they have any.
+
+        Parameters
+        ----------
+        multiclass, ridge, leave_one_out
+            As a model was given them.
+        documents
+            What weighs documents.
+
+        Raises
+        ------
+        InputError
+            If something is out of range, or documents have weights too.
+        """
         return None
 
 
@@ -85,6 +131,22 @@ class CorrelationWeights(Weights):
 
 
 @dataclasses.dataclass(frozen=True)
+class TreeDepthWeights(Weights):
+    """Words, or attributes of columns, weigh the more, the nearer to its root a tree tests them."""
+
+    periodic: bool = True
+    ordered: bool = True
+
+    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+        """Return what the words weigh by the depths of their tests (DTW)."""
+        return tree_depth(indexed, setting)
+
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return what measures the depths of attributes (TreeNB)."""
+        return Measured(attribute_depth) if numbers else None
+
+
+@dataclasses.dataclass(frozen=True)
 class MinimisedWeights(Weights):
     """Words, or attributes of columns, weigh what minimises a loss over the recent messages.
 
@@ -95,11 +157,39 @@ class MinimisedWeights(Weights):
 
     loss: Loss = LIKELIHOOD
     max_documents: int = 10_000
+    fitted: bool = True
 
-    @property
-    def minimises(self) -> Loss:
-        """The loss."""
-        return self.loss
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return the fit of attributes."""
+        return Fit.of(self.loss, multiclass, ridge) if numbers else None
+
+    def of_words(
+        self, multiclass: Any, ridge: Any, leave_one_out: Any, documents: DocumentWeights
+    ) -> WordFit:
+        """Return the fit of words."""
+        return WordFit.of(self.loss, multiclass, ridge, leave_one_out, documents.name)
+
+
+_RELATIVE = Measured(relative_kullback_leibler)
+
+
+@dataclasses.dataclass(frozen=True)
+class AttributeFilter(Weights):
+    """Attributes of columns weigh what the recent messages tell, or what a search finds.
+
+    Attributes
+    ----------
+    weighing
+        What gives the weights.
+    """
+
+    weighing: Weighing = _RELATIVE
+    max_documents: int = 10_000
+
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing:
+        """Return what gives the weights."""
+        check_event(self.name, numbers)
+        return self.weighing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,11 +204,14 @@ class DocumentWeights:
         What `max_documents=None` means: documents kept in the index.
     periodic
         Whether they are statistics, computed at each refresh.
+    online
+        Whether each document is weighed as it is learned, natively.
     """
 
     name: str
     max_documents: int = 0
     periodic: bool = False
+    online: bool = False
 
     def extra(
         self,
@@ -153,21 +246,35 @@ CHI_SQUARE = Weights("chi-square", chi_square=True)
 GAIN_RATIO = GainRatioWeights("gain-ratio")
 SELECTION = Selection("selection", max_documents=65_536)
 CORRELATION_BASED = CorrelationWeights("correlation-based", max_documents=65_536)
+TREE_DEPTH = TreeDepthWeights("tree-depth", max_documents=65_536)
 MINIMISED_EXPONENTIAL = MinimisedWeights("exponential", loss=EXPONENTIAL)
 MINIMISED_DEVIANCE = MinimisedWeights("deviance", loss=DEVIANCE)
 MINIMISED_LIKELIHOOD = MinimisedWeights("likelihood", loss=LIKELIHOOD)
 MINIMISED_GENERALISED = MinimisedWeights("generalised", loss=GENERALISED)
 MINIMISED_SQUARED = MinimisedWeights("squared", loss=SQUARED)
+KULLBACK_LEIBLER = AttributeFilter("kullback-leibler")
+KULLBACK_LEIBLER_RAW = AttributeFilter("kullback-leibler-raw", weighing=Measured(kullback_leibler))
+CORRELATION_FILTER = AttributeFilter("correlation-filter", weighing=Measured(correlation_filter))
+DEEP_SELECTION = AttributeFilter(
+    "deep-selection", weighing=Measured(selected_twice, in_estimate=True)
+)
+FORWARD_SELECTION = AttributeFilter("forward-selection", weighing=Searched(forward_selection))
 
 UNIFORM_DOCUMENTS = DocumentWeights("uniform")
 DISCRIMINATIVE = Discriminative("discriminative", max_documents=65_536)
+# Once, when it is learned, by what was learned before it.
+DISCRIMINATIVE_ONLINE = DocumentWeights("discriminative-online", max_documents=65_536, online=True)
 
 WEIGHTS = {
     weights.name: weights
     for weights in (
-        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED),
+        *(UNIFORM, CHI_SQUARE, GAIN_RATIO, SELECTION, CORRELATION_BASED, TREE_DEPTH),
         *(MINIMISED_EXPONENTIAL, MINIMISED_DEVIANCE, MINIMISED_LIKELIHOOD),
         *(MINIMISED_GENERALISED, MINIMISED_SQUARED),
+        *(KULLBACK_LEIBLER, KULLBACK_LEIBLER_RAW, CORRELATION_FILTER, DEEP_SELECTION),
+        FORWARD_SELECTION,
     )
 }
-DOCUMENT_WEIGHTS = {weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE)}
+DOCUMENT_WEIGHTS = {
+    weights.name: weights for weights in (UNIFORM_DOCUMENTS, DISCRIMINATIVE, DISCRIMINATIVE_ONLINE)
+}

@@ -22,20 +22,24 @@ from streamnb.reproduce.folds import CrossValidation, RandomSamples, weka_folds
 from streamnb.reproduce.hmnb import HMNB_PAPER
 from streamnb.reproduce.honb import HONB_PAPER
 from streamnb.reproduce.loss import LOSS_PAPER
+from streamnb.reproduce.loss_multiclass import LOSS_PAPER_5
 from streamnb.reproduce.nbcf import NBCF_PAPER, NBCF_PAPER_90
 from streamnb.reproduce.phnb import PHNB_PAPER
 from streamnb.reproduce.render import FORMATS, published_text
 from streamnb.reproduce.results import ResultsFile, default_results_path
+from streamnb.reproduce.robustness import FIGURES, Figure
 from streamnb.reproduce.runner import Plan, Scores, run_plan
 from streamnb.reproduce.significance import TTest, Wilcoxon, paired_t_test, wilcoxon
 from streamnb.reproduce.tables import PublishedTable, read_table
 
 __all__ = [
     "COMPOSITIONS",
+    "FIGURES",
     "FORMATS",
     "HMNB_PAPER",
     "HONB_PAPER",
     "LOSS_PAPER",
+    "LOSS_PAPER_5",
     "NBCF_PAPER",
     "NBCF_PAPER_90",
     "PHNB_PAPER",
@@ -43,6 +47,7 @@ __all__ = [
     "CollectionRecipe",
     "CrossValidation",
     "Experiment",
+    "Figure",
     "ModelRecipe",
     "Plan",
     "PublishedTable",

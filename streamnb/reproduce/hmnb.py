@@ -38,6 +38,23 @@ _MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             ("GRS", _HIDDEN_SETTINGS),
             ("DW", _HIDDEN_SETTINGS),
             ("GRW", _SETTINGS),
+            ("DTW", _HIDDEN_SETTINGS),
+        )
+        for event in ("MNB", "CNB", "OVA")
+    },
+    # The paper has no figures of these. One pass in the order of the collection's documents.
+    **{
+        f"DW{event}-online": (
+            f"DW{event}",
+            {**_HIDDEN_SETTINGS, "prior": "laplace", "online": True},
+        )
+        for event in ("MNB", "CNB", "OVA")
+    },
+    # Nor of these. Words that the tree does not test weigh nothing.
+    **{
+        f"DTW{event}-tested": (
+            f"DTW{event}",
+            {**_HIDDEN_SETTINGS, "prior": "laplace", "untested": 0.0},
         )
         for event in ("MNB", "CNB", "OVA")
     },

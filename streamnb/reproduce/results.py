@@ -127,6 +127,22 @@ class ResultsFile:
         """Return a stored result; None if there is none with that key."""
         return self._results.get(key)
 
+    def last_like(self, settings: Mapping[str, Any], but: str) -> RunResult | None:
+        """Return the result stored last with these settings but for one; None if there is none.
+
+        Parameters
+        ----------
+        settings
+            What the result should depend on.
+        but
+            The name of the setting that may be another.
+        """
+        wanted = {**settings, but: None}
+        for result in reversed(self._results.values()):
+            if {**result.settings, but: None} == wanted:
+                return result
+        return None
+
     def add(self, result: RunResult) -> None:
         """Append a result; it is on disk when this returns.
 

@@ -33,12 +33,26 @@ __all__ = [
     "write_page",
 ]
 
-STREAMS = {"sms": "SMS", "spamassassin": "SpamAssassin", "20news": "20 newsgroups"}
+STREAMS = {
+    "sms": "SMS",
+    "spamassassin": "SpamAssassin",
+    "enron": "Enron-Spam",
+    "20news": "20 newsgroups",
+}
 """Name of each stream → its heading; those that are shuffled are run once for each seed."""
 
 SHUFFLED = ("20news",)
 
-VARIANTS = ("NBCF(factor='auto')", "NBCF(factor='optimal')")
+VARIANTS = (
+    "NBCF(factor='auto')",
+    "NBCF(factor='optimal')",
+    "MNB(form='presence')",
+    "MNBTree(grow='hoeffding')",
+    (
+        "ComposedNB(event='one-versus-all', form='log', weights='gain-ratio', "
+        "document_weights='discriminative', rounds=2)"
+    ),
+)
 """Models that the page has besides every class with its defaults."""
 
 
@@ -53,6 +67,8 @@ class Figures(NamedTuple):
         Microseconds a message.
     messages
         How many there were.
+    code
+        The version of the code that was measured.
     """
 
     accuracy: float
@@ -60,6 +76,14 @@ class Figures(NamedTuple):
     learn: float
     predict: float
     messages: float
+    code: str = ""
+
+    @classmethod
+    def of(cls, result: RunResult) -> Figures:
+        """Return the figures of a stored run."""
+        accuracy, auc_loss, learn, predict, messages = result.scores
+        code = str(result.settings["code"])
+        return cls(accuracy, auc_loss, learn, predict, messages, code)
 
 
 @dataclass(frozen=True)
@@ -188,7 +212,7 @@ def _evaluate(task: tuple[str, Run, dict[str, Any]]) -> RunResult:
         predict=1e6 * result.predict_seconds / n,
         messages=n,
     )
-    return RunResult(key, settings, tuple(figures), result.learn_seconds + result.predict_seconds)
+    return RunResult(key, settings, figures[:5], result.learn_seconds + result.predict_seconds)
 
 
 def run_streams(
@@ -197,6 +221,7 @@ def run_streams(
     jobs: int = 1,
     fresh: bool = False,
     progress: bool | None = None,
+    any_code: bool = False,
 ) -> dict[Run, Figures]:
     """Run what the results file does not have yet, and return all figures.
 
@@ -213,6 +238,8 @@ def run_streams(
         Run everything again.
     progress
         Whether to show a progress bar on standard error; None: if that is a terminal.
+    any_code
+        Whether what another version of the code has measured is good enough, the last of them.
 
     Raises
     ------
@@ -221,8 +248,13 @@ def run_streams(
     """
     settings = {run: run.settings() for run in runs}
     keys = {run: settings_key(settings[run]) for run in runs}
-    stored = {} if fresh else {key: results.get(key) for key in keys.values()}
-    done = {key: result for key, result in stored.items() if result is not None}
+    done: dict[str, RunResult] = {}
+    for run, key in keys.items():
+        stored = None if fresh else results.get(key)
+        if stored is None and any_code and not fresh:
+            stored = results.last_like(settings[run], but="code")
+        if stored is not None:
+            done[key] = stored
     tasks = [(keys[run], run, settings[run]) for run in runs if keys[run] not in done]
     hide = None if progress is None else not progress
     with tqdm(total=len(runs), initial=len(runs) - len(tasks), unit="run", disable=hide) as bar:
@@ -231,7 +263,7 @@ def run_streams(
             done[result.key] = result
             bar.set_postfix_str(f"{result.settings['model']} on {result.settings['stream']}")
             bar.update()
-    return {run: Figures(*done[keys[run]].scores) for run in runs}
+    return {run: Figures.of(done[keys[run]]) for run in runs}
 
 
 _HEAD = """\
@@ -310,6 +342,11 @@ def _notes(
         yield (
             "- *first N*: a slow model saw the first N messages of the stream only; its figures "
             "are not those\n  of the whole stream."
+        )
+    if len({figures[run].code for run in runs}) > 1:
+        yield (
+            "- The models were not all measured with the same version of the code: what did not "
+            "change between\n  versions was not run again."
         )
     yield (
         f"- Times: {platform.machine()}, Python {platform.python_version()}; on the clock, "

@@ -21,6 +21,7 @@ pub const UNBOUNDED: Settings = Settings {
     frequencies: true,
     columns: false,
     own_pairs: false,
+    weighed: false,
     form: Form::COUNTS,
 };
 

@@ -1,4 +1,4 @@
-"""What models in the leaves of a tree have in common: how far it grows."""
+"""What models with word weights by depth have in common: the tree that the depths are of."""
 
 from __future__ import annotations
 
@@ -6,43 +6,33 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import TREE
+from streamnb.parts import TREE, TREE_DEPTH
+from streamnb.weighting import MIN_SAMPLES_LEAF
 
 
-class TreeNB(NaiveBayes):
-    """Base of the models in the leaves of a tree.
+class TreeDepthNB(NaiveBayes):
+    """Base of the models whose words weigh by the depth at which a tree tests them.
 
     Parameters
     ----------
+    untested
+        The weight of words that the tree does not test, 0 to 2**52; those that it tests at depth d
+        weigh 1/√d more.
     max_depth
-        Splits between the root and a leaf, 0 (one leaf: all indexed messages) or more.
+        Splits between the root and a leaf, 0 (no word is tested) or more.
     min_samples_leaf
         The least weight of messages on either side of a split, above 0.
-    grow
-        `"periodic"`: anew over the indexed messages when statistics are refreshed. `"hoeffding"`:
-        online, as messages arrive.
-    delta, tau, grace_period
-        For `grow="hoeffding"`, as river's trees have them. A leaf looks for a split each time that
-        messages of the weight `grace_period`, above 0, have come to it. Its best word must lead the
-        second by more than Hoeffding's bound, which the better of two misses with probability
-        `delta`, between 0 and 1; where the bound is below `tau` nats, 0 or more, any lead will do.
-    max_documents
-        Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
-        is 65,536.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
     """
 
-    neighbourhood = TREE
+    weights = TREE_DEPTH
 
     def __init__(
         self,
+        untested: float = 1.0,
         max_depth: int = TREE.max_depth,
-        min_samples_leaf: float = TREE.min_samples_leaf,
-        grow: str = TREE.grow,
-        delta: float = TREE.delta,
-        tau: float = TREE.tau,
-        grace_period: float = TREE.grace_period,
+        min_samples_leaf: float = MIN_SAMPLES_LEAF,
         alpha: float = 1.0,
         prior: str | None = None,
         unseen: str | None = None,
@@ -57,12 +47,9 @@ class TreeNB(NaiveBayes):
         max_pairs: int = 1_000_000,
         form: str = "counts",
     ) -> None:
+        self.untested = untested
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
-        self.grow = grow
-        self.delta = delta
-        self.tau = tau
-        self.grace_period = grace_period
         super().__init__(
             alpha=alpha,
             prior=prior,

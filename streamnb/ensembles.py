@@ -1,0 +1,109 @@
+"""Ensembles of models: river's take them as they are; here is one that uses their weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from river import ensemble
+
+from streamnb.naive_bayes import Message, NaiveBayes
+from streamnb.parameters import check_bound
+
+__all__ = ["WeightedBoosting"]
+
+# Weights are multiples of this, so that the sums of them that members keep are exact.
+_STEP = 1 / 1024
+# Beyond it counts are no longer exact; a message that nobody gets right for long may come there.
+_HEAVIEST = 2.0**32
+
+
+class WeightedBoosting(ensemble.AdaBoostClassifier):
+    """Online boosting whose members learn a message with its weight.
+
+    The first member learns a message with weight λ = 1, and each further one with what the members
+    before have left of it. A member that had it right adds λ to λ_right, one that had it wrong to
+    λ_wrong, and passes on
+
+        λ (λ_right + λ_wrong) / (2 λ_right)  or  λ (λ_right + λ_wrong) / (2 λ_wrong)
+
+    so that right and wrong weigh the same to the next one. In a vote a member counts
+    ln ((1 − ε) / ε), ε = λ_wrong / (λ_right + λ_wrong), as in `river.ensemble.AdaBoostClassifier`,
+    which this is but for two things. There a member learns a message Poisson(λ) times, as most
+    learners know no weights: here it learns it once, with weight λ, and nothing is left to chance.
+    And whether a member has it right is asked before it learns it, not after.
+
+    Messages are texts or mappings, as for the model. λ is rounded to multiples of 1/1024 and stays
+    below 2**32. Memory and time are those of `n_models` models; there is no unlearning.
+
+    Parameters
+    ----------
+    model
+        The model that members are clones of: any of this package that reads texts.
+    n_models
+        How many members, 2 or more.
+
+    Raises
+    ------
+    InputError
+        If `n_models` is out of range.
+
+    Examples
+    --------
+    >>> from streamnb import MNB
+    >>> from streamnb.ensembles import WeightedBoosting
+    >>> model = WeightedBoosting(MNB(), n_models=3)
+    >>> for x, y in [
+    ...     ("Free entry: WIN cash now", "spam"),
+    ...     ("see you at noon", "ham"),
+    ...     ("win a free phone now", "spam"),
+    ...     ("are you free for lunch at noon?", "ham"),
+    ... ]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one("free cash, call now")
+    'spam'
+    >>> model.predict_one("lunch with you")
+    'ham'
+
+    References
+    ----------
+    [^1]: N. C. Oza: Online bagging and boosting. IEEE International Conference on Systems, Man and
+       Cybernetics, 2005.
+    """
+
+    def __init__(self, model: NaiveBayes, n_models: int = 10) -> None:
+        super().__init__(model, check_bound("n_models", n_models, least=2))
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        from streamnb.models import MNB
+
+        yield {"model": MNB(), "n_models": 3}
+
+    def learn_one(self, x: Message, y: Any, w: float = 1.0, **kwargs: Any) -> None:
+        """Learn one message.
+
+        Parameters
+        ----------
+        x
+            A text, or a mapping of tokens to counts.
+        y
+            Its label.
+        w
+            Its weight, λ of the first member.
+
+        Raises
+        ------
+        InputError
+            If one of them can't be learned; the members are unchanged.
+        """
+        weight = w
+        for place, member in enumerate(self):
+            right = member.predict_one(x) == y
+            member.learn_one(x, y, w=weight, **kwargs)
+            if not weight:
+                return
+            kept = self.correct_weight if right else self.wrong_weight
+            kept[place] += weight
+            known = self.correct_weight[place] + self.wrong_weight[place]
+            weight = round(weight * known / (2 * kept[place]) / _STEP) * _STEP
+            weight = min(weight, _HEAVIEST)
