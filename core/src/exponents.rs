@@ -102,6 +102,7 @@ mod tests {
             columns: false,
             own_pairs: false,
             form: Form::COUNTS,
+            weighed: false,
         });
         let mut bag = Bag::default();
         for (class, words) in [(0, &[b"a", b"b"][..]), (1, &[b"b", b"b", b"c"][..])] {
