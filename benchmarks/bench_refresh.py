@@ -27,7 +27,10 @@ from rounds import Target, table  # noqa: E402
 
 from streamnb.cli.model_specs import build, model_spec  # noqa: E402
 
-MODELS = ("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB")
+MODELS = (
+    *("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),
+    "ComposedNB(weights='generalised', max_documents=20000)",
+)
 ASKED = 400
 WANTED_RATIO = 3
 

@@ -61,6 +61,7 @@ class Scoring:
         weighted: bool = False,
         weighted_documents: bool = False,
         chi_square: bool = False,
+        minimised: bool = False,
         neighbourhood: str | None = None,
         n_neighbors: int = 1,
     ) -> Self: ...
@@ -165,6 +166,8 @@ class CountStore:
         tokens: _Floats,
     ) -> bool: ...
     def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
+    def set_exponents(self, layout: int, words: _Floats, scale: float) -> bool: ...
+    def exponents(self) -> tuple[bytes, float] | None: ...
     def plant(
         self,
         array: _Integers,

@@ -20,7 +20,13 @@ from streamnb.weighting import Setting
 
 
 def scoring_of(
-    parts: Composition, words: Weights, alpha: Any, prior: Any, unseen: Any, vocabulary_size: Any
+    parts: Composition,
+    words: Weights,
+    minimised: bool,
+    alpha: Any,
+    prior: Any,
+    unseen: Any,
+    vocabulary_size: Any,
 ) -> tuple[MakeScoring, Setting]:
     """Return how to make a scoring, all but its factors settled; and what it depends on.
 
@@ -30,6 +36,8 @@ def scoring_of(
         The parts.
     words
         What words weigh.
+    minimised
+        Whether words have weights in the score alone.
     alpha, prior, unseen, vocabulary_size
         As in `NaiveBayes`.
 
@@ -52,6 +60,7 @@ def scoring_of(
         weighted=words.periodic,
         weighted_documents=parts.document_weights.periodic or parts.document_weights.online,
         chi_square=words.chi_square,
+        minimised=minimised,
         neighbourhood=parts.neighbourhood.native,
         n_neighbors=parts.neighbourhood.n_neighbors,
     )

@@ -123,6 +123,10 @@ def check_event(name: str, numbers: bool) -> None:
         )
 
 
+COLUMN_RIDGE = 0.01
+"""What `ridge=None` means for columns: little, as the paper has none."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Fit:
     """How weights are fitted.
@@ -150,9 +154,10 @@ class Fit:
         InputError
             If something is out of range.
         """
+        multiclass = "pairs" if multiclass is None else multiclass
         if multiclass not in ("pairs", "direct"):
             raise InputError(f"multiclass must be 'pairs' or 'direct', not {multiclass!r}")
-        ridge = check_number("ridge", ridge)
+        ridge = COLUMN_RIDGE if ridge is None else check_number("ridge", ridge)
         if not 0 <= ridge < math.inf:
             raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
         return cls(loss, multiclass, ridge)

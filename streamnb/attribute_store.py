@@ -195,6 +195,9 @@ class AttributeStore:
     def weights(self) -> None:
         """Return None: words have no weights, and those of attributes are in `snapshot`."""
 
+    def exponents(self) -> None:
+        """Return None, as `weights`."""
+
     def tree(self) -> None:
         """Return None: all messages count."""
 

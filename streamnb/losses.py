@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,10 +92,42 @@ GENERALISED = Loss("generalised", weighs_prior=True)
 SQUARED = Loss("squared", squared=True)
 
 
+class Slopes(Protocol):
+    """What margins grow by with the weight of each attribute, or of each word."""
+
+    def margins(self, weights: Floats) -> Floats:
+        """Return what the weights add to the margins: shape `(examples, classes - 1)`."""
+
+    def gradient(self, by_margin: Floats) -> Floats:
+        """Return the derivative by each weight, from that by each margin."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DenseSlopes:
+    """Slopes that are all there.
+
+    Attributes
+    ----------
+    table
+        Shape `(examples, classes - 1, attributes)`.
+    """
+
+    table: Floats
+
+    def margins(self, weights: Floats) -> Floats:
+        """Return what the weights add to the margins."""
+        flat = self.table.reshape(-1, self.table.shape[-1])
+        return (flat @ weights).reshape(self.table.shape[:2])
+
+    def gradient(self, by_margin: Floats) -> Floats:
+        """Return the derivative by each weight."""
+        return by_margin.ravel() @ self.table.reshape(-1, self.table.shape[-1])
+
+
 def objective(
     loss: Loss,
     offsets: Floats,
-    slopes: Floats,
+    slopes: Slopes,
     weights: Floats,
     ridge: float,
 ) -> Callable[[Floats], tuple[float, Floats]]:
@@ -109,19 +142,16 @@ def objective(
     offsets
         What margins are with weights of 0: shape `(examples, classes - 1)`.
     slopes
-        What they grow by with the weight of each attribute: shape
-        `(examples, classes - 1, attributes)`.
+        What they grow by with the weight of each attribute.
     weights
         Of the examples.
     ridge
         In units of one example's loss, 0 or more.
     """
-    shape = offsets.shape
-    flat = slopes.reshape(-1, slopes.shape[-1])
     total = weights.sum()
 
     def value(w: Floats) -> tuple[float, Floats]:
-        margins = offsets + (flat @ w).reshape(shape)
+        margins = offsets + slopes.margins(w)
         away = w - 1.0
         if loss.multiplier is None:
             # In units of e^highest. As what is far below 1 has no weight beside a ridge, those
@@ -133,10 +163,10 @@ def objective(
             losses, by_margin = loss.value(margins + highest, weights)
             unit = math.exp(-min(max(highest, 0.0), 700.0))
             losses += penalty * unit
-            slope = (by_margin.ravel() @ flat + ridge * unit * away) / losses
+            slope = (slopes.gradient(by_margin) + ridge * unit * away) / losses
             return highest + math.log(losses / total), slope
         losses, by_margin = loss.value(margins, weights)
-        gradient: Floats = (by_margin.ravel() @ flat + ridge * away) / total
+        gradient: Floats = (slopes.gradient(by_margin) + ridge * away) / total
         return (losses + 0.5 * ridge * float(away @ away)) / total, gradient
 
     return value
@@ -185,7 +215,36 @@ def fit(
     if loss.weighs_prior:
         slopes = np.concatenate([prior_margins[:, :, None], slopes], axis=2)
         prior_margins = np.zeros_like(prior_margins)
-    begin = start if loss.weighs_prior else start[1:]
+    best = least_loss(
+        loss,
+        objective(loss, prior_margins, DenseSlopes(slopes), weights, ridge),
+        start if loss.weighs_prior else start[1:],
+        ftol=1e-15,
+        gtol=1e-9,
+        maxiter=1000,
+    )
+    return best if loss.weighs_prior else np.concatenate([[1.0], best])
+
+
+def least_loss(
+    loss: Loss,
+    value: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    **options: Any,
+) -> Floats:
+    """Return the weights, 0 or more, where an objective is least; `start` if none are finite.
+
+    Parameters
+    ----------
+    loss
+        Of the objective.
+    value
+        What `objective` returned.
+    start
+        Weights to start from.
+    options
+        Of L-BFGS-B: when it ends.
+    """
     enough = math.log(_NEGLIGIBLE) if loss.multiplier is None else _NEGLIGIBLE
 
     def stop_at_nothing(intermediate_result: optimize.OptimizeResult) -> None:
@@ -193,15 +252,13 @@ def fit(
             raise StopIteration
 
     found = optimize.minimize(
-        objective(loss, prior_margins, slopes, weights, ridge),
-        begin,
+        value,
+        start,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(begin),
+        bounds=[(0.0, None)] * len(start),
         callback=stop_at_nothing,
-        options={"maxcor": 10, "ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000, "maxfun": 5000},
+        options={"maxcor": 10, "maxfun": 5000, **options},
     )
     best: Floats = found.x
-    if not np.all(np.isfinite(best)):
-        return start
-    return best if loss.weighs_prior else np.concatenate([[1.0], best])
+    return best if np.all(np.isfinite(best)) else start

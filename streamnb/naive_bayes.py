@@ -137,10 +137,12 @@ class NaiveBayes(base.MiniBatchClassifier):
     tau: float = TREE.tau
     grace_period: float = TREE.grace_period
     n_neighbors: int = 50
-    # How weights are fitted, for models whose attributes have any; their messages have one form.
+    # Messages of columns have one form.
     form: str = "counts"
-    multiclass: str = "pairs"
-    ridge: float = 0.01
+    # How weights that minimise a loss are fitted, for models that have any.
+    multiclass: str | None = None
+    ridge: float | None = None
+    leave_one_out: bool = True
 
     def __init__(
         self,
@@ -195,8 +197,13 @@ class NaiveBayes(base.MiniBatchClassifier):
         }
         weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
         words = parts.weights if weighing is None else UNIFORM
+        fit = None
+        if not parts.event.numbers:
+            fit = parts.weights.of_words(
+                self.multiclass, self.ridge, self.leave_one_out, parts.document_weights
+            )
         make_scoring, setting = assembly.scoring_of(
-            parts, words, self.alpha, self.prior, self.unseen, self.vocabulary_size
+            parts, words, fit is not None, self.alpha, self.prior, self.unseen, self.vocabulary_size
         )
         least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
         setting = dataclasses.replace(
@@ -221,7 +228,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._schedule = Schedule(self.refresh_every)
         rounds = check_bound("rounds", self.rounds, 0)
-        self._weights = WeightsInUse(words, parts.document_weights, rounds)
+        self._weights = WeightsInUse(words, parts.document_weights, rounds, fit)
         self._statistics = Statistics(
             parts, setting, self._weights, self._factor, weighing, self._packaging
         )

@@ -75,7 +75,7 @@ class Statistics:
         if not store.n_documents:
             return
         if self.weights.periodic:
-            self.weights.refresh(store, self.setting)
+            self.weights.refresh(store, self.setting, anew)
         # Where ids were given to other words or classes meanwhile, it is done again.
         while not self.parts.estimate.refresh(store, self.setting.alpha):
             pass

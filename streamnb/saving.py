@@ -134,6 +134,7 @@ def state(model: NaiveBayes) -> dict[str, Any]:
         "counts": model._store.snapshot(parents=True),
         "effective": model._store.effective(),
         "weights": model._store.weights(),
+        "exponents": model._store.exponents(),
         "tree": model._store.tree(),
         "schedule": (model._schedule.messages, model._schedule.due),
         "columns": dict(model._columns.ranges) if model._columns is not None else None,
@@ -157,7 +158,7 @@ def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
             np.frombuffer(class_ids, np.int64),
             np.frombuffer(counts),
         )
-    restore_weights(model._store, kept["weights"])
+    restore_weights(model._store, kept["weights"], kept["exponents"])
     model._parts.neighbourhood.plant(model._store, kept["tree"])
     model._schedule.messages, model._schedule.due = kept["schedule"]
     if model._packaging is not None:

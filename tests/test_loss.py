@@ -20,7 +20,16 @@ import streamnb
 from streamnb import datasets
 from streamnb.attribute_store import attributes_of
 from streamnb.errors import InputError, ModelFileError, NotLearnedError, StreamNBError
-from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss, objective
+from streamnb.losses import (
+    DEVIANCE,
+    EXPONENTIAL,
+    GENERALISED,
+    LIKELIHOOD,
+    SQUARED,
+    DenseSlopes,
+    Loss,
+    objective,
+)
 from streamnb.moments import Moments, NumberTable
 
 NAMES = ("ENB", "DNB", "LNB", "GDNB", "MSENB")
@@ -166,7 +175,7 @@ def test_uniform_weights_are_naive_bayes(name: str) -> None:
 def test_gradients_are_those_of_the_losses(loss: Loss) -> None:
     rng = np.random.default_rng(3)
     offsets, slopes = rng.normal(size=(20, 2)), rng.normal(size=(20, 2, 4)) * 3
-    value = objective(loss, offsets, slopes, rng.uniform(0.5, 2.0, size=20), 0.1)
+    value = objective(loss, offsets, DenseSlopes(slopes), rng.uniform(0.5, 2.0, size=20), 0.1)
     at = rng.uniform(0, 2, size=4)
     _, gradient = value(at)
     for j in range(4):
@@ -379,8 +388,6 @@ def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]) -> None
 
 
 def test_what_does_not_compose_says_why() -> None:
-    with pytest.raises(InputError, match="event 'gaussian'"):
-        streamnb.ComposedNB("multinomial", weights="deviance")
     with pytest.raises(InputError, match="weights must be one of"):
         streamnb.ComposedNB("gaussian", weights="heavy")
     for dependence in ("hidden", "hidden-ratios", "one-dependence", "packaged"):

@@ -608,7 +608,7 @@ def test_newsgroups_as_the_paper_prepares_them() -> None:
 
 def test_compositions_are_models_of_different_names() -> None:
     models = find_experiment("compositions").models
-    assert len({model.name for model in models}) == len(models) == 73
+    assert len({model.name for model in models}) == len(models) == 79
     assert len({str(sorted(model.parameters.items())) for model in models}) == len(models)
     for model in models:
         assert list(model.build(10).predict_many(["nothing was learned"])) == [None]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
     "ComposedNB": streamnb.ComposedNB(),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
+    "ComposedNB minimised": streamnb.ComposedNB(event="one-versus-all", weights="generalised"),
     "ComposedNB online": streamnb.ComposedNB(
         event="complement", document_weights="discriminative-online"
     ),

@@ -13,6 +13,7 @@ use crate::counts::ClassId;
 use crate::decision;
 use crate::effective::{Effective, EffectiveArrays};
 use crate::error::Error;
+use crate::exponents::Exponents;
 use crate::export::Counts;
 use crate::form::Form;
 use crate::grow::{self, Limits};
@@ -528,7 +529,7 @@ struct Scoring {
 impl Scoring {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, weighted_documents=false, chi_square=false, neighbourhood=None, n_neighbors=1))]
+    #[pyo3(signature = (*, event, alpha, prior, unseen, vocabulary_size, hidden, effective, factor=None, factors=None, weighted=false, weighted_documents=false, chi_square=false, minimised=false, neighbourhood=None, n_neighbors=1))]
     fn new(
         py: Python<'_>,
         event: &str,
@@ -543,6 +544,7 @@ impl Scoring {
         weighted: bool,
         weighted_documents: bool,
         chi_square: bool,
+        minimised: bool,
         neighbourhood: Option<&str>,
         n_neighbors: usize,
     ) -> PyResult<Self> {
@@ -647,7 +649,10 @@ impl Scoring {
             return Err(input_error(py, message));
         }
         let weighted = weighted || weighted_documents;
-        inner = inner.with_weights(weighted, chi_square).map_err(|error| raise(py, error))?;
+        inner = inner
+            .with_weights(weighted, chi_square)
+            .and_then(|inner| if minimised { inner.with_minimised() } else { Ok(inner) })
+            .map_err(|error| raise(py, error))?;
         if hidden.is_some() {
             inner = inner.with_exponents();
         }
@@ -1331,6 +1336,27 @@ impl CountStore {
             bytes_of(py, &arrays.tokens),
         );
         Ok(Some(arrays.into_pyobject(py)?.into_any()))
+    }
+
+    /// Sets the exponents of words in the score, float64 by id, and what they and the prior are
+    /// multiplied by. False, with nothing changed, if ids changed their meaning since `layout`.
+    fn set_exponents(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        words: PyBuffer<f64>,
+        scale: f64,
+    ) -> PyResult<bool> {
+        let exponents =
+            Exponents::new(words.to_vec(py)?, scale).map_err(|error| raise(py, error))?;
+        Ok(self.write(py, |store| store.set_exponents(exponents, layout)))
+    }
+
+    /// The exponents in use, words numbered as in a store restored from the snapshot, and what
+    /// they are multiplied by; None where there are none.
+    fn exponents<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
+        let (words, scale) = py.detach(|| self.read_detached(Store::export_exponents))?;
+        Some((bytes_of(py, &words), scale))
     }
 
     /// Begins to keep a tree: of the arrays that `tree` returns. With `online`, which is δ, τ and the

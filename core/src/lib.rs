@@ -16,6 +16,7 @@ pub mod effective;
 pub mod error;
 pub mod events;
 pub mod explain;
+pub mod exponents;
 pub mod export;
 pub mod form;
 pub mod grow;

@@ -33,7 +33,7 @@ impl Neighbourhood {
                  of the whole stream",
             );
         }
-        if scoring.weighted || scoring.chi_square {
+        if scoring.weighted || scoring.chi_square || scoring.minimised {
             return invalid(
                 "neighbourhoods need weights and document_weights 'uniform': weights are \
                  statistics of the whole stream",

@@ -75,6 +75,8 @@ pub struct Scoring {
     pub(crate) weighted: bool,
     /// Whether the store's weights of words are exponents of a score alone.
     pub(crate) exponents: bool,
+    /// Whether the store has exponents of the score besides, which minimise a loss.
+    pub(crate) minimised: bool,
     /// Whether P(w|c) is multiplied by the ratio R_wc of the word and the class.
     pub(crate) chi_square: bool,
     table: Arc<[f64]>,
@@ -113,6 +115,7 @@ impl Scoring {
             correlation: None,
             weighted: false,
             exponents: false,
+            minimised: false,
             chi_square: false,
             table,
         })
@@ -132,9 +135,23 @@ impl Scoring {
 
     /// The same, but with the store's weights of words and documents, or the ratios R_wc.
     pub fn with_weights(self, weighted: bool, chi_square: bool) -> Result<Self> {
+        if weighted || chi_square {
+            self.check_weights()?;
+        }
+        Ok(Scoring { weighted, chi_square, ..self })
+    }
+
+    /// The same, but with the store's exponents, which minimise a loss.
+    pub fn with_minimised(self) -> Result<Self> {
+        self.check_weights()?;
+        Ok(Scoring { minimised: true, ..self })
+    }
+
+    /// Refuses weights of words where words have no counts.
+    fn check_weights(&self) -> Result<()> {
         let countless =
             matches!(self.event, Event::Bernoulli | Event::Attributes | Event::Categories);
-        if (weighted || chi_square) && countless {
+        if countless {
             return Err(Error::Invalid(
                 "weights are of word counts: combine them with the event 'multinomial', \
                  'complement' or 'one-versus-all'; 'bernoulli' sums over absent words by their \
@@ -142,14 +159,14 @@ impl Scoring {
                     .into(),
             ));
         }
-        if (weighted || chi_square) && self.correlation.is_some() {
+        if self.correlation.is_some() {
             return Err(Error::Invalid(
                 "weights need the estimate 'additive': the correlation factor mixes counts that \
                  have none"
                     .into(),
             ));
         }
-        Ok(Scoring { weighted, chi_square, ..self })
+        Ok(())
     }
 
     /// The same, but with weights of words in the score alone: the messages that contain a parent
@@ -236,10 +253,11 @@ impl Scoring {
         let classes = store.existing_classes() as f64;
         let all_tokens: f64 = totals.clone().map(|(own, _)| own.tokens).sum();
         let smoothing = self.alpha * self.words(store);
+        let exponent = self.prior_exponent(store);
         let of_class = |((own, class), learned): ((Totals, &Class), &Class)| {
             let documents = counted(own, learned);
             let mut terms = ClassTerms {
-                prior: self.log_prior(documents, all, classes),
+                prior: exponent * self.log_prior(documents, all, classes),
                 tokens: (own.tokens + smoothing).ln(),
                 ..ClassTerms::default()
             };
@@ -247,8 +265,10 @@ impl Scoring {
                 // While only one class is known there is nothing outside it, and nothing to
                 // compare: the empirical prior then has no term.
                 let empty = self.prior == Prior::Empirical && all <= documents;
-                terms.prior_complement =
-                    if empty { 0.0 } else { self.log_prior(all - documents, all, classes) };
+                if !empty {
+                    let prior = self.log_prior(all - documents, all, classes);
+                    terms.prior_complement = exponent * prior;
+                }
                 // Weighted totals are rounded: nothing is left of all but the class's own.
                 terms.tokens_complement = ((all_tokens - own.tokens).max(0.0) + smoothing).ln();
                 let rest = store.documents() - class.documents;

@@ -6,6 +6,7 @@ use crate::bags::Bags;
 use crate::counts::{Class, ClassId, Rows, take};
 use crate::effective::Effective;
 use crate::error::{Error, Result};
+use crate::exponents::Exponents;
 use crate::form::Form;
 use crate::index::{Document, Index};
 use crate::pairs::PairTable;
@@ -66,6 +67,8 @@ pub struct Store {
     pub(crate) effective: Effective,
     /// Weights of words and documents, where there are any: other statistics in use.
     pub(crate) weights: Option<Box<Weights>>,
+    /// Weights of words in the score alone, where there are any: other statistics in use.
+    pub(crate) exponents: Option<Box<Exponents>>,
     /// How messages are scored that are weighed as they come.
     pub(crate) weighing: Option<Arc<Scoring>>,
     /// The tree in use, where a model has one.
@@ -92,6 +95,7 @@ impl Store {
             attributes: Attributes::default(),
             effective: Effective::default(),
             weights: None,
+            exponents: None,
             weighing: None,
             tree: None,
             pruned: false,
@@ -257,6 +261,9 @@ impl Store {
         if let Some(weights) = &mut self.weights {
             weights.forget_word(word);
         }
+        if let Some(exponents) = &mut self.exponents {
+            exponents.forget_word(word);
+        }
         if let Some(tree) = &mut self.tree {
             tree.forget_word(word);
         }
@@ -402,6 +409,7 @@ impl Store {
             + self.attributes.size()
             + self.effective.size()
             + self.weights().map_or(0, Weights::size)
+            + self.exponents.as_ref().map_or(0, |exponents| exponents.size())
             + self.tree.as_ref().map_or(0, Tree::size)
     }
 }

@@ -312,6 +312,7 @@ impl Scoring {
     /// Weighs the tokens of a message where weights are exponents: each word's term of the score
     /// then has its weight. A word of weight 0 is no parent either.
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
+        self.raise_bag(store, bag);
         if let Some(weights) = store.weights().filter(|_| self.exponents) {
             bag.weigh(|word| weights.of_word(word));
             bag.unseen.iter_mut().for_each(|word| word.count *= weights.unseen);

@@ -63,8 +63,20 @@ class ComposedNB(NaiveBayes):
         `"kullback-leibler-raw"` leaves out that weights are relative to their mean),
         `"correlation-filter"` (`CBFWNB`), `"deep-selection"` (`DFWNB`), `"tree-depth"` (`TreeNB`),
         or `"forward-selection"` (`SBC`).
-    multiclass, ridge
-        As in `streamnb.ENB`, for weights that minimise a loss; without effect otherwise.
+
+        The five that minimise a loss are of words too, with word counts: 0 or more, they multiply
+        the terms of the score alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄);
+        `"generalised"` also multiplies the score by the α of Equation 18 that fits best where all
+        weights are 1. They need uniform weights of documents.
+    multiclass
+        With weights of attributes, `"pairs"` or `"direct"`, as in `streamnb.ENB`; None is
+        `"pairs"`. A word has one weight for all classes: there None is `"direct"`, one fit of all.
+    ridge
+        What it costs weights that minimise a loss to be away from 1, as in `streamnb.ENB`, 0 or
+        more; None is 0.01 for attributes and 0.1 for words.
+    leave_one_out
+        Whether weights of words that minimise a loss are fitted to messages each scored without
+        its own counts.
     document_weights
         `"uniform"`; `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
         with words independent; or `"discriminative-online"`, as in `DWMNB(online=True)`.
@@ -98,6 +110,14 @@ class ComposedNB(NaiveBayes):
     >>> model.learn_one("win cash now, win win", "spam")
     >>> model.counts().tokens.toarray().ravel().round(3)
     array([0.816, 0.408, 0.408])
+    >>> model = ComposedNB(event="one-versus-all", form="log", weights="generalised")
+    >>> for text, label in [
+    ...     ("win cash now", "spam"), ("see you at noon", "ham"),
+    ...     ("cash prize, win now", "spam"), ("at noon you win", "ham"),
+    ... ] * 3:
+    ...     model.learn_one(text, label)
+    >>> model.weights_["cash"] > model.weights_["win"]
+    True
     """
 
     def __init__(
@@ -135,14 +155,16 @@ class ComposedNB(NaiveBayes):
         tau: float = 0.05,
         grace_period: float = 200.0,
         n_neighbors: int = 50,
-        multiclass: str = "pairs",
-        ridge: float = 0.01,
+        multiclass: str | None = None,
+        ridge: float | None = None,
+        leave_one_out: bool = True,
         untested: float = 1.0,
     ) -> None:
         self.event = event  # type: ignore[misc, assignment]
         self.dependence = dependence  # type: ignore[misc, assignment]
         self.multiclass = multiclass
         self.ridge = ridge
+        self.leave_one_out = leave_one_out
         self.bag_threshold = bag_threshold
         self.bins = bins
         self.values = values

@@ -51,4 +51,5 @@ class Composition:
             return False
         documents = self.document_weights
         weighed = self.weights.periodic or documents.periodic or documents.online
+        weighed = weighed or self.weights.fitted
         return self.dependence.hidden is not None or not weighed

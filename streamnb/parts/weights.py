@@ -25,6 +25,7 @@ from streamnb.weighting import (
     selection,
     tree_depth,
 )
+from streamnb.word_fits import WordFit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Weights:
         Whether they are statistics, computed at each refresh.
     ordered
         Whether they need the order of the words' bytes.
+    fitted
+        Whether they are fitted to the indexed messages, and weigh words in the score alone.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Weights:
     max_documents: int = 0
     periodic: bool = False
     ordered: bool = False
+    fitted: bool = False
 
     def weigh(self, indexed: Documents, setting: Setting) -> WordWeights | None:
         """Return the weight of each word, where they are statistics."""
@@ -69,6 +73,25 @@ class Weights:
         ------
         InputError
             If something is out of range, or there is nothing to weigh.
+        """
+        return None
+
+    def of_words(
+        self, multiclass: Any, ridge: Any, leave_one_out: Any, documents: DocumentWeights
+    ) -> WordFit | None:
+        """Return how words get weights in the score alone, if they have any.
+
+        Parameters
+        ----------
+        multiclass, ridge, leave_one_out
+            As a model was given them.
+        documents
+            What weighs documents.
+
+        Raises
+        ------
+        InputError
+            If something is out of range, or documents have weights too.
         """
         return None
 
@@ -125,7 +148,7 @@ class TreeDepthWeights(Weights):
 
 @dataclasses.dataclass(frozen=True)
 class MinimisedWeights(Weights):
-    """Attributes of columns weigh what minimises a loss over the recent messages.
+    """Words, or attributes of columns, weigh what minimises a loss over the recent messages.
 
     References
     ----------
@@ -134,11 +157,17 @@ class MinimisedWeights(Weights):
 
     loss: Loss = LIKELIHOOD
     max_documents: int = 10_000
+    fitted: bool = True
 
-    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing:
-        """Return the fit."""
-        check_event(self.name, numbers)
-        return Fit.of(self.loss, multiclass, ridge)
+    def of_attributes(self, multiclass: Any, ridge: Any, numbers: bool) -> Weighing | None:
+        """Return the fit of attributes."""
+        return Fit.of(self.loss, multiclass, ridge) if numbers else None
+
+    def of_words(
+        self, multiclass: Any, ridge: Any, leave_one_out: Any, documents: DocumentWeights
+    ) -> WordFit:
+        """Return the fit of words."""
+        return WordFit.of(self.loss, multiclass, ridge, leave_one_out, documents.name)
 
 
 _RELATIVE = Measured(relative_kullback_leibler)

@@ -51,6 +51,21 @@ def _composition(event: str, form: tuple[str, float], weights: str, rounds: int)
     return ModelRecipe("+".join(named), "streamnb:ComposedNB", {**parts, **_SETTINGS})
 
 
+def _minimised(event: str, form: str) -> ModelRecipe:
+    """Return a composition whose weights of words minimise a loss (GDNB on texts)."""
+    parts = {
+        "event": _EVENTS[event],
+        "form": form,
+        "weights": "generalised",
+    }
+    named = [
+        event,
+        *([form] if form != "counts" else []),
+        "generalised",
+    ]
+    return ModelRecipe("+".join(named), "streamnb:ComposedNB", {**parts, **_SETTINGS})
+
+
 COMPOSITIONS = register(
     Experiment(
         name="compositions",
@@ -64,6 +79,7 @@ COMPOSITIONS = register(
                 _composition(*axes)
                 for axes in itertools.product(_EVENTS, _FORMS, _WEIGHTS, _ROUNDS)
             ),
+            *(_minimised(*axes) for axes in itertools.product(_EVENTS, ("counts", "log"))),
         ),
         notes=(
             "choose on fbis, la1s, oh0, oh5 and re1; re0 and oh15 are for confirming the choice",
