@@ -48,6 +48,9 @@ VARIANTS = (
     "NBCF(factor='optimal')",
     "MNB(form='presence')",
     "MNBTree(grow='hoeffding')",
+    "DWMNB(online=True)",
+    "ComposedNB(weights='generalised')",
+    "ComposedNB(event='one-versus-all', form='log', weights='generalised')",
     (
         "ComposedNB(event='one-versus-all', form='log', weights='gain-ratio', "
         "document_weights='discriminative', rounds=2)"
