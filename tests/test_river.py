@@ -153,8 +153,10 @@ def test_pipeline_in_mini_batches(name: str) -> None:
     proba = many.predict_proba_many(queries)
     assert list(proba.index) == [7, 3, 5]
     assert list(many.predict_many(queries).index) == [7, 3, 5]
+    # Fits begin at other weights, and end in the same but for what the optimiser leaves.
+    within = 1e-6 if "minimised" in name else 1e-9
     for index, text in queries.items():
-        assert proba.loc[index].to_dict() == pytest.approx(one.predict_proba_one(text), abs=1e-9)
+        assert proba.loc[index].to_dict() == pytest.approx(one.predict_proba_one(text), abs=within)
         assert many.predict_many(queries)[index] == one.predict_one(text)
 
 
