@@ -282,7 +282,7 @@ def test_files_without_forms_are_counts() -> None:
     model = built("HMNB", "counts", synthetic_stream(40))
     data = model.to_bytes()
     header, counts = saving._read(data)
-    assert counts[:9] == b"streamnb\x02"
+    assert counts[:9] == b"streamnb\x03"
     del header["parameters"]["form"]
     old = with_parts(data, header, b"streamnb\x01" + counts[9:])
     loaded = streamnb.HMNB.from_bytes(old)
@@ -296,7 +296,7 @@ def test_damaged_forms_are_refused() -> None:
     with pytest.raises(ModelFileError, match="can't be read"):
         # Version 1 had none.
         streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb\x01" + counts[9:]))
-    for version in (b"\x00", b"\x03"):
+    for version in (b"\x00", b"\x04"):
         with pytest.raises(ModelFileError, match="version"):
             streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb" + version + counts[9:]))
     header["parameters"]["form"] = "idf"

@@ -448,6 +448,20 @@ def test_probabilities_are_a_distribution(
     check_sane(build(name, stream, **parameters), x)
 
 
+def test_explanation_of_more_unseen_words_than_there_are() -> None:
+    """With m known, they take the places of absent words as long as there are any."""
+    model = streamnb.BNB(unseen="smooth", vocabulary_size=8)
+    model.learn_one(dict.fromkeys("abcde", 1), "ham")
+    x = dict.fromkeys("vwxyz", 1)
+    explanation = model.explain_one(x)
+    parts = [explanation.baseline["ham"], *(part["ham"] for part in explanation.words.values())]
+    assert len(set(parts[1:])) == 1
+    # 5 words absent, each with (1 + 1) / (1 + 2), and 5 present that were never seen.
+    expected = 5 * math.log(1 / 3) + 5 * math.log(1 / 3)
+    assert math.fsum(parts) == pytest.approx(expected, abs=1e-12)
+    assert model.joint_log_likelihood_one(x)["ham"] == pytest.approx(expected, abs=1e-12)
+
+
 @each_score
 @given(stream=streams, x=queries, parameters=any_parameters, refresh_every=st.sampled_from([1, 5]))
 def test_explanation_sums_to_the_score(

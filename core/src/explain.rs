@@ -46,12 +46,24 @@ impl Scoring {
             (word, less_baseline(&single))
         });
         let words = words.collect();
-        let unseen = bag.unseen.iter().map(|&Unseen { hash, count }| {
+        let unseen = if self.needs_distinct() {
+            // They take the places of absent words together, as long as there are any: each has an
+            // equal share of that.
             single.clear(store.vocabulary.slots());
-            single.add_unseen(hash, count);
-            less_baseline(&single)
-        });
-        Explanation { words, unseen: unseen.collect(), baseline: baseline.clone() }
+            bag.unseen.iter().for_each(|unseen| single.add_unseen(unseen.hash, unseen.count));
+            let number = bag.unseen.len() as f64;
+            let share: Vec<f64> =
+                less_baseline(&single).into_iter().map(|part| part / number).collect();
+            vec![share; bag.unseen.len()]
+        } else {
+            let unseen = bag.unseen.iter().map(|&Unseen { hash, count }| {
+                single.clear(store.vocabulary.slots());
+                single.add_unseen(hash, count);
+                less_baseline(&single)
+            });
+            unseen.collect()
+        };
+        Explanation { words, unseen, baseline: baseline.clone() }
     }
 
     /// Explains the score with hidden parents: f_i ln P(w_i | hp_i, c) for each word.
