@@ -108,6 +108,7 @@ def test_the_page_says_what_was_limited_and_shuffled(
     assert "| `HMNB` | 50.00 ± 0.00 (first 60) | 1,100.0 |" in text
     assert "(1 − AUC)% |" not in text
     assert "over 2 shuffles" in text
+    assert "; one shuffle." in page(runs[:1], figures)
     assert "first N messages" in text
     two_classes = {run: streams.Figures(90.0, 1.5, 1.0, 2.0, 5000) for run in runs}
     assert "| `MNB` | 90.00 ± 0.00 | 1.50 ± 0.00 | 3.0 |" in page(runs, two_classes)

@@ -339,7 +339,8 @@ def _notes(
         seeds = {run.seed for run in runs if run.stream == stream}
         text = f"- **{STREAMS[stream]}**: {datasets.stream_names()[stream]}"
         if stream in SHUFFLED:
-            text += f"; mean and standard deviation over {len(seeds)} shuffles"
+            spread = f"mean and standard deviation over {len(seeds)} shuffles"
+            text += f"; {spread}" if len(seeds) > 1 else "; one shuffle"
         yield text + "."
     if any(run.limit is not None for run in runs):
         yield (
