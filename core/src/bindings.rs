@@ -4,35 +4,35 @@
 //! reads the counts. A lock is never held while waiting for the GIL, and the GIL is never held
 //! while waiting for a lock.
 
-use crate::attributes::{self, AttributeId};
-use crate::bag::Bag;
-use crate::bags::{Bags, Member};
-use crate::cooccurrence;
-use crate::correlation::{Correlation, Factors};
-use crate::counts::ClassId;
-use crate::decision;
-use crate::effective::{Effective, EffectiveArrays};
+use crate::counts::attributes::{self, AttributeId};
+use crate::counts::bag::Bag;
+use crate::counts::export::Counts;
+use crate::counts::form::Form;
+use crate::counts::message::{Columns, Message, WordCounts, check_count};
+use crate::counts::rows::ClassId;
+use crate::counts::store::{Settings, Store, check_weight};
 use crate::error::Error;
-use crate::exponents::Exponents;
-use crate::export::Counts;
-use crate::form::Form;
-use crate::grow::{self, Limits};
-use crate::hidden::HiddenScratch;
-use crate::hoeffding::Hoeffding;
-use crate::message::{Columns, Message, WordCounts, check_count};
-use crate::nearest::NearestScratch;
-use crate::neighbourhood::Neighbourhood;
-use crate::one_dependence::OneDependenceScratch;
-use crate::packaged::PackagedScratch;
-use crate::scoring::{self, ClassTerms, Event, Prior, Unseen};
-use crate::store::{Settings, Store, check_weight};
-use crate::token::Token;
-use crate::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
-use crate::tree::Tree;
-use crate::unicode::{
+use crate::scoring::correlation::{Correlation, Factors};
+use crate::scoring::decision;
+use crate::scoring::hidden::HiddenScratch;
+use crate::scoring::nearest::NearestScratch;
+use crate::scoring::neighbourhood::Neighbourhood;
+use crate::scoring::one_dependence::OneDependenceScratch;
+use crate::scoring::packaged::PackagedScratch;
+use crate::scoring::scorer::{self, ClassTerms, Event, Prior, Unseen};
+use crate::statistics::bags::{Bags, Member};
+use crate::statistics::cooccurrence;
+use crate::statistics::effective::{Effective, EffectiveArrays};
+use crate::statistics::fitted_weights::Exponents;
+use crate::statistics::grow::{self, Limits};
+use crate::statistics::hoeffding::Hoeffding;
+use crate::statistics::tree::Tree;
+use crate::statistics::word_weights::{WeightArrays, Weights};
+use crate::text::token::Token;
+use crate::text::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
+use crate::text::unicode::{
     CharacterClass, CharacterFact, CharacterFacts, FoldTable, Folding, LoadError, PageSet,
 };
-use crate::weights::{WeightArrays, Weights};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

@@ -1,12 +1,12 @@
 //! What each word of a message contributes to each class.
 
-use crate::bag::{Bag, Unseen};
-use crate::hidden::HiddenScratch;
-use crate::one_dependence::{OneDependenceScratch, log_sum, log_sum_parts, sides};
-use crate::packaged::PackagedScratch;
-use crate::scoring::{ClassTerms, Scoring};
-use crate::store::Store;
-use crate::vocabulary::WordId;
+use crate::counts::bag::{Bag, Unseen};
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::scoring::hidden::HiddenScratch;
+use crate::scoring::one_dependence::{OneDependenceScratch, log_sum, log_sum_parts, sides};
+use crate::scoring::packaged::PackagedScratch;
+use crate::scoring::scorer::{ClassTerms, Scoring};
 
 /// The joint log-likelihoods taken apart: they are `baseline` plus the sum of all contributions.
 pub struct Explanation {

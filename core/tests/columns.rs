@@ -2,9 +2,9 @@
 
 mod common;
 
-use _core::bags::{Bags, Member};
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::{Settings, Store};
+use _core::counts::store::{Settings, Store};
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::statistics::bags::{Bags, Member};
 use common::{Example, Learner, UNBOUNDED, Words, assert_close};
 use std::collections::{BTreeSet, HashMap};
 

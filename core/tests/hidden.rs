@@ -2,8 +2,8 @@
 
 mod common;
 
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::Settings;
+use _core::counts::store::Settings;
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];

@@ -2,8 +2,8 @@
 
 mod common;
 
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::{MAX_COUNT, Settings};
+use _core::counts::store::{MAX_COUNT, Settings};
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
 use common::{Example, Learner, UNBOUNDED, Words, assert_consistent, stream};
 
 const EVENTS: [Event; 4] =

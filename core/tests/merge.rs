@@ -2,9 +2,9 @@
 
 mod common;
 
-use _core::counts::ClassId;
+use _core::counts::rows::ClassId;
+use _core::counts::store::Settings;
 use _core::error::Error;
-use _core::store::Settings;
 use common::{Example, Learner, UNBOUNDED, assert_consistent, indexed, lengths, pairs, stream};
 
 const SAME: [ClassId; 3] = [0, 1, 2];

@@ -2,9 +2,9 @@
 
 mod common;
 
-use _core::decision::{best, probabilities};
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::Settings;
+use _core::counts::store::Settings;
+use _core::scoring::decision::{best, probabilities};
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 use std::collections::BTreeSet;
 
@@ -154,7 +154,7 @@ fn explanations_add_up() {
         let mut cases = vec![(scoring.explain(&learner.store, &terms, &learner.bag), scores)];
         if event != Event::Bernoulli {
             let scores = learner.hidden_scores(&scoring, &message);
-            let mut scratch = _core::hidden::HiddenScratch::default();
+            let mut scratch = _core::scoring::hidden::HiddenScratch::default();
             let parts = scoring.explain_hidden(&learner.store, &terms, &learner.bag, &mut scratch);
             cases.push((parts, scores));
         }

@@ -2,11 +2,11 @@
 
 mod common;
 
-use _core::counts::ClassId;
+use _core::counts::form::Form;
+use _core::counts::rows::ClassId;
+use _core::counts::store::{Settings, Store};
 use _core::error::Error;
-use _core::form::Form;
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::{Settings, Store};
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
 use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, stream};
 
 #[test]

@@ -2,9 +2,9 @@
 
 mod common;
 
+use _core::counts::form::Form;
+use _core::counts::store::{MAX_COUNT, Settings, Store};
 use _core::error::Error;
-use _core::form::Form;
-use _core::store::{MAX_COUNT, Settings, Store};
 use common::{
     Example, Learner, Random, UNBOUNDED, assert_consistent, indexed, lengths, pairs, stream, word,
 };

@@ -2,8 +2,8 @@
 
 mod common;
 
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::{Settings, Store};
+use _core::counts::store::{Settings, Store};
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
 use common::{Example, Learner, UNBOUNDED, assert_consistent, snapshot, stream};
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 mod common;
 
-use _core::scoring::{Event, Prior, Scoring, Unseen};
-use _core::store::{Settings, Store};
-use _core::weights::{WeightArrays, Weights};
+use _core::counts::store::{Settings, Store};
+use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::statistics::word_weights::{WeightArrays, Weights};
 use common::{Learner, UNBOUNDED, assert_close, stream};
 
 /// Words weigh 0, 1/2, 1, … by their bytes, and each class has extra tokens of some words.

@@ -1,15 +1,15 @@
 //! What the integration tests share: pseudo-random streams, and a store that is easy to feed.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use _core::bag::Bag;
-use _core::counts::ClassId;
+use _core::counts::bag::Bag;
+use _core::counts::form::Form;
+use _core::counts::message::{Message, WordCounts};
+use _core::counts::rows::ClassId;
+use _core::counts::store::{Settings, Store};
 use _core::error::Result;
-use _core::form::Form;
-use _core::hidden::HiddenScratch;
-use _core::message::{Message, WordCounts};
-use _core::scoring::Scoring;
-use _core::store::{Settings, Store};
-use _core::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
+use _core::scoring::hidden::HiddenScratch;
+use _core::scoring::scorer::Scoring;
+use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

@@ -1,0 +1,188 @@
+//! Attributes of columns: a word `name=value` is one value of the attribute `name`.
+//!
+//! In names, `=` and `\` have a `\` before them, so that a word belongs to one attribute only. A
+//! text has no attributes: there each word is its own.
+
+use crate::counts::vocabulary::WordId;
+use std::collections::HashMap;
+
+pub type AttributeId = u32;
+
+/// No attribute.
+pub const NONE: AttributeId = AttributeId::MAX;
+
+/// The attributes of a vocabulary, kept as words come and go.
+#[derive(Clone, Default)]
+pub struct Attributes {
+    ids: HashMap<Box<[u8]>, AttributeId>,
+    /// By id; empty for an id that is free.
+    names: Vec<Box<[u8]>>,
+    /// How many different values have been learned, by id.
+    learned: Vec<u32>,
+    /// How many there are known to be, by name.
+    declared: HashMap<Box<[u8]>, u32>,
+    free: Vec<AttributeId>,
+    of_word: Vec<AttributeId>,
+}
+
+impl Attributes {
+    /// Says how many values an attribute has, learned or not.
+    pub fn declare(&mut self, name: &[u8], values: u32) {
+        self.declared.insert(name.into(), values);
+    }
+
+    /// Notes a word; nothing happens if it is known.
+    pub fn add(&mut self, word: WordId, bytes: &[u8]) {
+        let index = word as usize;
+        if index >= self.of_word.len() {
+            self.of_word.resize(index + 1, NONE);
+        }
+        if self.of_word[index] != NONE {
+            return;
+        }
+        let id = self.id_of(name_of(bytes));
+        self.learned[id as usize] += 1;
+        self.of_word[index] = id;
+    }
+
+    /// Forgets a word; returns its attribute if that has no value left.
+    pub fn remove(&mut self, word: WordId) -> Option<AttributeId> {
+        let slot = self.of_word.get_mut(word as usize)?;
+        let id = std::mem::replace(slot, NONE);
+        let learned = self.learned.get_mut(id as usize)?;
+        *learned -= 1;
+        if *learned > 0 {
+            return None;
+        }
+        self.ids.remove(&std::mem::take(&mut self.names[id as usize]));
+        self.free.push(id);
+        Some(id)
+    }
+
+    /// The attribute of a word of the vocabulary.
+    #[inline]
+    pub fn of(&self, word: WordId) -> AttributeId {
+        self.of_word.get(word as usize).copied().unwrap_or(NONE)
+    }
+
+    /// The attribute of which these bytes would be a value.
+    pub fn find(&self, bytes: &[u8]) -> AttributeId {
+        self.ids.get(name_of(bytes)).copied().unwrap_or(NONE)
+    }
+
+    /// The attribute of this name.
+    pub fn named(&self, name: &[u8]) -> Option<AttributeId> {
+        self.ids.get(name).copied()
+    }
+
+    /// How many values an attribute has: those learned, or more where more are declared.
+    pub fn values(&self, id: AttributeId) -> f64 {
+        let index = id as usize;
+        let declared = self.names.get(index).and_then(|name| self.declared.get(name)).copied();
+        let learned = self.learned.get(index).copied().unwrap_or(0);
+        f64::from(learned.max(declared.unwrap_or(0)).max(1))
+    }
+
+    /// How many attributes are known.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// One more than the largest id ever used.
+    pub fn slots(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The attributes in the order of their names.
+    pub fn sorted_ids(&self) -> Vec<AttributeId> {
+        let mut ids: Vec<AttributeId> = self.ids.values().copied().collect();
+        ids.sort_unstable_by(|&a, &b| self.names[a as usize].cmp(&self.names[b as usize]));
+        ids
+    }
+
+    /// The same attributes under the same ids, without their values.
+    pub fn emptied(&self) -> Self {
+        let mut emptied = self.clone();
+        emptied.learned.fill(0);
+        emptied.of_word.clear();
+        emptied
+    }
+
+    fn id_of(&mut self, name: &[u8]) -> AttributeId {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = self.free.pop().unwrap_or(self.names.len() as AttributeId);
+        if id as usize == self.names.len() {
+            self.names.push(Box::default());
+            self.learned.push(0);
+        }
+        self.names[id as usize] = name.into();
+        self.ids.insert(name.into(), id);
+        id
+    }
+
+    /// Heap bytes held, about.
+    pub fn size(&self) -> usize {
+        let names: usize = self.names.iter().map(|name| name.len() * 2 + 64).sum();
+        let declared: usize = self.declared.keys().map(|name| name.len() + 32).sum();
+        names + declared + (self.of_word.capacity() + self.learned.capacity()) * size_of::<u32>()
+    }
+}
+
+/// The name of the attribute: what stands before the first `=` that has no `\` before it.
+fn name_of(word: &[u8]) -> &[u8] {
+    let mut escaped = false;
+    for (place, &byte) in word.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'=' => return &word[..place],
+            _ => {}
+        }
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_end_at_the_first_bare_sign() {
+        let names: [(&[u8], &[u8]); 5] = [
+            (b"a=b=c", b"a"),
+            (br"a\=b=c", br"a\=b"),
+            (br"a\\=b", br"a\\"),
+            (b"word", b"word"),
+            (b"=x", b""),
+        ];
+        for (word, name) in names {
+            assert_eq!(name_of(word), name);
+        }
+    }
+
+    #[test]
+    fn values_come_and_go() {
+        let mut attributes = Attributes::default();
+        attributes.declare(b"b", 3);
+        for (word, bytes) in [(0, &b"a=1"[..]), (5, b"a=2"), (2, b"b=1"), (5, b"a=2")] {
+            attributes.add(word, bytes);
+        }
+        let (a, b) = (attributes.of(0), attributes.of(2));
+        assert_eq!((attributes.of(5), attributes.of(1), attributes.of(99)), (a, NONE, NONE));
+        assert_eq!((attributes.values(a), attributes.values(b)), (2.0, 3.0));
+        assert_eq!((attributes.find(b"b=new"), attributes.find(b"c=1")), (b, NONE));
+        assert_eq!(attributes.sorted_ids(), [a, b]);
+        assert_eq!(attributes.remove(0), None);
+        assert_eq!(attributes.remove(5), Some(a));
+        assert_eq!((attributes.len(), attributes.slots()), (1, 2));
+        attributes.add(7, b"c=1");
+        assert_eq!((attributes.of(7), attributes.named(b"a")), (a, None));
+        assert_eq!(attributes.emptied().values(b), 3.0);
+    }
+}

@@ -1,0 +1,170 @@
+//! One message as the store sees it: the words it knows with their counts, and those it does not.
+
+use crate::counts::vocabulary::WordId;
+
+/// A word the store has never learned.
+#[derive(Clone, Copy)]
+pub struct Unseen {
+    pub hash: u64,
+    pub count: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    epoch: u32,
+    position: u32,
+}
+
+/// A bag of words, reused from message to message so that counting allocates nothing.
+#[derive(Default)]
+pub struct Bag {
+    /// Known words in order of first appearance, each once.
+    pub words: Vec<(WordId, f64)>,
+    /// Unknown words; a word may stand here more than once.
+    pub unseen: Vec<Unseen>,
+    marks: Vec<Mark>,
+    epoch: u32,
+}
+
+impl Bag {
+    /// Starts a new message over a vocabulary with `slots` ids.
+    pub fn clear(&mut self, slots: usize) {
+        self.words.clear();
+        self.unseen.clear();
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.marks.fill(Mark::default());
+            self.epoch = 1;
+        }
+        if self.marks.len() < slots {
+            self.marks.resize(slots, Mark::default());
+        }
+    }
+
+    /// Adds a token without looking for its word: a word may then stand here more than once.
+    #[inline]
+    pub fn push(&mut self, word: WordId, count: f64) {
+        self.words.push((word, count));
+    }
+
+    #[inline]
+    pub fn add(&mut self, word: WordId, count: f64) {
+        let index = word as usize;
+        if index >= self.marks.len() {
+            self.marks.resize((index + 1).next_power_of_two(), Mark::default());
+        }
+        let mark = &mut self.marks[index];
+        if mark.epoch == self.epoch {
+            self.words[mark.position as usize].1 += count;
+        } else {
+            *mark = Mark { epoch: self.epoch, position: self.words.len() as u32 };
+            self.words.push((word, count));
+        }
+    }
+
+    /// Multiplies the tokens of known words; those of weight 0 are gone.
+    pub fn weigh(&mut self, weight: impl Fn(WordId) -> f64) {
+        self.words.iter_mut().for_each(|(word, count)| *count *= weight(*word));
+        self.words.retain(|&(_, count)| count > 0.0);
+        for (position, &(word, _)) in self.words.iter().enumerate() {
+            if let Some(mark) = self.marks.get_mut(word as usize) {
+                mark.position = position as u32;
+            }
+        }
+    }
+
+    /// Where a word stands in `words`.
+    #[inline]
+    pub fn position(&self, word: WordId) -> Option<usize> {
+        let mark = self.marks.get(word as usize).filter(|mark| mark.epoch == self.epoch)?;
+        let position = mark.position as usize;
+        // Learning puts `words` in another order: then none is found rather than a wrong one.
+        self.words.get(position).is_some_and(|&(other, _)| other == word).then_some(position)
+    }
+
+    #[inline]
+    pub fn add_unseen(&mut self, hash: u64, count: f64) {
+        self.unseen.push(Unseen { hash, count });
+    }
+
+    /// Tokens of known words.
+    pub fn tokens(&self) -> f64 {
+        self.words.iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Tokens of unknown words.
+    pub fn unseen_tokens(&self) -> f64 {
+        self.unseen.iter().map(|unseen| unseen.count).sum()
+    }
+
+    /// Gives all tokens of an unknown word to the first entry that it has, none to the others.
+    pub fn sum_up_unseen(&mut self) {
+        if self.unseen.len() < 2 {
+            return;
+        }
+        let mut places: Vec<usize> = (0..self.unseen.len()).collect();
+        places.sort_by_key(|&place| self.unseen[place].hash);
+        let mut first = places[0];
+        for &place in &places[1..] {
+            if self.unseen[place].hash == self.unseen[first].hash {
+                self.unseen[first].count += std::mem::take(&mut self.unseen[place].count);
+            } else {
+                first = place;
+            }
+        }
+    }
+
+    /// The counts of all words, of unknown ones too; none that is 0.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        let known = self.words.iter_mut().map(|(_, count)| count);
+        let unseen = self.unseen.iter_mut().map(|unseen| &mut unseen.count);
+        known.chain(unseen).filter(|count| **count > 0.0)
+    }
+
+    /// Σ of the squared counts of unknown words.
+    pub fn unseen_squares(&self) -> f64 {
+        let mut words: Vec<(u64, f64)> =
+            self.unseen.iter().map(|unseen| (unseen.hash, unseen.count)).collect();
+        words.sort_unstable_by_key(|&(hash, _)| hash);
+        let same = words.chunk_by(|(one, _), (other, _)| one == other);
+        same.map(|tokens| tokens.iter().map(|&(_, count)| count).sum::<f64>().powi(2)).sum()
+    }
+
+    /// How many different unknown words there are (told apart by their 64-bit hashes).
+    pub fn unseen_words(&self) -> usize {
+        let mut hashes: Vec<u64> = self.unseen.iter().map(|unseen| unseen.hash).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.len()
+    }
+
+    pub fn size(&self) -> usize {
+        self.words.capacity() * size_of::<(WordId, f64)>()
+            + self.unseen.capacity() * size_of::<Unseen>()
+            + self.marks.capacity() * size_of::<Mark>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_each_word_once() {
+        let mut bag = Bag::default();
+        for _ in 0..3 {
+            bag.clear(2);
+            for word in [5, 1, 5, 9, 1, 5] {
+                bag.add(word, 1.0);
+            }
+            bag.add_unseen(7, 1.0);
+            bag.add_unseen(8, 1.0);
+            bag.add_unseen(7, 2.0);
+            assert_eq!(bag.words, [(5, 3.0), (1, 2.0), (9, 1.0)]);
+            assert_eq!((bag.tokens(), bag.unseen_tokens(), bag.unseen_words()), (6.0, 4.0, 2));
+            assert_eq!(bag.unseen_squares(), 10.0);
+            let positions = [5, 1, 9, 0, 99].map(|word| bag.position(word));
+            assert_eq!(positions, [Some(0), Some(1), Some(2), None, None]);
+        }
+    }
+}

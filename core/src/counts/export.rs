@@ -1,0 +1,90 @@
+//! The counts as arrays, for everything periodic that numpy and scipy compute.
+
+use crate::counts::attributes::NONE;
+use crate::counts::index::Document;
+use crate::counts::rows::Cell;
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+
+/// Totals by class id, and the sparse words × classes matrix in compressed rows by word id.
+#[derive(Default)]
+pub struct Counts {
+    pub class_documents: Vec<f64>,
+    pub class_tokens: Vec<f64>,
+    pub indptr: Vec<i64>,
+    pub classes: Vec<i64>,
+    pub tokens: Vec<f64>,
+    pub documents: Vec<f64>,
+    pub lengths: Vec<f64>,
+}
+
+/// The indexed documents, oldest first, as a sparse documents × words matrix of counts.
+#[derive(Default)]
+pub struct Documents {
+    pub classes: Vec<i64>,
+    pub weights: Vec<f64>,
+    pub indptr: Vec<i64>,
+    pub words: Vec<i64>,
+    pub counts: Vec<f64>,
+    /// The id of each word as an attribute, -1 for ids not in use.
+    pub attributes: Vec<i64>,
+}
+
+impl Store {
+    /// A copy of the indexed documents.
+    pub fn export_documents(&self) -> Documents {
+        let documents = self.index.len();
+        let cells = self.index.documents().map(|document| document.words.len()).sum();
+        let attribute = |word| match self.attribute_of(word) {
+            NONE => -1,
+            _ if self.rows.is_empty(word) => -1,
+            attribute => i64::from(attribute),
+        };
+        let mut exported = Documents {
+            classes: Vec::with_capacity(documents),
+            weights: Vec::with_capacity(documents),
+            indptr: Vec::with_capacity(documents + 1),
+            words: Vec::with_capacity(cells),
+            counts: Vec::with_capacity(cells),
+            attributes: (0..self.rows.slots() as WordId).map(attribute).collect(),
+        };
+        exported.indptr.push(0);
+        for Document { class, weight, words, .. } in self.index.documents() {
+            exported.classes.push(i64::from(*class));
+            exported.weights.push(*weight);
+            exported.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
+            exported.counts.extend(words.iter().map(|&(_, count)| count));
+            exported.indptr.push(exported.words.len() as i64);
+        }
+        exported
+    }
+
+    /// A copy of all counts.
+    pub fn export(&self) -> Counts {
+        let cells = self.cells();
+        let mut counts = Counts {
+            class_documents: self.classes.iter().map(|class| class.documents).collect(),
+            class_tokens: self.classes.iter().map(|class| class.tokens).collect(),
+            indptr: Vec::with_capacity(self.rows.slots() + 1),
+            classes: Vec::with_capacity(cells),
+            tokens: Vec::with_capacity(cells),
+            documents: Vec::with_capacity(cells),
+            lengths: Vec::with_capacity(cells),
+        };
+        counts.indptr.push(0);
+        let mut row: Vec<&Cell> = Vec::new();
+        for word in 0..self.rows.slots() as WordId {
+            row.clear();
+            row.extend(self.rows.cells(word));
+            row.sort_unstable_by_key(|cell| cell.class);
+            for cell in &row {
+                counts.classes.push(i64::from(cell.class));
+                counts.tokens.push(cell.tokens);
+                counts.documents.push(cell.documents);
+                counts.lengths.push(cell.length);
+            }
+            counts.indptr.push(counts.classes.len() as i64);
+        }
+        counts
+    }
+}

@@ -1,0 +1,187 @@
+//! From a message, in any of its forms, to a bag of word ids.
+
+use crate::counts::bag::Bag;
+use crate::counts::store::{MAX_COUNT, Store};
+use crate::counts::vocabulary::WordId;
+use crate::error::{Error, Result};
+use crate::text::token::Token;
+use crate::text::tokenizer::{self, NotReady, Tokenizer};
+
+/// A message before its words are looked up.
+pub enum Message<'a> {
+    /// Text to be tokenised.
+    Text(&'a str),
+    /// Text that the host has folded already.
+    Folded(&'a str),
+    /// Words with their counts.
+    Counts(&'a WordCounts),
+}
+
+/// Words (as bytes) with their counts, in one buffer.
+#[derive(Default)]
+pub struct WordCounts {
+    bytes: Vec<u8>,
+    entries: Vec<(usize, f64)>,
+}
+
+impl WordCounts {
+    pub fn push(&mut self, word: &[u8], count: f64) {
+        self.bytes.extend_from_slice(word);
+        self.entries.push((self.bytes.len(), count));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], f64)> {
+        let mut start = 0;
+        self.entries.iter().map(move |&(end, count)| {
+            let word = &self.bytes[start..end];
+            start = end;
+            (word, count)
+        })
+    }
+}
+
+impl Message<'_> {
+    /// Looks the words up, for scoring: unknown words stay unknown. Counts take the store's form.
+    ///
+    /// With `distinct` each word of the bag stands there once, with its count; without, once for
+    /// each token, which is faster and the same to a sum over tokens.
+    #[inline]
+    pub fn look_up(
+        &self,
+        store: &Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        distinct: bool,
+    ) -> std::result::Result<(), NotReady> {
+        let form = store.settings.form;
+        if distinct || !form.is_counts() {
+            self.look_up_into(store, tokenizer, scratch, bag, Bag::add)?;
+        } else {
+            self.look_up_into(store, tokenizer, scratch, bag, Bag::push)?;
+        }
+        form.apply(bag);
+        Ok(())
+    }
+
+    #[inline]
+    fn look_up_into(
+        &self,
+        store: &Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        put: impl Fn(&mut Bag, WordId, f64),
+    ) -> std::result::Result<(), NotReady> {
+        let vocabulary = &store.vocabulary;
+        bag.clear(vocabulary.slots());
+        let mut add = |token: Token<'_>, count: f64| match vocabulary.find(&token) {
+            Some(id) => put(bag, id, count),
+            // Of a value that was never learned, its attribute is all that counts.
+            None if store.settings.columns => {
+                bag.add_unseen(u64::from(store.attributes.find(token.bytes)), count);
+            }
+            None => bag.add_unseen(token.hash, count),
+        };
+        let hasher = vocabulary.hasher();
+        match self {
+            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| add(t, 1.0)),
+            Message::Folded(text) => {
+                tokenizer.tokenize_folded(text, scratch, hasher, |t| add(t, 1.0))
+            }
+            Message::Counts(counts) => {
+                counts.iter().for_each(|(word, count)| add(vocabulary.token(word), count));
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds the words to the vocabulary, for learning.
+    #[inline]
+    pub fn intern(
+        &self,
+        store: &mut Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+    ) -> std::result::Result<(), NotReady> {
+        bag.clear(store.vocabulary.slots());
+        let hasher = store.vocabulary.hasher().clone();
+        let mut add = |token: Token<'_>, count: f64| bag.add(store.intern(&token), count);
+        match self {
+            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(t, 1.0))?,
+            Message::Folded(text) => {
+                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(t, 1.0))?;
+            }
+            Message::Counts(counts) => {
+                counts.iter().for_each(|(word, count)| add(Token::new(&hasher, word), count));
+            }
+        }
+        store.settings.form.apply(bag);
+        Ok(())
+    }
+}
+
+/// Documents as rows of counts over columns, where each column is a word.
+pub struct Columns<'a> {
+    pub words: &'a [Box<[u8]>],
+    /// The word's id where it has one; kept from row to row.
+    ids: Vec<Option<WordId>>,
+    layout: u64,
+}
+
+impl<'a> Columns<'a> {
+    pub fn new(words: &'a [Box<[u8]>]) -> Self {
+        Columns { words, ids: vec![None; words.len()], layout: u64::MAX }
+    }
+
+    fn id(&mut self, store: &Store, column: usize) -> Option<WordId> {
+        if self.layout != store.layout() {
+            self.ids.fill(None);
+            self.layout = store.layout();
+        }
+        if self.ids[column].is_none() {
+            self.ids[column] = store.vocabulary.find(&store.vocabulary.token(&self.words[column]));
+        }
+        self.ids[column]
+    }
+
+    /// Looks one row up, for scoring. Columns must be in range.
+    pub fn look_up(&mut self, store: &Store, row: &[(u32, f64)], bag: &mut Bag) {
+        bag.clear(store.vocabulary.slots());
+        for &(column, count) in row {
+            match self.id(store, column as usize) {
+                Some(id) => bag.add(id, count),
+                None => {
+                    let token = store.vocabulary.token(&self.words[column as usize]);
+                    bag.add_unseen(token.hash, count);
+                }
+            }
+        }
+        store.settings.form.apply(bag);
+    }
+
+    /// Adds one row's words to the vocabulary, for learning. Columns must be in range.
+    pub fn intern(&mut self, store: &mut Store, row: &[(u32, f64)], bag: &mut Bag) {
+        bag.clear(store.vocabulary.slots());
+        for &(column, count) in row {
+            let id = match self.id(store, column as usize) {
+                Some(id) => id,
+                None => store.intern(&store.vocabulary.token(&self.words[column as usize])),
+            };
+            bag.add(id, count);
+        }
+        store.settings.form.apply(bag);
+    }
+}
+
+/// A count that can be learned: `Some` if positive, `None` if zero, which says nothing.
+pub fn check_count(count: f64, word: &str) -> Result<Option<f64>> {
+    if (0.0..=MAX_COUNT).contains(&count) {
+        Ok((count > 0.0).then_some(count))
+    } else {
+        Err(Error::Invalid(format!(
+            "the count of {word:?} must be a number from 0 to 2**53, not {count}"
+        )))
+    }
+}

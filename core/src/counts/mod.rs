@@ -1,0 +1,18 @@
+//! Counts of words in classes: vocabulary, rows, index of documents, pairs, slices, snapshots.
+
+pub mod attributes;
+pub mod bag;
+pub mod export;
+pub mod form;
+pub mod index;
+pub mod merge;
+pub mod message;
+pub mod pairs;
+pub mod prune;
+pub mod rename;
+pub mod rows;
+pub mod slice;
+pub mod snapshot;
+pub mod store;
+pub mod unlearn;
+pub mod vocabulary;

@@ -1,0 +1,189 @@
+//! A slice of the counts: those of some of the indexed documents, kept up to date one by one.
+//!
+//! Event models see the cells of words and the totals of classes, of the whole stream or of a
+//! slice, and cannot tell the two apart.
+
+use crate::counts::rows::{Cell, Class, ClassId, Rows, take};
+use crate::counts::vocabulary::WordId;
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+
+/// Counts of words by class.
+pub trait Cells {
+    /// The cells of a word, in no particular order.
+    fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell>;
+}
+
+impl Cells for Rows {
+    #[inline]
+    fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell> {
+        Rows::cells(self, word)
+    }
+}
+
+/// The counts of some documents.
+#[derive(Clone, Default)]
+pub struct Slice {
+    /// The row of each word that the documents contain.
+    row_of: HashMap<WordId, WordId, FixedState>,
+    rows: Rows,
+    /// Rows that no word has any more.
+    free: Vec<WordId>,
+    classes: Vec<Class>,
+    /// Whether classes know their document frequencies, for the Bernoulli model.
+    frequencies: bool,
+}
+
+impl Cells for Slice {
+    #[inline]
+    fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell> {
+        self.row_of.get(&word).into_iter().flat_map(|&row| self.rows.cells(row))
+    }
+}
+
+impl Slice {
+    pub fn new(frequencies: bool) -> Self {
+        Slice { frequencies, ..Slice::default() }
+    }
+
+    /// The totals of a class, if it ever had a document here.
+    pub fn class(&self, class: ClassId) -> Option<&Class> {
+        self.classes.get(class as usize)
+    }
+
+    /// The classes, by id.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    /// The words with cells, in no particular order.
+    pub fn words(&self) -> impl Iterator<Item = (WordId, impl Iterator<Item = &Cell>)> {
+        self.row_of.iter().map(|(&word, &row)| (word, self.rows.cells(row)))
+    }
+
+    /// Weight of all documents.
+    pub fn documents(&self) -> f64 {
+        self.classes.iter().map(|class| class.documents).sum()
+    }
+
+    /// Adds a document.
+    pub fn add(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
+        let totals = self.totals(class);
+        totals.documents += weight;
+        totals.tokens += weight * words.iter().map(|&(_, count)| count).sum::<f64>();
+        for &(word, count) in words {
+            self.add_word(class, word, weight * count, weight);
+        }
+    }
+
+    /// The totals of a class, to be added to.
+    pub fn totals(&mut self, class: ClassId) -> &mut Class {
+        if class as usize >= self.classes.len() {
+            self.classes.resize_with(class as usize + 1, Class::default);
+        }
+        &mut self.classes[class as usize]
+    }
+
+    /// Adds what a document, or a part of it, has of one word; its class has totals already.
+    pub fn add_word(&mut self, class: ClassId, word: WordId, tokens: f64, documents: f64) {
+        let next = self.free.last().copied().unwrap_or(self.rows.slots() as WordId);
+        let row = *self.row_of.entry(word).or_insert_with(|| {
+            self.free.pop();
+            next
+        });
+        self.rows.reach(row);
+        let cell = self.rows.entry(row, class);
+        cell.tokens += tokens;
+        let before = cell.documents;
+        cell.documents += documents;
+        if self.frequencies {
+            self.classes[class as usize].move_frequency(before, before + documents);
+        }
+    }
+
+    /// Takes a document out that was added.
+    pub fn remove(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
+        let Some(totals) = self.classes.get_mut(class as usize) else { return };
+        let length: f64 = words.iter().map(|&(_, count)| count).sum();
+        totals.documents = take(totals.documents, weight).unwrap_or(0.0);
+        let tokens = take(totals.tokens, weight * length).unwrap_or(0.0);
+        totals.tokens = if totals.exists() { tokens } else { 0.0 };
+        for &(word, count) in words {
+            let Some(&row) = self.row_of.get(&word) else { continue };
+            let Some(cell) = self.rows.cell_mut(row, class) else { continue };
+            let before = cell.documents;
+            cell.tokens = take(cell.tokens, weight * count).unwrap_or(0.0);
+            cell.documents = take(before, weight).unwrap_or(0.0);
+            let left = cell.documents;
+            if self.frequencies {
+                self.classes[class as usize].move_frequency(before, left);
+            }
+            if left == 0.0 {
+                self.rows.remove(row, class);
+                self.forget_if_empty(word, row);
+            }
+        }
+    }
+
+    /// Forgets a class, whose id may come to mean another one.
+    pub fn forget_class(&mut self, class: ClassId) {
+        let Some(totals) = self.classes.get_mut(class as usize) else { return };
+        *totals = Class::default();
+        let rows: Vec<_> = self.row_of.iter().map(|(&word, &row)| (word, row)).collect();
+        for (word, row) in rows {
+            if self.rows.cell(row, class).is_some() {
+                self.rows.remove(row, class);
+                self.forget_if_empty(word, row);
+            }
+        }
+    }
+
+    fn forget_if_empty(&mut self, word: WordId, row: WordId) {
+        if self.rows.is_empty(row) {
+            self.row_of.remove(&word);
+            self.free.push(row);
+        }
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        self.row_of.capacity() * (size_of::<(WordId, WordId)>() + 1)
+            + self.rows.size()
+            + self.free.capacity() * size_of::<WordId>()
+            + self.classes.capacity() * size_of::<Class>()
+            + self.classes.iter().map(Class::size).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents_of(slice: &Slice, word: WordId) -> Vec<(ClassId, f64, f64)> {
+        let mut cells: Vec<_> =
+            slice.cells(word).map(|cell| (cell.class, cell.tokens, cell.documents)).collect();
+        cells.sort_by_key(|&(class, ..)| class);
+        cells
+    }
+
+    #[test]
+    fn adds_and_removes_documents() {
+        let mut slice = Slice::new(true);
+        slice.add(1, &[(7, 2.0), (9, 1.0)], 1.0);
+        slice.add(0, &[(7, 1.0)], 2.0);
+        assert_eq!(documents_of(&slice, 7), [(0, 2.0, 2.0), (1, 2.0, 1.0)]);
+        assert_eq!((slice.documents(), slice.classes()[1].tokens), (3.0, 3.0));
+        slice.remove(1, &[(7, 2.0), (9, 1.0)], 1.0);
+        assert_eq!(
+            (documents_of(&slice, 7), documents_of(&slice, 9)),
+            (vec![(0, 2.0, 2.0)], vec![])
+        );
+        assert!(!slice.classes()[1].exists());
+        assert_eq!(slice.classes()[1].frequencies().count(), 0);
+        // The row of word 9 is used again.
+        slice.add(1, &[(3, 1.0)], 1.0);
+        assert_eq!((slice.rows.slots(), slice.words().count()), (2, 2));
+        slice.forget_class(0);
+        assert_eq!((slice.words().count(), slice.documents()), (1, 1.0));
+    }
+}

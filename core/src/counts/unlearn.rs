@@ -1,0 +1,176 @@
+//! Unlearning: the exact inverse of learning, or nothing at all.
+
+use crate::counts::bag::Bag;
+use crate::counts::index::Document;
+use crate::counts::rows::{ClassId, take};
+use crate::counts::store::{Store, check_weight};
+use crate::counts::vocabulary::WordId;
+use crate::error::{Error, Result};
+
+impl Store {
+    /// Unlearns one message: the exact inverse of having learned it.
+    ///
+    /// The document leaves the index where it is still there; a document that the index evicted
+    /// leaves the counts only, and one that learning evicted does not come back. Once words were
+    /// pruned, what is left of the message is taken away.
+    pub fn unlearn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
+        check_weight(weight)?;
+        if weight == 0.0 {
+            return Ok(());
+        }
+        if !bag.unseen.is_empty() && !self.pruned {
+            return Err(not_learned("it has words that were never learned"));
+        }
+        bag.words.sort_unstable_by_key(|&(word, _)| word);
+        let removals = self.plan_removals(class, &bag.words, weight);
+        let mut left = weight;
+        let mut amounts = Vec::with_capacity(bag.words.len());
+        for &(_, removed) in &removals {
+            left -= removed;
+        }
+        let outside = if left > 1e-12 * weight { left } else { 0.0 };
+        self.check_outside(class, &bag.words, outside)?;
+        for &(word, count) in &bag.words {
+            let cell = self.rows.cell(word, class);
+            let (tokens, documents) = cell.map_or((0.0, 0.0), |cell| (cell.tokens, cell.documents));
+            match (take(tokens, weight * count), take(documents, weight)) {
+                (Some(tokens), Some(documents)) if (tokens == 0.0) == (documents == 0.0) => {
+                    amounts.push((tokens, documents));
+                }
+                _ if self.pruned => amounts.push((0.0, 0.0)),
+                _ => return Err(not_learned("a word was seen less, or more, often in that class")),
+            }
+        }
+        let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
+        let Some(documents) = take(learned, weight) else {
+            return Err(not_learned("the class has fewer documents"));
+        };
+        self.check_frequencies(class, &bag.words, documents)?;
+        // Nothing can fail from here on.
+        for (slot, removed) in removals {
+            self.remove_indexed(slot, removed);
+        }
+        let mut tokens = 0.0;
+        for (&(word, _), &(left_tokens, left_documents)) in bag.words.iter().zip(&amounts) {
+            tokens += self.set_cell(word, class, left_tokens, left_documents);
+        }
+        let totals = &mut self.classes[class as usize];
+        totals.documents = documents;
+        totals.tokens =
+            if documents == 0.0 { 0.0 } else { take(totals.tokens, tokens).unwrap_or(0.0) };
+        self.forget_empty_class(class);
+        self.version += 1;
+        Ok(())
+    }
+
+    /// Whether the words that are not in a message could all stand in the `documents` that its
+    /// class has without it. Visits the vocabulary only where the class's bound does not tell.
+    fn check_frequencies(
+        &mut self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        documents: f64,
+    ) -> Result<()> {
+        if self.classes[class as usize].most_documents <= documents {
+            return Ok(());
+        }
+        let (mut most, mut most_others) = (0.0_f64, 0.0_f64);
+        for word in 0..self.rows.slots() as WordId {
+            let Some(cell) = self.rows.cell(word, class) else { continue };
+            most = most.max(cell.documents);
+            if words.binary_search_by_key(&word, |&(word, _)| word).is_err() {
+                most_others = most_others.max(cell.documents);
+            }
+        }
+        if most_others > documents * (1.0 + 1e-12) {
+            return Err(not_learned("another word is in every document of that class"));
+        }
+        self.classes[class as usize].most_documents = most;
+        Ok(())
+    }
+
+    /// Which indexed documents an unlearned message is, newest first, and how much of each.
+    fn plan_removals(
+        &self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        weight: f64,
+    ) -> Vec<(u32, f64)> {
+        let matches = self.index.matches(class, words);
+        let weight_of = |slot| self.index.document(slot).map_or(0.0, |d| d.weight);
+        if let Some(&exact) = matches.iter().find(|&&slot| weight_of(slot) == weight) {
+            return vec![(exact, weight)];
+        }
+        let mut left = weight;
+        let mut removals = Vec::new();
+        for slot in matches {
+            if left <= 0.0 {
+                break;
+            }
+            let removed = left.min(weight_of(slot));
+            removals.push((slot, removed));
+            left -= removed;
+        }
+        removals
+    }
+
+    /// Whether `weight` of this message can lie outside the index: no indexed document may be
+    /// left without its counts.
+    fn check_outside(&self, class: ClassId, words: &[(WordId, f64)], weight: f64) -> Result<()> {
+        if weight == 0.0 || self.index.is_empty() {
+            return Ok(());
+        }
+        let indexed: f64 = self
+            .index
+            .documents()
+            .filter(|document| document.class == class)
+            .map(|document| document.weight)
+            .sum();
+        let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
+        if take(learned - indexed, weight).is_none() {
+            return Err(not_learned("no such message is among the recent documents"));
+        }
+        for &(word, count) in words {
+            let (mut documents, mut tokens) = (0.0, 0.0);
+            for posting in self.index.postings(word) {
+                if let Some(document) = self.index.document(posting.slot)
+                    && document.class == class
+                {
+                    documents += document.weight;
+                    tokens += document.weight * posting.count;
+                }
+            }
+            let enough = self.rows.cell(word, class).is_some_and(|cell| {
+                take(cell.documents - documents, weight).is_some()
+                    && take(cell.tokens - tokens, weight * count).is_some()
+            });
+            if !enough {
+                return Err(not_learned("no such message is among the recent documents"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a document out of the index, wherever it still is.
+    pub(crate) fn unindex(&mut self, document: &Document) {
+        let removals = self.plan_removals(document.class, &document.words, document.weight);
+        for (slot, removed) in removals {
+            self.remove_indexed(slot, removed);
+        }
+    }
+
+    fn remove_indexed(&mut self, slot: u32, removed: f64) {
+        let Some(document) = self.index.document(slot).cloned() else { return };
+        self.drop_from_index(&document, removed);
+        match take(document.weight, removed) {
+            Some(left) if left > 0.0 => self.index.set_weight(slot, left),
+            _ => {
+                self.index.remove(slot);
+            }
+        }
+    }
+}
+
+pub(crate) fn not_learned(reason: &str) -> Error {
+    Error::NotLearned(format!("this message was not learned with that label: {reason}"))
+}

@@ -1,0 +1,223 @@
+//! The event models: the joint log-likelihood of a bag of words, its words taken as independent.
+//!
+//! All formulas are those of the hidden multinomial naive Bayes (HMNB) paper, Equations 1–7.
+
+use crate::counts::attributes::{AttributeId, NONE};
+use crate::counts::bag::Bag;
+use crate::counts::rows::ClassId;
+use crate::counts::slice::{Cells, Slice};
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::scoring::scorer::{ClassTerms, Event, Scoring};
+
+impl Scoring {
+    /// The joint log-likelihood of the bag for each class, in `out[class]`; what stands there
+    /// for a class without documents means nothing. `terms` are those of [`Scoring::prepare`].
+    pub fn scores(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(terms.len(), 0.0);
+        if self.correlation.is_some() {
+            return self.add_correlated(store, terms, bag, out);
+        }
+        if self.chi_square {
+            self.add_chi_square(store, terms, bag, out);
+        }
+        if self.weighted
+            && let Some(weights) = store.weights()
+        {
+            return self.add_weighted(store, weights, terms, bag, out);
+        }
+        self.add_words(store, store.rows(), terms, bag, out);
+    }
+
+    /// The same on a slice of the counts; `terms` are those of [`Scoring::prepare_slice`].
+    pub fn slice_scores(
+        &self,
+        store: &Store,
+        slice: &Slice,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(terms.len(), 0.0);
+        self.add_words(store, slice, terms, bag, out);
+    }
+
+    fn add_words(
+        &self,
+        store: &Store,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
+        match self.event {
+            Event::Bernoulli => self.add_bernoulli(store, counts, terms, bag, out),
+            Event::Attributes => self.add_attributes(store, terms, bag, out),
+            Event::Categories => self.add_categories(store, terms, bag, out),
+            Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
+            Event::Complement => self.add_complement(counts, terms, bag, out),
+            // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
+            Event::OneVersusAll => {
+                self.add_multinomial(counts, terms, bag, out);
+                self.add_complement(counts, terms, bag, out);
+            }
+        }
+    }
+
+    /// Tokens that take part: those of unseen words only where they are smoothed.
+    fn tokens(&self, bag: &Bag) -> f64 {
+        bag.tokens() + if self.is_smooth() { bag.unseen_tokens() } else { 0.0 }
+    }
+
+    /// Equations 1, 4 and 6: ln P(c) + Σ_i f_i ln P(w_i | c).
+    fn add_multinomial(
+        &self,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
+        let tokens = self.tokens(bag);
+        for (score, class) in out.iter_mut().zip(terms) {
+            *score += class.prior + tokens * (self.log_alpha - class.tokens);
+        }
+        // Absent words have ln α, which all classes share: only nonzero cells are visited.
+        for &(word, count) in &bag.words {
+            for cell in counts.cells(word) {
+                out[cell.class as usize] += count * (self.log_plus(cell.tokens) - self.log_alpha);
+            }
+        }
+    }
+
+    /// Equations 2, 5 and 7: −ln P(c̄) − Σ_i f_i ln P(w_i | c̄).
+    fn add_complement(
+        &self,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
+        let tokens = self.tokens(bag);
+        // A class without the word has the total in its complement: only the others differ.
+        let mut shared = self.log_alpha * (tokens - bag.tokens());
+        for &(word, count) in &bag.words {
+            let total: f64 = counts.cells(word).map(|cell| cell.tokens).sum();
+            let log_total = self.log_plus(total);
+            shared += count * log_total;
+            for cell in counts.cells(word) {
+                out[cell.class as usize] +=
+                    count * (log_total - self.log_plus(total - cell.tokens));
+            }
+        }
+        for (score, class) in out.iter_mut().zip(terms) {
+            *score += tokens * class.tokens_complement - shared - class.prior_complement;
+        }
+    }
+
+    /// ln P(c) + Σ_present ln p_wc + Σ_absent ln(1 − p_wc), p_wc = (df_wc + α)/(n_c + 2α).
+    fn add_bernoulli(
+        &self,
+        store: &Store,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
+        let unseen = if self.is_smooth() { bag.unseen_words() as f64 } else { 0.0 };
+        let present = bag.words.len() as f64;
+        // Words of which nothing is known are absent, but for those of this message.
+        let known = store.vocabulary().len() as f64 + unseen;
+        let words = self.vocabulary_size.unwrap_or(0.0).max(known);
+        for (score, class) in out.iter_mut().zip(terms) {
+            let absent = words - class.words - unseen;
+            *score += class.prior + class.absences + absent * class.absent
+                - words * class.documents
+                + unseen * self.log_alpha
+                // As if the words of the message had never been seen in this class …
+                + present * (self.log_alpha - class.absent);
+        }
+        // … and what changes where they were.
+        let mut add = |class: ClassId, count: f64| {
+            let terms = &terms[class as usize];
+            out[class as usize] += self.log_plus(count) - self.log_alpha + terms.absent
+                - self.log_plus(terms.total - count);
+        };
+        for &(word, _) in &bag.words {
+            if self.effective {
+                store.effective().cells(word).iter().for_each(|cell| add(cell.class, cell.count));
+            } else {
+                counts.cells(word).for_each(|cell| add(cell.class, cell.documents));
+            }
+        }
+    }
+
+    /// ln P(c) + Σ_i ln (n_ic + α/v_i)/(n_c + α), v_i the number of values of attribute i.
+    fn add_attributes(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+        let mut known = bag.words.len() as f64;
+        let mut shared = 0.0;
+        for &(word, _) in &bag.words {
+            let share = self.alpha / store.attributes.values(store.attributes.of(word));
+            shared += share.ln();
+            for cell in store.rows().cells(word) {
+                out[cell.class as usize] += (cell.documents / share).ln_1p();
+            }
+        }
+        if self.is_smooth() {
+            let unseen = bag.unseen.iter().map(|unseen| unseen.hash as AttributeId);
+            for attribute in unseen.filter(|&attribute| attribute != NONE) {
+                shared += (self.alpha / store.attributes.values(attribute)).ln();
+                known += 1.0;
+            }
+        }
+        for (score, class) in out.iter_mut().zip(terms) {
+            *score += class.prior + shared - known * class.documents;
+        }
+    }
+
+    /// ln P(c) + Σ_i ln (n_ic + α)/(n_c + α v_i), v_i the number of values of attribute i:
+    /// Equation 4 of the paper on loss-minimised weights.
+    fn add_categories(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+        let values = bag.words.iter().map(|&(word, _)| store.attributes.of(word));
+        let unseen = bag.unseen.iter().map(|unseen| unseen.hash as AttributeId);
+        let unseen = unseen.filter(|&attribute| self.is_smooth() && attribute != NONE);
+        for attribute in values.chain(unseen) {
+            let smoothing = self.alpha * store.attributes.values(attribute);
+            for (score, class) in out.iter_mut().zip(store.classes()) {
+                *score += self.log_alpha - (class.documents + smoothing).ln();
+            }
+        }
+        for &(word, _) in &bag.words {
+            for cell in store.rows().cells(word) {
+                out[cell.class as usize] += self.log_plus(cell.documents) - self.log_alpha;
+            }
+        }
+        for (score, class) in out.iter_mut().zip(terms) {
+            *score += class.prior;
+        }
+    }
+
+    /// ln P(w | c) of one word by Equation 6, or ln P(w | c̄) by Equation 7, for each class.
+    pub fn log_word(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        word: Option<WordId>,
+        complement: bool,
+    ) -> Vec<f64> {
+        let tokens_in = |class| {
+            word.and_then(|word| store.rows().cell(word, class)).map_or(0.0, |cell| cell.tokens)
+        };
+        let total: f64 = (0..terms.len() as ClassId).map(tokens_in).sum();
+        let log = |(class, terms): (usize, &ClassTerms)| {
+            let own = tokens_in(class as ClassId);
+            if complement {
+                self.log_plus(total - own) - terms.tokens_complement
+            } else {
+                self.log_plus(own) - terms.tokens
+            }
+        };
+        terms.iter().enumerate().map(log).collect()
+    }
+}

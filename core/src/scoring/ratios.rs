@@ -1,0 +1,290 @@
+//! Hidden parents of ratios: what the published figures of HOVA were computed with.
+//!
+//! Equation 16 of the HMNB paper divides, for each word i, the hidden mean of class c by that of
+//! its complement; [`crate::scoring::hidden`] does so, as a difference of logarithms. The figures printed
+//! in the paper come out, to the last digit, from another formula: one hidden parent mixes the
+//! ratios of the two sides,
+//! −Σ_i f_i ln(Σ_t W_t P(w_i|w_t,c̄)/P(w_i|w_t,c) / Σ_t W_t), t ≠ i,
+//! and a word without a qualified parent in the message counts −f_i ln P(w_i|c̄): the complement
+//! alone, not a ratio.
+//!
+//! A ratio does not split into what depends on t and what depends on i, so n_itc is needed for
+//! every parent and word: from the pair table, or from the documents that contain the parent.
+
+use crate::counts::bag::Bag;
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::scoring::hidden::{
+    HiddenScratch, NO_PARENT, PAIR_COST, Side, other_rates, other_weight,
+};
+use crate::scoring::scorer::{ClassTerms, Scoring};
+
+impl Scoring {
+    /// The score of the bag for each class, in `out`: the priors of Equation 16, and the ratios
+    /// above in place of its two products.
+    ///
+    /// `parts`, where given, receives each word's own part, `words × classes`, and after them one
+    /// row for all tokens of unseen words.
+    pub fn ratio_scores(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        scratch: &mut HiddenScratch,
+        out: &mut Vec<f64>,
+        mut parts: Option<&mut Vec<f64>>,
+    ) {
+        let classes = terms.len();
+        out.clear();
+        out.extend(terms.iter().map(|class| class.prior - class.prior_complement));
+        if let Some(parts) = parts.as_deref_mut() {
+            parts.clear();
+            parts.resize((bag.words.len() + 1) * classes, 0.0);
+        }
+        let parents = self.collect_parents(store, bag, scratch, Side::Complement);
+        self.sum_ratios(store, bag, &parents, scratch, classes);
+        let mut subtract = |position: usize, count: f64, class: usize, log: f64| {
+            out[class] -= count * log;
+            if let Some(parts) = parts.as_deref_mut() {
+                parts[position * classes + class] -= count * log;
+            }
+        };
+        for (position, &(word, count)) in bag.words.iter().enumerate() {
+            let (weight, others) = other_weight(store, &parents, bag, scratch.parent_of[position]);
+            if others == 0 {
+                let logs = self.log_word(store, terms, Some(word), true);
+                for (class, log) in logs.into_iter().enumerate() {
+                    subtract(position, count, class, log);
+                }
+                continue;
+            }
+            for class in 0..classes {
+                let sum = scratch.sums[position * classes + class];
+                subtract(position, count, class, log_mean(sum, weight));
+            }
+        }
+        let unseen = bag.unseen_tokens();
+        if self.is_smooth() && unseen > 0.0 {
+            let (weight, others) = other_weight(store, &parents, bag, NO_PARENT);
+            let fallback = (others == 0).then(|| self.log_word(store, terms, None, true));
+            for class in 0..classes {
+                let log = match &fallback {
+                    Some(logs) => logs[class],
+                    None => {
+                        log_mean(other_rates(&scratch.rates, classes, class, NO_PARENT), weight)
+                    }
+                };
+                subtract(bag.words.len(), unseen, class, log);
+            }
+        }
+    }
+
+    /// Fills `sums` with Σ_t W_t P(w_i|w_t,c̄)/P(w_i|w_t,c), t ≠ i. Expects the complement's rates,
+    /// W_t/(L_tc̄ + α m), and leaves those of ratios, W_t (L_tc + α m)/(L_tc̄ + α m).
+    fn sum_ratios(
+        &self,
+        store: &Store,
+        bag: &Bag,
+        parents: &[usize],
+        scratch: &mut HiddenScratch,
+        classes: usize,
+    ) {
+        let HiddenScratch { rates, sums, together, .. } = scratch;
+        sums.clear();
+        sums.resize(bag.words.len() * classes, 0.0);
+        if classes == 0 {
+            return;
+        }
+        let smoothing = self.alpha * self.words(store);
+        let mut smoothed = vec![smoothing; classes];
+        let mut tokens = 0.0;
+        for (rates, &position) in rates.chunks_exact_mut(classes).zip(parents) {
+            smoothed.fill(smoothing);
+            for cell in store.rows.cells(bag.words[position].0) {
+                smoothed[cell.class as usize] += cell.length;
+                tokens += cell.length;
+            }
+            for (rate, smoothed) in rates.iter_mut().zip(&smoothed) {
+                *rate *= smoothed;
+            }
+        }
+        let by_pairs = is_cheaper_by_pairs(store, bag, parents.len(), tokens);
+        for (rates, &position) in rates.chunks_exact(classes).zip(parents) {
+            together.clear();
+            together.resize(bag.words.len() * classes, 0.0);
+            let parent = bag.words[position].0;
+            if by_pairs {
+                count_pairs(store, bag, parent, together, classes);
+            } else {
+                count_postings(store, bag, parent, together, classes);
+            }
+            let rows = sums.chunks_exact_mut(classes).zip(together.chunks_exact(classes));
+            for (child, (sums, together)) in rows.enumerate() {
+                if child != position {
+                    self.add_ratios(rates, together, sums);
+                }
+            }
+        }
+    }
+
+    /// Adds one parent's ratios of one word, from n_itc by class.
+    fn add_ratios(&self, rates: &[f64], together: &[f64], sums: &mut [f64]) {
+        let total: f64 = together.iter().sum();
+        for ((sum, rate), own) in sums.iter_mut().zip(rates).zip(together) {
+            // Most words never stand beside most parents: both sides have only α then.
+            let ratio =
+                if total == 0.0 { 1.0 } else { (total - own + self.alpha) / (own + self.alpha) };
+            *sum += rate * ratio;
+        }
+    }
+}
+
+/// The logarithm of a mean of ratios, finite also where a vanishing α makes one overflow.
+fn log_mean(sum: f64, weight: f64) -> f64 {
+    (sum / weight).clamp(f64::MIN_POSITIVE, f64::MAX).ln()
+}
+
+/// `tokens` are those of the documents that contain the parents: about the words to visit.
+fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize, tokens: f64) -> bool {
+    let lookups = parents * bag.words.len() * PAIR_COST;
+    store.pairs.is_complete() && (lookups as f64) < tokens
+}
+
+/// Adds n_itc of the words i beside one parent t, to zeros, from the pair table.
+fn count_pairs(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], classes: usize) {
+    for (together, &(word, _)) in together.chunks_exact_mut(classes).zip(&bag.words) {
+        if word != parent {
+            for pair in store.pairs.pairs(word, parent) {
+                together[pair.class as usize] += pair.first;
+            }
+        }
+    }
+}
+
+/// The same from the documents that contain the parent.
+fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], classes: usize) {
+    for posting in store.index.postings(parent) {
+        let Some(document) = store.index.document(posting.slot) else { continue };
+        for &(word, count) in &document.words {
+            if word != parent
+                && let Some(position) = bag.position(word)
+            {
+                together[position * classes + document.class as usize] += document.weight * count;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::form::Form;
+    use crate::counts::rows::ClassId;
+    use crate::counts::store::Settings;
+    use crate::scoring::scorer::{Event, Prior, Unseen};
+
+    const WORDS: u64 = 12;
+
+    /// A store of made-up documents of three classes, every other word of them a parent.
+    fn store(max_pairs: usize) -> Store {
+        let mut store = Store::new(Settings {
+            max_words: 1000,
+            max_documents: 500,
+            max_pairs,
+            frequencies: false,
+            columns: false,
+            own_pairs: false,
+            weighed: false,
+            form: Form::COUNTS,
+        });
+        let mut bag = Bag::default();
+        let mut state = 1u64;
+        for _ in 0..300 {
+            bag.clear(store.vocabulary().slots());
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            for shift in (0..24).step_by(4) {
+                let name = [b'a' + ((state >> (33 + shift)) % WORDS) as u8];
+                let token = store.vocabulary().token(&name);
+                bag.add(store.intern(&token), 1.0);
+            }
+            let (class, weight) = ((state >> 60) as ClassId % 3, 0.5 + (state >> 63) as f64);
+            assert!(store.learn(&mut bag, class, weight).is_ok());
+        }
+        let weights = (0..store.vocabulary().slots()).map(|word| (word % 2) as f64 * 0.25);
+        let (weights, layout) = (weights.collect(), store.layout());
+        assert!(store.set_parents(weights, layout));
+        store
+    }
+
+    fn message(store: &Store) -> Bag {
+        let mut bag = Bag::default();
+        bag.clear(store.vocabulary().slots());
+        for word in [7, 2, 5, 0, 3] {
+            bag.add(word, f64::from(word + 1));
+        }
+        bag.add_unseen(99, 2.0);
+        bag
+    }
+
+    fn scores(store: &Store, bag: &Bag, parts: Option<&mut Vec<f64>>) -> Vec<f64> {
+        let scoring =
+            Scoring::new(Event::OneVersusAll, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap();
+        let (mut terms, mut out) = (Vec::new(), Vec::new());
+        scoring.prepare(store, &mut terms);
+        let mut scratch = HiddenScratch::default();
+        scoring.ratio_scores(store, &terms, bag, &mut scratch, &mut out, parts);
+        out
+    }
+
+    #[test]
+    fn pair_table_and_postings_count_alike() {
+        let store = store(10_000);
+        let bag = message(&store);
+        let classes = store.classes().len();
+        for &(parent, _) in &bag.words {
+            let (mut pairs, mut postings) = (vec![0.0; 5 * classes], vec![0.0; 5 * classes]);
+            count_pairs(&store, &bag, parent, &mut pairs, classes);
+            count_postings(&store, &bag, parent, &mut postings, classes);
+            assert_eq!(pairs, postings);
+            assert!(pairs.iter().filter(|&&count| count > 0.0).count() > 2 * classes);
+        }
+    }
+
+    #[test]
+    fn scores_are_the_same_from_either() {
+        let (with, without) = (store(10_000), store(0));
+        let bag = message(&with);
+        assert!(is_cheaper_by_pairs(&with, &bag, 3, 1000.0));
+        assert!(!is_cheaper_by_pairs(&with, &bag, 3, 100.0));
+        assert!(!is_cheaper_by_pairs(&without, &bag, 3, 1000.0));
+        let by_pairs = scores(&with, &bag, None);
+        assert_eq!(by_pairs, scores(&without, &bag, None));
+        assert!(by_pairs.iter().all(|score| score.is_finite()));
+    }
+
+    #[test]
+    fn parts_and_priors_add_up_to_the_scores() {
+        let store = store(10_000);
+        let mut empty = Bag::default();
+        empty.clear(store.vocabulary().slots());
+        let bag = message(&store);
+        let mut parts = Vec::new();
+        let with_parts = scores(&store, &bag, Some(&mut parts));
+        let baseline = scores(&store, &empty, None);
+        let classes = baseline.len();
+        assert_eq!(parts.len(), 6 * classes);
+        for (class, score) in with_parts.iter().enumerate() {
+            let words: f64 = parts.iter().skip(class).step_by(classes).sum();
+            assert!((baseline[class] + words - score).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn an_empty_store_has_no_scores() {
+        let store = Store::new(store(0).settings());
+        let mut bag = Bag::default();
+        bag.clear(0);
+        bag.add_unseen(1, 1.0);
+        assert_eq!(scores(&store, &bag, Some(&mut Vec::new())), [0.0; 0]);
+    }
+}

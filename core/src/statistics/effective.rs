@@ -1,0 +1,243 @@
+//! Effective counts: what an estimate makes of the counts, read in their place.
+//!
+//! They are statistics: computed outside, aside, on a copy of the indexed documents, and swapped in
+//! whole. A word or a class that is newer than they are has none: it is estimated from the
+//! smoothing alone until the next refresh.
+
+use crate::counts::rows::ClassId;
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::error::{Error, Result};
+
+/// The effective count of one word in one class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EffectiveCell {
+    pub class: ClassId,
+    pub count: f64,
+}
+
+/// The totals of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EffectiveClass {
+    /// What counts of words are shares of: h_c, as n_c for documents.
+    pub total: f64,
+    /// Words with a cell.
+    pub words: f64,
+    /// Σ ln(total − count + α) over them.
+    pub absences: f64,
+}
+
+/// A sparse table of effective counts, with the sums that the smoothing `alpha` makes of it.
+#[derive(Clone, Default)]
+pub struct Effective {
+    alpha: f64,
+    classes: Vec<EffectiveClass>,
+    /// Where each word's cells begin and end.
+    rows: Vec<(usize, usize)>,
+    cells: Vec<EffectiveCell>,
+}
+
+/// The table as arrays: totals by class; compressed rows by word.
+#[derive(Default)]
+pub struct EffectiveArrays {
+    pub totals: Vec<f64>,
+    pub indptr: Vec<i64>,
+    pub classes: Vec<i64>,
+    pub counts: Vec<f64>,
+}
+
+impl Effective {
+    /// Checks the arrays: each count lies between 0 and the total of its class.
+    pub fn new(arrays: &EffectiveArrays, alpha: f64) -> Result<Self> {
+        let invalid = |what: &str| Err(Error::Invalid(format!("effective counts: {what}")));
+        if arrays.classes.len() != arrays.counts.len() {
+            return invalid("one class for each count");
+        }
+        if !arrays.totals.iter().all(|total| (0.0..f64::INFINITY).contains(total)) {
+            return invalid("totals must be finite and not negative");
+        }
+        let of_total = |&total: &f64| EffectiveClass { total, ..EffectiveClass::default() };
+        let mut table = Effective {
+            alpha,
+            classes: arrays.totals.iter().map(of_total).collect(),
+            rows: Vec::with_capacity(arrays.indptr.len().saturating_sub(1)),
+            cells: Vec::with_capacity(arrays.counts.len()),
+        };
+        let mut absent = vec![Vec::new(); arrays.totals.len()];
+        for bounds in arrays.indptr.windows(2) {
+            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
+                (Ok(start), Ok(end)) if start <= end && end <= arrays.counts.len() => start..end,
+                _ => return invalid("row bounds out of order"),
+            };
+            let start = table.cells.len();
+            for (&class, &count) in arrays.classes[range.clone()].iter().zip(&arrays.counts[range])
+            {
+                let totals =
+                    usize::try_from(class).ok().and_then(|class| table.classes.get_mut(class));
+                let Some(totals) = totals else { return invalid("a class without a total") };
+                if !(0.0..=totals.total).contains(&count) {
+                    return invalid("a count must lie between 0 and its class's total");
+                }
+                totals.words += 1.0;
+                absent[class as usize].push(totals.total - count);
+                table.cells.push(EffectiveCell { class: class as ClassId, count });
+            }
+            table.rows.push((start, table.cells.len()));
+        }
+        for (totals, mut counts) in table.classes.iter_mut().zip(absent) {
+            // By size, so that equal tables have equal sums, whatever the ids of their words.
+            counts.sort_unstable_by(f64::total_cmp);
+            totals.absences = counts.iter().map(|count| (count + alpha).ln()).sum();
+        }
+        Ok(table)
+    }
+
+    #[inline]
+    pub fn cells(&self, word: WordId) -> &[EffectiveCell] {
+        self.rows.get(word as usize).map_or(&[], |&(start, end)| &self.cells[start..end])
+    }
+
+    /// The totals of a class; zeros for one that is newer than the table.
+    pub fn class(&self, class: ClassId) -> EffectiveClass {
+        self.classes.get(class as usize).copied().unwrap_or_default()
+    }
+
+    /// Takes out a word, whose id may come to mean another one.
+    pub fn forget_word(&mut self, word: WordId) {
+        let Some(row) = self.rows.get_mut(word as usize) else { return };
+        let (start, end) = std::mem::take(row);
+        for cell in &self.cells[start..end] {
+            let totals = &mut self.classes[cell.class as usize];
+            totals.words -= 1.0;
+            totals.absences -= (totals.total - cell.count + self.alpha).ln();
+        }
+    }
+
+    /// Takes out a class, whose id may come to mean another one.
+    pub fn forget_class(&mut self, class: ClassId) {
+        let Some(totals) = self.classes.get_mut(class as usize) else { return };
+        *totals = EffectiveClass::default();
+        // The cells that are left move up, row by row.
+        let mut kept = 0;
+        for row in &mut self.rows {
+            let start = kept;
+            for place in row.0..row.1 {
+                if self.cells[place].class != class {
+                    self.cells[kept] = self.cells[place];
+                    kept += 1;
+                }
+            }
+            *row = (start, kept);
+        }
+        self.cells.truncate(kept);
+    }
+
+    pub fn size(&self) -> usize {
+        self.classes.capacity() * size_of::<EffectiveClass>()
+            + self.rows.capacity() * size_of::<(usize, usize)>()
+            + self.cells.capacity() * size_of::<EffectiveCell>()
+    }
+}
+
+impl Store {
+    pub fn effective(&self) -> &Effective {
+        &self.effective
+    }
+
+    /// Puts a table in the place of the one in use.
+    ///
+    /// Returns false, and changes nothing, if ids have changed their meaning since `layout`.
+    pub fn set_effective(&mut self, table: Effective, layout: u64) -> bool {
+        if layout != self.layout {
+            return false;
+        }
+        self.effective = table;
+        true
+    }
+
+    /// The table in use as a restored snapshot numbers words and classes: words in the order of
+    /// their bytes, classes in that of their ranks.
+    pub fn export_effective(&self) -> EffectiveArrays {
+        let order = self.class_order();
+        let mut rank_of = vec![None; self.classes.len()];
+        for (rank, &class) in order.iter().enumerate() {
+            rank_of[class as usize] = Some(rank as i64);
+        }
+        let mut arrays = EffectiveArrays {
+            totals: order.iter().map(|&class| self.effective.class(class).total).collect(),
+            indptr: vec![0],
+            ..EffectiveArrays::default()
+        };
+        for word in self.vocabulary.sorted_ids() {
+            for cell in self.effective.cells(word) {
+                if let Some(&Some(rank)) = rank_of.get(cell.class as usize) {
+                    arrays.classes.push(rank);
+                    arrays.counts.push(cell.count);
+                }
+            }
+            arrays.indptr.push(arrays.counts.len() as i64);
+        }
+        arrays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrays() -> EffectiveArrays {
+        EffectiveArrays {
+            totals: vec![6.0, 0.0, 4.0],
+            indptr: vec![0, 2, 2, 3],
+            classes: vec![0, 2, 0],
+            counts: vec![5.0, 4.0, 6.0],
+        }
+    }
+
+    #[test]
+    fn holds_counts_and_their_sums() {
+        let table = Effective::new(&arrays(), 1.0).unwrap();
+        assert_eq!(table.cells(0), [(0, 5.0), (2, 4.0)].map(cell));
+        assert_eq!((table.cells(1), table.cells(9)), (&[][..], &[][..]));
+        assert_eq!((table.class(0).total, table.class(0).words), (6.0, 2.0));
+        assert!((table.class(0).absences - (2f64.ln() + 1f64.ln())).abs() < 1e-15);
+        assert_eq!(table.class(1), EffectiveClass::default());
+        assert_eq!(table.class(9), EffectiveClass::default());
+    }
+
+    #[test]
+    fn forgets_words_and_classes() {
+        let mut table = Effective::new(&arrays(), 1.0).unwrap();
+        table.forget_word(0);
+        table.forget_word(7);
+        assert_eq!((table.cells(0), table.class(0).words), (&[][..], 1.0));
+        assert_eq!((table.class(2).words, table.class(2).total), (0.0, 4.0));
+        let mut table = Effective::new(&arrays(), 1.0).unwrap();
+        table.forget_class(0);
+        table.forget_class(7);
+        assert_eq!((table.cells(0), table.cells(2)), (&[cell((2, 4.0))][..], &[][..]));
+        assert_eq!(table.class(0), EffectiveClass::default());
+        assert_eq!(table.class(2).words, 1.0);
+    }
+
+    #[test]
+    fn refuses_what_is_no_table() {
+        let wrong = [
+            EffectiveArrays { counts: vec![5.0, 4.0], ..arrays() },
+            EffectiveArrays { counts: vec![7.0, 4.0, 6.0], ..arrays() },
+            EffectiveArrays { counts: vec![f64::NAN, 4.0, 6.0], ..arrays() },
+            EffectiveArrays { totals: vec![6.0, 0.0, -1.0], ..arrays() },
+            EffectiveArrays { indptr: vec![0, 2, 1, 3], ..arrays() },
+            EffectiveArrays { indptr: vec![0, 9], ..arrays() },
+            EffectiveArrays { classes: vec![0, 3, 0], ..arrays() },
+            EffectiveArrays { classes: vec![0, -1, 0], ..arrays() },
+        ];
+        for arrays in wrong {
+            assert!(Effective::new(&arrays, 1.0).is_err());
+        }
+    }
+
+    fn cell((class, count): (ClassId, f64)) -> EffectiveCell {
+        EffectiveCell { class, count }
+    }
+}

@@ -1,0 +1,307 @@
+//! A binary tree over the presence of words, with the counts of the indexed documents in its
+//! leaves.
+//!
+//! The tree is a statistic: grown now and then, aside, and swapped in whole. The counts in its
+//! leaves are never stale: each indexed document counts in the leaf it falls into.
+
+use crate::counts::bag::Bag;
+use crate::counts::index::Document;
+use crate::counts::rows::ClassId;
+use crate::counts::slice::Slice;
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::statistics::hoeffding::Hoeffding;
+use std::collections::HashSet;
+
+/// The word of a split that was forgotten: no document contains it.
+const FORGOTTEN: WordId = WordId::MAX;
+
+/// A leaf, in the tree written as an array.
+const LEAF: i64 = -1;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Node {
+    Leaf(usize),
+    Split { word: WordId, present: usize, absent: usize },
+}
+
+/// The tree; its root is the first node.
+#[derive(Clone)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    leaves: Vec<Slice>,
+    /// The words of the splits.
+    words: HashSet<WordId>,
+    frequencies: bool,
+    /// When leaves are split online, if they are.
+    pub(crate) growth: Option<Hoeffding>,
+    /// For each leaf, the weight of documents since it was last looked at.
+    pub(crate) waited: Vec<f64>,
+}
+
+impl Tree {
+    /// A tree that is one empty leaf.
+    pub fn new(frequencies: bool, growth: Option<Hoeffding>) -> Self {
+        Tree {
+            nodes: vec![Node::Leaf(0)],
+            leaves: vec![Slice::new(frequencies)],
+            words: HashSet::new(),
+            frequencies,
+            growth,
+            waited: vec![0.0],
+        }
+    }
+
+    pub fn leaves(&self) -> &[Slice] {
+        &self.leaves
+    }
+
+    /// Where a document that has the words that `has` says falls: its last node, the depth of that,
+    /// and the place of the leaf among the leaves.
+    #[inline]
+    fn path(&self, has: impl Fn(WordId) -> bool) -> (usize, usize, usize) {
+        let (mut node, mut depth) = (0, 0);
+        loop {
+            match self.nodes[node] {
+                Node::Leaf(leaf) => return (node, depth, leaf),
+                Node::Split { word, present, absent } => {
+                    node = if has(word) { present } else { absent };
+                    depth += 1;
+                }
+            }
+        }
+    }
+
+    /// The same of a document, its words ordered by id.
+    pub(crate) fn descend(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
+        self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
+    }
+
+    fn leaf_of(&self, words: &[(WordId, f64)]) -> usize {
+        self.descend(words).2
+    }
+
+    /// The slice of the leaf that a message, its words each there once, falls into.
+    #[inline]
+    pub fn slice(&self, bag: &Bag) -> &Slice {
+        &self.leaves[self.path(|word| bag.position(word).is_some()).2]
+    }
+
+    /// Adds a document that has entered the index, or a part of its weight.
+    pub fn add(&mut self, document: &Document, weight: f64) {
+        let leaf = self.leaf_of(&document.words);
+        self.leaves[leaf].add(document.class, &document.words, weight);
+    }
+
+    /// Takes out a document that leaves the index, or a part of its weight.
+    pub fn remove(&mut self, document: &Document, weight: f64) {
+        let leaf = self.leaf_of(&document.words);
+        self.leaves[leaf].remove(document.class, &document.words, weight);
+    }
+
+    /// Forgets a word that no indexed document contains and whose id may come to mean another.
+    pub fn forget_word(&mut self, forgotten: WordId) {
+        if self.words.remove(&forgotten) {
+            for node in &mut self.nodes {
+                if let Node::Split { word, .. } = node
+                    && *word == forgotten
+                {
+                    *word = FORGOTTEN;
+                }
+            }
+        }
+    }
+
+    /// Forgets a class, whose id may come to mean another one.
+    pub fn forget_class(&mut self, class: ClassId) {
+        self.leaves.iter_mut().for_each(|leaf| leaf.forget_class(class));
+    }
+
+    /// Counts the documents of the index anew.
+    pub fn recount<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
+        self.leaves.fill_with(|| Slice::new(self.frequencies));
+        documents.for_each(|document| self.add(document, document.weight));
+    }
+
+    /// Counts the documents of some leaves anew.
+    pub(crate) fn recount_leaves<'a>(
+        &mut self,
+        leaves: &[usize],
+        documents: impl Iterator<Item = &'a Document>,
+    ) {
+        for &leaf in leaves {
+            self.leaves[leaf] = Slice::new(self.frequencies);
+        }
+        for document in documents {
+            let leaf = self.leaf_of(&document.words);
+            if leaves.contains(&leaf) {
+                self.leaves[leaf].add(document.class, &document.words, document.weight);
+            }
+        }
+    }
+
+    /// Puts a split in the place of a leaf, which becomes the side of documents without the word.
+    pub fn split(&mut self, node: usize, word: WordId) -> Option<(usize, usize)> {
+        let Node::Leaf(leaf) = self.nodes[node] else { return None };
+        let (present, absent) = (self.nodes.len(), self.nodes.len() + 1);
+        self.nodes.push(Node::Leaf(self.leaves.len()));
+        self.nodes.push(Node::Leaf(leaf));
+        self.leaves.push(Slice::new(self.frequencies));
+        self.waited.push(0.0);
+        self.nodes[node] = Node::Split { word, present, absent };
+        self.words.insert(word);
+        Some((present, absent))
+    }
+
+    /// Gives a leaf its counts.
+    pub fn fill(&mut self, node: usize, slice: Slice) {
+        if let Node::Leaf(leaf) = self.nodes[node] {
+            self.leaves[leaf] = slice;
+        }
+    }
+
+    /// The tree as an array: the word of each split, then the side of documents that contain it,
+    /// then the other; -1 for a leaf. `name` says how words are numbered.
+    pub fn to_array(&self, name: impl Fn(WordId) -> i64) -> Vec<i64> {
+        self.to_arrays(name).0
+    }
+
+    /// The same, and what each leaf waited, in the order of leaves there.
+    pub fn to_arrays(&self, name: impl Fn(WordId) -> i64) -> (Vec<i64>, Vec<f64>) {
+        let mut array = Vec::with_capacity(self.nodes.len());
+        let mut waited = Vec::with_capacity(self.leaves.len());
+        let mut waiting = vec![0];
+        while let Some(node) = waiting.pop() {
+            match self.nodes[node] {
+                Node::Leaf(leaf) => {
+                    array.push(LEAF);
+                    waited.push(self.waited[leaf]);
+                }
+                Node::Split { word: FORGOTTEN, absent, .. } => waiting.push(absent),
+                Node::Split { word, present, absent } => {
+                    array.push(name(word));
+                    waiting.extend([absent, present]);
+                }
+            }
+        }
+        (array, waited)
+    }
+
+    /// The tree that arrays hold, without counts. What is missing is leaves that waited for
+    /// nothing; what is too much, or no word, is left out.
+    pub fn from_arrays(
+        array: &[i64],
+        waited: &[f64],
+        frequencies: bool,
+        growth: Option<Hoeffding>,
+    ) -> Self {
+        let mut tree = Tree::new(frequencies, growth);
+        let mut waiting = vec![0];
+        let mut waited = waited.iter();
+        for &item in array {
+            let Some(node) = waiting.pop() else { break };
+            if let (Node::Leaf(leaf), LEAF) = (tree.nodes[node], item) {
+                tree.waited[leaf] = waited.next().copied().unwrap_or(0.0);
+            }
+            if let Some((present, absent)) =
+                WordId::try_from(item).ok().and_then(|word| tree.split(node, word))
+            {
+                waiting.extend([absent, present]);
+            }
+        }
+        tree
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + self.leaves.capacity() * size_of::<Slice>()
+            + self.leaves.iter().map(Slice::size).sum::<usize>()
+            + self.words.capacity() * size_of::<WordId>()
+            + self.waited.capacity() * size_of::<f64>()
+    }
+}
+
+impl Store {
+    /// The tree in use, where there is any.
+    pub fn tree(&self) -> Option<&Tree> {
+        self.tree.as_ref()
+    }
+
+    /// Begins to keep a tree: that of arrays, with the counts of the indexed documents.
+    pub fn plant(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
+        let mut tree = Tree::from_arrays(array, waited, self.settings.frequencies, growth);
+        tree.recount(self.index.documents());
+        self.tree = Some(tree);
+    }
+
+    /// Changes a tree, with its counts, for the one in use.
+    ///
+    /// Returns false, and changes nothing, if ids have changed their meaning since `layout`. If
+    /// only the counts have changed since `version`, those of the leaves are counted anew.
+    pub fn set_tree(&mut self, tree: &mut Tree, layout: u64, version: u64) -> bool {
+        if layout != self.layout {
+            return false;
+        }
+        if version != self.version {
+            tree.recount(self.index.documents());
+        }
+        if let Some(used) = &mut self.tree {
+            std::mem::swap(used, tree);
+        }
+        true
+    }
+
+    /// The tree in use as arrays; words are numbered as in a restored snapshot: in the order of
+    /// their bytes.
+    pub fn export_tree(&self) -> Option<(Vec<i64>, Vec<f64>)> {
+        let tree = self.tree.as_ref()?;
+        let mut places = vec![0; self.vocabulary.slots()];
+        for (place, word) in self.vocabulary.sorted_ids().into_iter().enumerate() {
+            places[word as usize] = place as i64;
+        }
+        Some(tree.to_arrays(|word| places[word as usize]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(class: ClassId, words: &[WordId]) -> Document {
+        let words = words.iter().map(|&word| (word, 1.0)).collect();
+        Document { class, weight: 1.0, extra: 0.0, words }
+    }
+
+    #[test]
+    fn documents_fall_into_leaves() {
+        let mut tree = Tree::from_arrays(&[5, 3, -1, -1, -1], &[], false, None);
+        let documents = [document(0, &[3, 5]), document(1, &[5]), document(1, &[3])];
+        tree.recount(documents.iter());
+        let sizes = |tree: &Tree| tree.leaves().iter().map(Slice::documents).collect::<Vec<_>>();
+        assert_eq!(
+            (tree.to_array(i64::from), sizes(&tree)),
+            (vec![5, 3, -1, -1, -1], vec![1.0; 3])
+        );
+        tree.remove(&documents[0], 1.0);
+        tree.add(&document(0, &[2, 9]), 2.0);
+        assert_eq!(sizes(&tree).iter().sum::<f64>(), 4.0);
+        assert_eq!(tree.leaves()[tree.leaf_of(&[])].documents(), 3.0);
+        // A word that is gone splits nothing any more.
+        tree.forget_word(5);
+        tree.forget_word(77);
+        assert_eq!(tree.to_array(i64::from), [-1]);
+        tree.recount(documents.iter());
+        assert_eq!(tree.leaves()[tree.leaf_of(&[(5, 1.0)])].documents(), 3.0);
+    }
+
+    #[test]
+    fn arrays_that_are_no_trees_make_some() {
+        for array in [&[][..], &[-1, 4, 4], &[2], &[2, -7, i64::MAX, 5]] {
+            let tree = Tree::from_arrays(array, &[7.0, 2.0], true, None);
+            let (array, waited) = tree.to_arrays(i64::from);
+            let again = Tree::from_arrays(&array, &waited, true, None);
+            assert_eq!((again.nodes, again.waited), (tree.nodes, tree.waited));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Texts to tokens: the tokeniser, and characters as this Python knows them.
+
+pub mod token;
+pub mod tokenizer;
+pub mod unicode;

@@ -1,0 +1,232 @@
+use super::*;
+use crate::text::unicode::StandardFacts;
+use std::hash::RandomState;
+use std::sync::OnceLock;
+
+fn options(analyzer: Analyzer, ngram_range: (u32, u32)) -> TokenizerOptions {
+    TokenizerOptions { analyzer, ngram_range, ..TokenizerOptions::default() }
+}
+
+/// The tokens, folded by the host where needed; every hash is checked.
+fn tokens_of(options: TokenizerOptions, text: &str) -> Vec<String> {
+    static TABLES: [OnceLock<Arc<FoldTable>>; 4] = [const { OnceLock::new() }; 4];
+    let table = |folding: Folding| {
+        TABLES[folding.index()].get_or_init(|| Arc::new(FoldTable::new(folding))).clone()
+    };
+    let tokenizer = Tokenizer::with_tables(options, table).expect("valid options");
+    let hasher = RandomState::new();
+    let mut scratch = Scratch::new();
+    let mut tokens = Vec::new();
+    let mut emit = |token: Token<'_>| {
+        let same = Token::new(&hasher, token.bytes);
+        assert_eq!((token.key, token.hash), (same.key, same.hash));
+        tokens.push(String::from_utf8(token.bytes.to_vec()).expect("UTF-8"));
+    };
+    let load = |text: &str| {
+        let mut missing = PageSet::default();
+        tokenizer.missing_pages(text, &mut missing);
+        assert_eq!(tokenizer.table().load(&missing, &StandardFacts), Ok(()));
+    };
+    load(text);
+    let done = tokenizer.tokenize(text, &mut scratch, &hasher, &mut emit);
+    assert_eq!(done.is_err(), tokenizer.needs_host_fold(text));
+    if done == Err(NotReady::NeedsHostFold) {
+        let folded = StandardFacts::folded(options.folding(), text);
+        load(&folded);
+        let done = tokenizer.tokenize_folded(&folded, &mut scratch, &hasher, &mut emit);
+        assert_eq!(done, Ok(()));
+    } else {
+        assert_eq!(done, Ok(()));
+    }
+    tokens
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    tokens_of(TokenizerOptions::default(), text)
+}
+
+/// `\b\w[\w\-]+\b` as a backtracking engine takes it.
+fn matches(text: &str) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    let is_word = |at: usize| characters.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    let goes_on = |at: usize| is_word(at) || characters.get(at) == Some(&'-');
+    let boundary = |at: usize| (at > 0 && is_word(at - 1)) != is_word(at);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < characters.len() {
+        let mut end = at + 1;
+        while goes_on(end) {
+            end += 1;
+        }
+        while end > at + 1 && !boundary(end) {
+            end -= 1;
+        }
+        if boundary(at) && is_word(at) && end > at + 1 {
+            found.push(characters[at..end].iter().collect());
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+/// Numbers that look random (Steele and others' SplitMix64).
+fn random(state: &mut u64) -> usize {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 33) as usize
+}
+
+#[test]
+fn words_are_folded_and_trimmed() {
+    assert_eq!(words_of("Hello WORLD"), ["hello", "world"]);
+    assert_eq!(words_of(""), [""; 0]);
+    assert_eq!(words_of("a i - -- x- -y _ 1"), [""; 0]);
+    assert_eq!(words_of("--well-known-- __ a-b 4-ever-"), ["well-known", "__", "a-b", "4-ever"]);
+    assert_eq!(words_of("@[`{/:az AZ 09^~"), ["az", "az", "09"]);
+    assert_eq!(words_of("nul\0led \x7f"), ["nul", "led"]);
+    assert_eq!(words_of("Café É é\u{301}é wa\u{300}s…not ½x"), ["cafe", "ee", "was", "not", "2x"]);
+    assert_eq!(words_of("日 日本 日- 日-日 é-"), ["日本", "日-日"]);
+    assert_eq!(words_of("x\u{fdfa}"), ["xصلى", "الله", "عليه", "وسلم"]);
+}
+
+#[test]
+fn folding_is_optional() {
+    let keep = TokenizerOptions { lowercase: false, strip_accents: false, ..Default::default() };
+    assert_eq!(tokens_of(keep, "Café DE-Flore é Σ ΣΣ"), ["Café", "DE-Flore", "ΣΣ"]);
+    let lower = TokenizerOptions { strip_accents: false, ..Default::default() };
+    assert_eq!(tokens_of(lower, "Café ÉTÉ a\u{300}b"), ["café", "été"]);
+    assert_eq!(tokens_of(lower, "ΟΔΟΣ İx"), ["οδος"]);
+    let strip = TokenizerOptions { lowercase: false, ..Default::default() };
+    assert_eq!(tokens_of(strip, "Café ÉTÉΣ"), ["Cafe", "ETEΣ"]);
+}
+
+#[test]
+fn capital_sigma_is_left_to_the_host() {
+    assert_eq!(words_of("ΟΔΟΣ ΣΑΣ"), ["οδος", "σας"]);
+    // The capital lunate sigma decomposes to a capital sigma.
+    assert_eq!(words_of("ΟΔΟϹ"), ["οδος"]);
+}
+
+#[test]
+fn nothing_is_given_before_all_is_ready() {
+    let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
+    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
+    let mut never = |_: Token<'_>| panic!("a token");
+    let done = tokenizer.tokenize("plain words é", &mut scratch, &hasher, &mut never);
+    assert_eq!(done, Err(NotReady::MissingPage(0)));
+    let done = tokenizer.tokenize_folded("plain words é", &mut scratch, &hasher, &mut never);
+    assert_eq!(done, Err(NotReady::MissingPage(0)));
+    assert!(!tokenizer.needs_host_fold("plain Σ"));
+    assert_eq!(NotReady::MissingPage(3).to_string(), "no facts yet for the characters of page 3");
+}
+
+#[test]
+fn random_texts_give_what_the_pattern_matches() {
+    let plain: Vec<char> = "aZ09_-- .,\n@[`{\0/:".chars().collect();
+    let mixed: Vec<char> = "aZ0_-- .é日…½😀\u{301}\u{fdfa}Σ\u{a0}".chars().collect();
+    let keep = TokenizerOptions { lowercase: false, strip_accents: false, ..Default::default() };
+    let mut state = 3;
+    for round in 0..1000 {
+        let alphabet = if round % 2 == 0 { &plain } else { &mixed };
+        let len = random(&mut state) % 200;
+        // Long runs of one kind now and then, over the edges of blocks and words of bits.
+        let mut text = String::new();
+        while text.chars().count() < len {
+            let character = alphabet[random(&mut state) % alphabet.len()];
+            let times =
+                1 + random(&mut state) % 70 * usize::from(random(&mut state).is_multiple_of(16));
+            text.extend(std::iter::repeat_n(character, times));
+        }
+        assert_eq!(tokens_of(keep, &text), matches(&text), "{text:?}");
+        let folded = StandardFacts::folded(TokenizerOptions::default().folding(), &text);
+        assert_eq!(words_of(&text), matches(&folded), "{text:?}");
+    }
+}
+
+#[test]
+fn word_ngrams_come_shortest_first() {
+    let of = |range| tokens_of(options(Analyzer::Word, range), "One two, a three!");
+    assert_eq!(of((1, 2)), ["one", "two", "three", "one two", "two three"]);
+    assert_eq!(of((2, 3)), ["one two", "two three", "one two three"]);
+    assert_eq!(of((4, 5)), [""; 0]);
+}
+
+#[test]
+fn char_ngrams_reduce_white_space() {
+    let of = |range, text: &str| tokens_of(options(Analyzer::Char, range), text);
+    assert_eq!(of((1, 2), "Ab\n c"), ["a", "b", " ", "c", "ab", "b ", " c"]);
+    assert_eq!(of((1, 1), "a\nb\u{3000}\u{3000}é"), ["a", "\n", "b", " ", "e"]);
+    assert_eq!(of((3, 3), "日本"), [""; 0]);
+    assert_eq!(of((2, 2), "日本語"), ["日本", "本語"]);
+    let nul = of((1, 2), "\0");
+    assert_eq!(nul, ["\0"]);
+}
+
+#[test]
+fn char_ngrams_within_words_are_padded() {
+    let of = |range, text: &str| tokens_of(options(Analyzer::CharWithinWords, range), text);
+    assert_eq!(of((2, 3), "ab  c"), [" a", "ab", "b ", " ab", "ab ", " c", "c ", " c "]);
+    assert_eq!(of((4, 6), "a 日é\u{301}"), [" a ", " 日e "]);
+    assert_eq!(of((2, 2), " \n\t "), [""; 0]);
+}
+
+#[test]
+fn limits_hold() {
+    let base = TokenizerOptions::default();
+    let short = TokenizerOptions { max_token_length: Some(3), ..base };
+    assert_eq!(tokens_of(short, "one three two a-b- long-er"), ["one", "two", "a-b"]);
+    assert_eq!(tokens_of(short, "one three two"), ["one", "two"]);
+    assert_eq!(tokens_of(short, "日本語 日本語語 éèé"), ["日本語", "eee"]);
+    let pairs = TokenizerOptions { ngram_range: (2, 2), ..short };
+    assert_eq!(tokens_of(pairs, "one three two"), ["one two"]);
+    let within = TokenizerOptions { analyzer: Analyzer::CharWithinWords, ..pairs };
+    assert_eq!(tokens_of(within, "ab long"), [" a", "ab", "b "]);
+    for (analyzer, tokens) in [
+        (Analyzer::Word, ["aa", "bb"]),
+        (Analyzer::Char, ["a", "a"]),
+        (Analyzer::CharWithinWords, [" ", "a"]),
+    ] {
+        for ngram_range in [(1, 1), (1, 3)] {
+            let few = TokenizerOptions { analyzer, ngram_range, max_tokens: Some(2), ..base };
+            assert_eq!(tokens_of(few, "aa bb cc dd"), tokens);
+        }
+    }
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let base = TokenizerOptions::default();
+    let check = |options: TokenizerOptions| options.validate();
+    assert_eq!(check(base), Ok(()));
+    for (ngram_range, error) in [
+        ((0, 1), OptionsError::ZeroNgram),
+        ((2, 1), OptionsError::ReversedNgramRange { min: 2, max: 1 }),
+        ((1, 256), OptionsError::LongNgram { max: 256 }),
+    ] {
+        assert_eq!(check(TokenizerOptions { ngram_range, ..base }), Err(error));
+    }
+    let none = TokenizerOptions { max_token_length: Some(0), ..base };
+    assert_eq!(check(none), Err(OptionsError::ZeroTokenLength));
+    let none = TokenizerOptions { max_tokens: Some(0), ..base };
+    assert_eq!(Tokenizer::new(none).err(), Some(OptionsError::ZeroTokens));
+    assert_eq!(
+        OptionsError::ReversedNgramRange { min: 2, max: 1 }.to_string(),
+        "the n-gram range ends at 1, before its start at 2"
+    );
+}
+
+#[test]
+fn a_huge_message_leaves_no_huge_buffers() {
+    let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
+    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
+    let mut count = 0;
+    let text = "word ".repeat(1 << 18);
+    let done = tokenizer.tokenize(&text, &mut scratch, &hasher, |_| count += 1);
+    assert_eq!((done, count), (Ok(()), 1 << 18));
+    assert_eq!(scratch.folded.capacity(), 0);
+    let done = tokenizer.tokenize("two words", &mut scratch, &hasher, |_| count += 1);
+    assert_eq!((done, count), (Ok(()), (1 << 18) + 2));
+}
