@@ -17,7 +17,7 @@ from consumers.errors import SnapshotError
 from consumers.ports import Batch
 from consumers.records import Outputs, Partition, Record, Role, canonical
 from consumers.stdio import dead_letter_line, decision_lines
-from streamnb.saving import write
+from streamnb.persistence.saving import write
 
 if TYPE_CHECKING:
     from streamnb.datasets.lines import Line

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from consumers.errors import BadRecordError, SettingsError, SnapshotError
 from consumers.letters import Done, read_line
 from consumers.records import DeadLetter, Partition, Record, canonical
-from streamnb.saving import write
+from streamnb.persistence.saving import write
 
 __all__ = ["FileOffice"]
 

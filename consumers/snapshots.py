@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from consumers.errors import SnapshotError
-from streamnb.saving import write
+from streamnb.persistence.saving import write
 
 __all__ = ["Snapshots"]
 

@@ -11,9 +11,9 @@ from consumers.errors import SnapshotError
 from consumers.filtering import Filter
 from consumers.records import Partition, canonical
 from consumers.window import JoinWindow
-from streamnb import saving
 from streamnb.errors import StreamNBError
 from streamnb.naive_bayes import NaiveBayes
+from streamnb.persistence import saving
 
 __all__ = ["dump", "restore"]
 

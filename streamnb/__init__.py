@@ -77,7 +77,7 @@ from streamnb.models import (
     TreeNB,
 )
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.tokenizer import Tokenizer
+from streamnb.text.tokenizer import Tokenizer
 
 __version__ = "0.1.0"
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamnb import _core
-from streamnb.attribute_store import open_store
-from streamnb.columns import Columns
-from streamnb.correlation import CorrelationFactor, LearnedFactor, MakeScoring
-from streamnb.examples import NumberColumns
-from streamnb.packaging import Packaging
+from streamnb.columns.examples import NumberColumns
+from streamnb.columns.reading import Columns
+from streamnb.columns.store import open_store
+from streamnb.online.threshold import DecisionThreshold, LearnedThreshold
+from streamnb.online.tuning import Recorder
 from streamnb.parameters import check_bound, check_choice, check_number
 from streamnb.parts import Composition, Event, Weights
-from streamnb.recording import Recorder
-from streamnb.threshold import DecisionThreshold, LearnedThreshold
-from streamnb.weighting import Setting
+from streamnb.statistics.correlation import CorrelationFactor, LearnedFactor, MakeScoring
+from streamnb.statistics.packaging import Packaging
+from streamnb.statistics.weighting import Setting
 
 
 def scoring_of(

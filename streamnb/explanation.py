@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamnb.labels import Label
+from streamnb.text.labels import Label
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,15 +12,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from streamnb import _core, assembly, columns, inputs, merging, outputs, saving
-from streamnb.attribute_store import attributes_of
-from streamnb.correlation import parse_factor
-from streamnb.document_weights import PAPER_ROUNDS
+from streamnb import _core, assembly
+from streamnb.columns import reading as columns
+from streamnb.columns.store import attributes_of
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
-from streamnb.forms import check_form
-from streamnb.labels import Label, Labels, check_label
-from streamnb.packaging import Packaging
+from streamnb.online.schedule import Schedule
+from streamnb.online.threshold import parse_threshold
+from streamnb.online.tuning import Note
 from streamnb.parameters import (
     check_bound,
     check_number,
@@ -46,13 +45,17 @@ from streamnb.parts import (
     Weights,
     with_settings,
 )
-from streamnb.recording import Note
-from streamnb.refreshing import Statistics
-from streamnb.schedule import Schedule
-from streamnb.statistics import Counts, Floats
-from streamnb.threshold import parse_threshold
-from streamnb.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF
-from streamnb.weights_in_use import WeightsInUse
+from streamnb.persistence import merging, saving
+from streamnb.statistics.correlation import parse_factor
+from streamnb.statistics.counts import Counts, Floats
+from streamnb.statistics.document_weights import PAPER_ROUNDS
+from streamnb.statistics.packaging import Packaging
+from streamnb.statistics.refreshing import Statistics
+from streamnb.statistics.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF
+from streamnb.statistics.weights_in_use import WeightsInUse
+from streamnb.text import inputs, outputs
+from streamnb.text.forms import check_form
+from streamnb.text.labels import Label, Labels, check_label
 
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.tokenizer import Tokenizer
+from streamnb.text.tokenizer import Tokenizer
 
 
 def check_number(name: str, value: Any) -> float:

@@ -19,9 +19,10 @@ from reference_loss import Row
 from test_loss import ODD, learned, make, odd_rows, odd_streams, stream
 
 import streamnb
-from streamnb import attribute_filters, datasets
+from streamnb import datasets
+from streamnb.columns import filters as attribute_filters
+from streamnb.columns.example_table import description_length_cuts, equal_width_cuts, members
 from streamnb.errors import InputError, NotLearnedError, StreamNBError
-from streamnb.example_table import description_length_cuts, equal_width_cuts, members
 
 NAMES = tuple(FILTERS)
 each_model = pytest.mark.parametrize("name", NAMES)

@@ -21,9 +21,10 @@ from test_reference import assert_same_scores, sms_stream, synthetic_stream
 import streamnb
 from consumers.command import make_filter
 from consumers.settings import Settings
-from streamnb import forms, saving
 from streamnb.cli.model_specs import build, model_spec
 from streamnb.errors import InputError, ModelFileError, NotLearnedError
+from streamnb.persistence import saving
+from streamnb.text import forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,10 +22,11 @@ from scipy import sparse
 from test_reference import assert_same_scores, sms_stream, synthetic_stream
 
 import streamnb
-from streamnb import HONB, ComposedNB, path_sums, paths
-from streamnb.documents import Documents
+from streamnb import HONB, ComposedNB
 from streamnb.errors import InputError
-from streamnb.statistics import Counts
+from streamnb.statistics import path_sums, paths
+from streamnb.statistics.counts import Counts
+from streamnb.statistics.documents import Documents
 
 KINDS: dict[str, dict[str, Any]] = {
     "order 2": {},

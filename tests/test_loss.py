@@ -18,9 +18,10 @@ from reference_loss import LOSSES, LossReference, Row
 
 import streamnb
 from streamnb import datasets
-from streamnb.attribute_store import attributes_of
+from streamnb.columns.moments import Moments, NumberTable
+from streamnb.columns.store import attributes_of
 from streamnb.errors import InputError, ModelFileError, NotLearnedError, StreamNBError
-from streamnb.losses import (
+from streamnb.statistics.losses import (
     DEVIANCE,
     EXPONENTIAL,
     GENERALISED,
@@ -30,7 +31,6 @@ from streamnb.losses import (
     Loss,
     objective,
 )
-from streamnb.moments import Moments, NumberTable
 
 NAMES = ("ENB", "DNB", "LNB", "GDNB", "MSENB")
 each_model = pytest.mark.parametrize("name", NAMES)
@@ -410,7 +410,7 @@ def test_what_does_not_compose_says_why() -> None:
 
 
 def test_files_that_are_none_are_refused() -> None:
-    from streamnb.attribute_store import AttributeStore
+    from streamnb.columns.store import AttributeStore
 
     store = attributes_of(learned("LNB", stream(10))._store)
     assert store is not None

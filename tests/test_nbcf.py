@@ -18,7 +18,6 @@ from test_reference import assert_same_scores, prefixes, sms_stream, synthetic_s
 
 import streamnb
 from streamnb import CNB, MNB, NBCF, OVA, ComposedNB
-from streamnb.correlation import LearnedFactor, OptimalFactor, optimal_factors
 from streamnb.errors import InputError
 from streamnb.reproduce import (
     FORMATS,
@@ -32,6 +31,7 @@ from streamnb.reproduce import (
     make_report,
     published_text,
 )
+from streamnb.statistics.correlation import LearnedFactor, OptimalFactor, optimal_factors
 
 EVENTS = ("multinomial", "complement", "one-versus-all")
 FACTORS = (0.1, 1e-3, 2.0, 0, "optimal")

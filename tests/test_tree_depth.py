@@ -14,7 +14,7 @@ from test_reference import assert_same_scores, prefixes, sms_stream, synthetic_s
 
 import streamnb
 from streamnb import ComposedNB, InputError, _core
-from streamnb.documents import Documents as Copied
+from streamnb.statistics.documents import Documents as Copied
 
 MODELS = ("DTWMNB", "DTWCNB", "DTWOVA")
 STREAM = synthetic_stream(90)

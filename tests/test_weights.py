@@ -17,10 +17,10 @@ from test_reference import TINY, assert_same_scores, prefixes, sms_stream, synth
 
 import streamnb
 from streamnb import ComposedNB, InputError
-from streamnb import documents as copied
-from streamnb.relevance import class_uncertainty
-from streamnb.statistics import Counts
-from streamnb.weighting import Setting, selection
+from streamnb.statistics import documents as copied
+from streamnb.statistics.counts import Counts
+from streamnb.statistics.relevance import class_uncertainty
+from streamnb.statistics.weighting import Setting, selection
 
 NAMES = {"MNB": "multinomial", "CNB": "complement", "OVA": "one-versus-all"}
 WORDS = {
@@ -388,8 +388,8 @@ def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatc
     indexed = copied.Documents.of(model._store)
     setting = Setting("one-versus-all", "laplace", 1.0, float(model.n_words))
     at_once = selection(indexed, setting)
-    monkeypatch.setattr("streamnb.weighting._BLOCK", 1)
-    monkeypatch.setattr("streamnb.weighting._TABLE", 0)
+    monkeypatch.setattr("streamnb.statistics.weighting._BLOCK", 1)
+    monkeypatch.setattr("streamnb.statistics.weighting._TABLE", 0)
     in_blocks = selection(indexed, setting)
     np.testing.assert_array_equal(in_blocks.words, at_once.words)
     assert in_blocks.unseen == at_once.unseen
@@ -399,7 +399,7 @@ def test_uncertainty_in_blocks_is_that_at_once(monkeypatch: pytest.MonkeyPatch) 
     documents = copied.Documents.of(learned(streamnb.DFWMNB())._store, ordered=True)
     at_once = class_uncertainty(documents)
     assert np.count_nonzero(at_once) > 10
-    monkeypatch.setattr("streamnb.relevance._TABLE", 7)
+    monkeypatch.setattr("streamnb.statistics.relevance._TABLE", 7)
     np.testing.assert_array_equal(class_uncertainty(documents), at_once)
 
 

@@ -24,11 +24,11 @@ from test_reference import (
 
 import streamnb
 from streamnb import ComposedNB, InputError
-from streamnb import documents as copied
-from streamnb.losses import LIKELIHOOD, objective
-from streamnb.weighting import Setting
-from streamnb.word_fits import WordFit
-from streamnb.word_margins import Margins
+from streamnb.statistics import documents as copied
+from streamnb.statistics.losses import LIKELIHOOD, objective
+from streamnb.statistics.weighting import Setting
+from streamnb.statistics.word_fits import WordFit
+from streamnb.statistics.word_margins import Margins
 
 EVENTS = {"MNB": "multinomial", "CNB": "complement", "OVA": "one-versus-all"}
 each_event = pytest.mark.parametrize("event", EVENTS)
@@ -80,7 +80,7 @@ def test_scores_equal_the_reference_at_every_prefix(title: str) -> None:
 @pytest.mark.parametrize("n", [12, 45])
 def test_no_weights_have_a_lower_loss(title: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     event, loss, parameters = SETTINGS[title]
-    monkeypatch.setattr("streamnb.word_fits.MAX_ITERATIONS", 1000)
+    monkeypatch.setattr("streamnb.statistics.word_fits.MAX_ITERATIONS", 1000)
     reference = WordFitReference(event, loss, **parameters)
     weighted = event == "OVA"
     model = make(event, loss, refresh_every=10**9, **parameters)
@@ -143,7 +143,7 @@ def test_margins_in_blocks_are_those_at_once(monkeypatch: pytest.MonkeyPatch) ->
     indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
     setting = Setting("one-versus-all", "laplace", 1.0, 45.0)
     at_once = Margins.of(indexed, setting, leave_one_out=True)
-    monkeypatch.setattr("streamnb.word_margins._BLOCK", 1)
+    monkeypatch.setattr("streamnb.statistics.word_margins._BLOCK", 1)
     in_blocks = Margins.of(indexed, setting, leave_one_out=True)
     assert at_once is not None
     assert in_blocks is not None
@@ -388,7 +388,7 @@ def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     margins = Margins.of(indexed, setting, leave_one_out=True)
     assert margins is not None
     value = objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.01)
-    monkeypatch.setattr("streamnb.word_fits.MAX_ITERATIONS", 2)
+    monkeypatch.setattr("streamnb.statistics.word_fits.MAX_ITERATIONS", 2)
     losses, before = [], None
     for _ in range(4):
         found = fit.exponents(indexed, setting, before).words

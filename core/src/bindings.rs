@@ -98,7 +98,7 @@ impl CharacterFacts for Host<'_> {
     fn page(&self, folding: Folding, page: usize) -> PyResult<Vec<CharacterFact>> {
         let facts = self
             .0
-            .import("streamnb._unicode")?
+            .import("streamnb.text._unicode")?
             .call_method1("page_facts", (folding.lowercase, folding.strip_accents, page))?
             .extract::<Vec<(String, Vec<u8>, u8, bool)>>()?;
         let class = |code: u8| match code {
@@ -240,7 +240,7 @@ impl NativeTokenizer {
 
     fn host_fold(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         let options = self.inner.options();
-        py.import("streamnb._unicode")?
+        py.import("streamnb.text._unicode")?
             .call_method1("fold", (text, options.lowercase, options.strip_accents))?
             .extract()
     }
@@ -248,7 +248,10 @@ impl NativeTokenizer {
 
 /// Lone surrogates are no text; they separate tokens as U+FFFD does.
 fn without_surrogates(text: &Bound<'_, PyString>) -> PyResult<String> {
-    text.py().import("streamnb._unicode")?.call_method1("without_surrogates", (text,))?.extract()
+    text.py()
+        .import("streamnb.text._unicode")?
+        .call_method1("without_surrogates", (text,))?
+        .extract()
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -303,7 +306,7 @@ fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
 }
 
 fn inputs(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import("streamnb.inputs")
+    py.import("streamnb.text.inputs")
 }
 
 fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
@@ -520,7 +523,7 @@ enum Hidden {
 /// How a model scores: an immutable value.
 #[pyclass(frozen, module = "streamnb._core")]
 struct Scoring {
-    inner: Arc<scoring::Scoring>,
+    inner: Arc<scorer::Scoring>,
     hidden: Option<Hidden>,
     neighbourhood: Option<Neighbourhood>,
 }
@@ -629,7 +632,7 @@ impl Scoring {
                 return Err(input_error(py, message));
             }
         };
-        let mut inner = scoring::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
+        let mut inner = scorer::Scoring::new(event, alpha, prior, unseen, vocabulary_size)
             .and_then(|inner| if effective { inner.on_effective() } else { Ok(inner) })
             .map_err(|error| raise(py, error))?;
         if let Some(factor) = factor {
@@ -720,7 +723,7 @@ impl Scoring {
         self.inner.has_ratios()
             && match self.hidden {
                 None => false,
-                Some(Hidden::Estimators) => scoring::Scoring::has_estimators(store, bag),
+                Some(Hidden::Estimators) => scorer::Scoring::has_estimators(store, bag),
                 Some(_) => true,
             }
     }

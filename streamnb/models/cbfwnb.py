@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import FilteredAttributes
+from streamnb.models.attribute_bayes import FilteredAttributes
 from streamnb.parts import CORRELATION_FILTER
 
 
@@ -18,7 +18,7 @@ class CBFWNB(FilteredAttributes):
     Numbers are cut for it where that makes the class certain enough (Fayyad and Irani). The
     weights go into the score of Equations 5 and 6 of reference 1.
 
-    Parameters and columns are those of `streamnb.attribute_bayes.FilteredAttributes`.
+    Parameters and columns are those of `streamnb.models.attribute_bayes.FilteredAttributes`.
 
     Examples
     --------

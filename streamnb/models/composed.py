@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.errors import InputError
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.parts import (
@@ -20,7 +19,8 @@ from streamnb.parts import (
     packaged,
     with_settings,
 )
-from streamnb.weighting import MAX_CANDIDATES
+from streamnb.statistics.document_weights import PAPER_ROUNDS
+from streamnb.statistics.weighting import MAX_CANDIDATES
 
 
 class ComposedNB(NaiveBayes):

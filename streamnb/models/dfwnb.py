@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import FilteredAttributes
+from streamnb.models.attribute_bayes import FilteredAttributes
 from streamnb.parts import DEEP_SELECTION
 
 
@@ -19,7 +19,7 @@ class DFWNB(FilteredAttributes):
     search. Numbers are cut for it where that makes the class certain enough (Fayyad and Irani).
     `DFWMNB` and its kin do the same with words.
 
-    Parameters and columns are those of `streamnb.attribute_bayes.FilteredAttributes`.
+    Parameters and columns are those of `streamnb.models.attribute_bayes.FilteredAttributes`.
 
     Examples
     --------

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from streamnb.document_weights import PAPER_ROUNDS
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.parameters import check_flag
 from streamnb.parts import DISCRIMINATIVE, DISCRIMINATIVE_ONLINE, Composition
+from streamnb.statistics.document_weights import PAPER_ROUNDS
 
 
 class DiscriminativeNB(NaiveBayes):

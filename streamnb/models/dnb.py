@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import WeightedAttributes
+from streamnb.models.attribute_bayes import WeightedAttributes
 from streamnb.parts import MINIMISED_DEVIANCE
 
 
@@ -19,7 +19,7 @@ class DNB(WeightedAttributes):
         Σ_i ln (1 + exp[−2 y_i f(x_i)])      (Equation 13)
 
     Parameters, columns, and what is done with more than two classes are those of
-    `streamnb.attribute_bayes.WeightedAttributes`.
+    `streamnb.models.attribute_bayes.WeightedAttributes`.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import WeightedAttributes
+from streamnb.models.attribute_bayes import WeightedAttributes
 from streamnb.parts import MINIMISED_EXPONENTIAL
 
 
@@ -22,7 +22,7 @@ class ENB(WeightedAttributes):
     sensitive to wrong labels.
 
     Parameters, columns, and what is done with more than two classes are those of
-    `streamnb.attribute_bayes.WeightedAttributes`.
+    `streamnb.models.attribute_bayes.WeightedAttributes`.
 
     Examples
     --------

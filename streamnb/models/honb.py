@@ -23,9 +23,9 @@ class HONB(NaiveBayes):
         p_wc = (ñ_wc + α) / (h_c + 2α)                                  (Equation 8)
         P(c) = h_c / Σ_c h_c                                            (Equation 10)
 
-    Paths are never enumerated: second order has a closed form (`streamnb.paths`), orders 3 and 4
-    are sums over partitions (`streamnb.path_sums`). A class without paths counts as one with a
-    single path in the empirical prior.
+    Paths are never enumerated: second order has a closed form (`streamnb.statistics.paths`), orders
+    3 and 4 are sums over partitions (`streamnb.statistics.path_sums`). A class without paths counts
+    as one with a single path in the empirical prior.
 
     Paths are those of the indexed documents, counted when statistics are refreshed. Until then
     they are of the messages before: a word or a class that is newer has no path, and is estimated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import FilteredAttributes
+from streamnb.models.attribute_bayes import FilteredAttributes
 from streamnb.parts import KULLBACK_LEIBLER
 
 
@@ -19,7 +19,7 @@ class KLNB(FilteredAttributes):
     prior decides: that is what the figures of reference 1 were computed with, and
     `ComposedNB("gaussian", weights="kullback-leibler-raw")` has it.
 
-    Parameters and columns are those of `streamnb.attribute_bayes.FilteredAttributes`.
+    Parameters and columns are those of `streamnb.models.attribute_bayes.FilteredAttributes`.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import WeightedAttributes
+from streamnb.models.attribute_bayes import WeightedAttributes
 from streamnb.parts import MINIMISED_LIKELIHOOD
 
 
@@ -21,7 +21,7 @@ class LNB(WeightedAttributes):
     They are the maximum likelihood estimate of P(y|x) (Theorem 1).
 
     Parameters, columns, and what is done with more than two classes are those of
-    `streamnb.attribute_bayes.WeightedAttributes`.
+    `streamnb.models.attribute_bayes.WeightedAttributes`.
 
     Examples
     --------

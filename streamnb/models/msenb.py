@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import WeightedAttributes
+from streamnb.models.attribute_bayes import WeightedAttributes
 from streamnb.parts import MINIMISED_SQUARED
 
 
@@ -24,7 +24,7 @@ class MSENB(WeightedAttributes):
     near. It is the paper's competitor MSE.
 
     Parameters, columns, and what is done with more than two classes are those of
-    `streamnb.attribute_bayes.WeightedAttributes`.
+    `streamnb.models.attribute_bayes.WeightedAttributes`.
 
     Examples
     --------

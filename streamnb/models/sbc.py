@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import FilteredAttributes
+from streamnb.models.attribute_bayes import FilteredAttributes
 from streamnb.parts import FORWARD_SELECTION
 
 
@@ -14,7 +14,7 @@ class SBC(FilteredAttributes):
     attribute with which most of the recent messages are decided right, as long as that is more
     than without it. Where no attribute alone is better than the prior, none is taken.
 
-    Parameters and columns are those of `streamnb.attribute_bayes.FilteredAttributes`.
+    Parameters and columns are those of `streamnb.models.attribute_bayes.FilteredAttributes`.
 
     Examples
     --------

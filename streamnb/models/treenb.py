@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamnb.attribute_bayes import FilteredAttributes
+from streamnb.models.attribute_bayes import FilteredAttributes
 from streamnb.parts import TREE_DEPTH
 
 
@@ -15,7 +15,7 @@ class TreeNB(FilteredAttributes):
     of Equations 5 and 6 of reference 1, which describes it with one tree: reference 2 takes the
     mean over ten trees, each of a sample.
 
-    Parameters and columns are those of `streamnb.attribute_bayes.FilteredAttributes`.
+    Parameters and columns are those of `streamnb.models.attribute_bayes.FilteredAttributes`.
 
     Examples
     --------

@@ -5,10 +5,15 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
-from streamnb.documents import Documents
-from streamnb.packaging import Packaging, attribute_information, give_bags, word_information
 from streamnb.parts.events import ATTRIBUTES, MULTINOMIAL, Event
-from streamnb.statistics import Counts, Floats, gain_ratio, qualified_parents
+from streamnb.statistics.counts import Counts, Floats, gain_ratio, qualified_parents
+from streamnb.statistics.documents import Documents
+from streamnb.statistics.packaging import (
+    Packaging,
+    attribute_information,
+    give_bags,
+    word_information,
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
-from streamnb.documents import Documents
 from streamnb.errors import InputError
-from streamnb.paths import as_arrays, count_paths
+from streamnb.statistics.documents import Documents
+from streamnb.statistics.paths import as_arrays, count_paths
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclasses.dataclass(frozen=True)
 class HigherOrderPaths(Estimate):
-    """Paths through the indexed documents in the place of documents (`streamnb.paths`).
+    """Paths through the indexed documents in the place of documents (`streamnb.statistics.paths`).
 
     Attributes
     ----------

@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from streamnb.attribute_filters import (
+from streamnb.columns.filters import (
     correlation_filter,
     kullback_leibler,
     relative_kullback_leibler,
     selected_twice,
 )
-from streamnb.attribute_fits import Fit, Measured, Searched, Weighing, check_event
-from streamnb.attribute_search import forward_selection
-from streamnb.attribute_tree import tree_depth as attribute_depth
-from streamnb.document_weights import ExtraCounts, discriminative
-from streamnb.documents import Documents
-from streamnb.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
-from streamnb.weighting import (
+from streamnb.columns.fits import Fit, Measured, Searched, Weighing, check_event
+from streamnb.columns.search import forward_selection
+from streamnb.columns.tree import tree_depth as attribute_depth
+from streamnb.statistics.document_weights import ExtraCounts, discriminative
+from streamnb.statistics.documents import Documents
+from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
+from streamnb.statistics.weighting import (
     Setting,
     WordWeights,
     correlation_based,
@@ -25,7 +25,7 @@ from streamnb.weighting import (
     selection,
     tree_depth,
 )
-from streamnb.word_fits import WordFit
+from streamnb.statistics.word_fits import WordFit
 
 
 @dataclasses.dataclass(frozen=True)

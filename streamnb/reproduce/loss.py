@@ -11,7 +11,7 @@ from scipy import sparse
 
 import streamnb
 from streamnb import datasets
-from streamnb.example_table import description_length_cuts
+from streamnb.columns.example_table import description_length_cuts
 from streamnb.reproduce.experiment import (
     Collection,
     CollectionRecipe,
@@ -19,7 +19,7 @@ from streamnb.reproduce.experiment import (
     ModelRecipe,
     register,
 )
-from streamnb.statistics import Floats
+from streamnb.statistics.counts import Floats
 
 __all__ = ["LOSS_PAPER", "AttributeTable", "BinaryTable", "OfTable", "rows_of", "values_of"]
 

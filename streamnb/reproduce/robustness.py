@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 import streamnb
-from streamnb.attribute_store import attributes_of
-from streamnb.attribute_weights import AttributeWeights
+from streamnb.columns.store import attributes_of
+from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
 from streamnb.parts import WEIGHTS
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
 from streamnb.reproduce.loss import LOSS_PAPER, rows_of, values_of
-from streamnb.statistics import Floats
+from streamnb.statistics.counts import Floats
 
 __all__ = ["FIGURES", "Figure", "Panel"]
 

@@ -1,0 +1,1 @@
+"""Messages that map attributes to values: reading, counts, weights."""

@@ -1,0 +1,260 @@
+"""The store of models of columns with numbers, which stands in for the core's.
+
+It does what `_core.CountStore` does for texts, message by message, in Python: each attribute costs
+a few operations for each class.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.columns.counts import AttributeCounts
+from streamnb.columns.examples import Row, Rows
+from streamnb.columns.fits import Weighing
+from streamnb.columns.weights import AttributeWeights, Terms
+from streamnb.errors import ModelFileError
+
+
+class AttributeStore:
+    """Counts of columns, and the weights in use.
+
+    Parameters
+    ----------
+    native
+        The counts of categories.
+    settings
+        Bounds: `max_words` of words and of attributes with numbers, `max_documents` of examples.
+    """
+
+    def __init__(self, native: _core.CountStore, settings: Mapping[str, int]) -> None:
+        self.counted = AttributeCounts(native, settings)
+        self.settings = dict(settings)
+        self.in_use = AttributeWeights()
+        # The scoring with half the smoothing, for attributes that count each message twice.
+        self.halved: _core.Scoring | None = None
+        # The rank of each class among the labels, and the classes learned in that order.
+        self.ranks: list[int] = []
+        self.order: list[int] = []
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def learn(self, row: Row, class_id: int, weight: Any) -> None:
+        """Learn one row."""
+        self.counted.learn(row, class_id, weight)
+
+    def learn_many(
+        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int
+    ) -> None:
+        """Learn some rows of a batch."""
+        self.counted.learn_many(batch, class_ids, weight, start, stop)
+
+    def unlearn(self, row: Row, class_id: int, weight: Any) -> bool:
+        """Unlearn one row; return whether its class has any left."""
+        return self.counted.unlearn(row, class_id, weight)
+
+    def merge(self, other: AttributeStore, class_ids: list[int]) -> None:
+        """Learn what another store has learned; its examples are the younger."""
+        self.counted.merge(other.counted, class_ids)
+
+    def subtract(self, other: AttributeStore, class_ids: list[int]) -> None:
+        """Unlearn what another store has learned; of its examples, those that are still here."""
+        self.counted.subtract(other.counted, class_ids)
+
+    def set_ranks(self, ranks: list[int]) -> None:
+        """Say in which order the labels of the classes stand."""
+        self.counted.native.set_ranks(ranks)
+        self.ranks = ranks
+        self.order = sorted(self.counted.learned, key=ranks.__getitem__)
+
+    def declare(self, values: Mapping[str, int]) -> None:
+        """Say how many values attributes have."""
+        self.counted.native.declare(values)
+
+    def refit(self, how: Weighing, scoring: _core.Scoring, anew: bool) -> None:
+        """Weigh the attributes by the examples, aside, and swap the weights in.
+
+        Parameters
+        ----------
+        how
+            What gives the weights.
+        scoring
+            Of the categories.
+        anew
+            Whether fits start from weights of 1, not from those in use.
+        """
+        # In the midst of a batch there may be classes whose labels have no order yet.
+        known = len(self.ranks)
+        learned = self.counted.learned
+        order = sorted(learned, key=lambda i: (self.ranks[i] if i < known else known, i))
+        before = AttributeWeights() if anew else self.in_use
+        self.in_use = how.weights(self.counted, order, scoring, before)
+
+    # --- scores -------------------------------------------------------------------------------
+
+    def _terms(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], Terms]:
+        return self.counted.terms(row, self.order, scoring, self.in_use.twice, self.halved)
+
+    def _ordered(self, row: Row, scoring: _core.Scoring) -> list[float]:
+        priors, terms = self._terms(row, scoring)
+        return self.in_use.scores(self.order, priors, terms)
+
+    def _by_id(self, values: Sequence[float]) -> list[float]:
+        found = [0.0] * len(self.ranks)
+        for class_id, value in zip(self.order, values, strict=True):
+            found[class_id] = value
+        return found
+
+    def scores(self, row: Row, scoring: _core.Scoring) -> list[float]:
+        """Return the score of each class id."""
+        return self._by_id(self._ordered(row, scoring))
+
+    def predict(self, row: Row, scoring: _core.Scoring) -> int | None:
+        """Return the class with the highest score, of equal ones the first."""
+        if not self.order:
+            return None
+        scores = self._ordered(row, scoring)
+        return self.order[scores.index(max(scores))]
+
+    def probabilities(self, row: Row, scoring: _core.Scoring) -> list[float]:
+        """Return the probability of each class id."""
+        scores = self._ordered(row, scoring)
+        highest = max(scores, default=0.0)
+        raised = [math.exp(score - highest) for score in scores]
+        total = sum(raised)
+        return self._by_id([share / total for share in raised])
+
+    def predict_many(self, batch: Rows, scoring: _core.Scoring, labels: list[Any]) -> list[Any]:
+        """Return the label of each row."""
+        found = [self.predict(row, scoring) for row in batch]
+        return [None if class_id is None else labels[class_id] for class_id in found]
+
+    def scores_many(self, batch: Rows, scoring: _core.Scoring) -> bytes:
+        """Return the scores of each row."""
+        return np.array([self.scores(row, scoring) for row in batch], dtype=float).tobytes()
+
+    def explain(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], list[Any]]:
+        """Return the scores taken apart."""
+        priors, terms = self._terms(row, scoring)
+        baseline, parts = self.in_use.explain(self.order, priors, terms)
+        return self._by_id(baseline), [(name, self._by_id(part)) for name, part in parts]
+
+    # --- what is known ------------------------------------------------------------------------
+
+    @property
+    def form(self) -> str:
+        """The form of documents: columns are counted as they are."""
+        return self.counted.native.form
+
+    def counts(self) -> Any:
+        """Return the counts of categories."""
+        return self.counted.native.counts()
+
+    def words(self) -> list[str]:
+        """Return the categories."""
+        return self.counted.native.words()
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+        return self.counted.native.version
+
+    @property
+    def n_documents(self) -> float:
+        """Weight of what was learned."""
+        return self.counted.native.n_documents
+
+    @property
+    def n_words(self) -> int:
+        """Different categories."""
+        return self.counted.native.n_words
+
+    @property
+    def n_cells(self) -> int:
+        """Nonzero counts of categories, and Gaussians."""
+        return self.counted.n_cells
+
+    @property
+    def n_indexed(self) -> int:
+        """Examples kept."""
+        return len(self.counted.examples.order)
+
+    def __sizeof__(self) -> int:
+        return self.counted.__sizeof__()
+
+    # --- saving -------------------------------------------------------------------------------
+
+    def effective(self) -> None:
+        """Return None: no counts stand in the place of those that were counted."""
+
+    def weights(self) -> None:
+        """Return None: words have no weights, and those of attributes are in `snapshot`."""
+
+    def exponents(self) -> None:
+        """Return None, as `weights`."""
+
+    def tree(self) -> None:
+        """Return None: all messages count."""
+
+    def snapshot(self, parents: bool) -> bytes:
+        """Return everything as canonical bytes; with `parents` the weights in use too."""
+        places = {class_id: place for place, class_id in enumerate(self.order)}
+        weights = self.in_use.state(places) if parents else None
+        kept = {**self.counted.state(places), "weights": weights}
+        encoded = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
+        head = len(encoded).to_bytes(8, "little")
+        return head + encoded + self.counted.native.snapshot(parents=False)
+
+    @classmethod
+    def restore(
+        cls, tokenizer: _core.NativeTokenizer, snapshot: bytes, settings: Mapping[str, int]
+    ) -> AttributeStore:
+        """Return the store that a snapshot holds.
+
+        Raises
+        ------
+        ModelFileError
+            If it holds none.
+        """
+        end = 8 + int.from_bytes(snapshot[:8], "little")
+        store = cls(_core.CountStore.restore(tokenizer, snapshot[end:]), settings)
+        try:
+            kept = json.loads(snapshot[8:end])
+            store.counted.restore(kept)
+            if kept["weights"] is not None:
+                store.in_use = AttributeWeights.restored(kept["weights"])
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the model can't be read: {error}") from error
+        return store
+
+
+def attributes_of(store: object) -> AttributeStore | None:
+    """Return the store of columns that stands in for a `CountStore`, if it is one."""
+    return store if isinstance(store, AttributeStore) else None
+
+
+def open_store(
+    tokenizer: _core.NativeTokenizer, settings: Mapping[str, int], snapshot: bytes | None
+) -> _core.CountStore:
+    """Return an empty store, or that of a snapshot, as the `CountStore` that it stands in for."""
+    if snapshot is not None:
+        store = AttributeStore.restore(tokenizer, snapshot, settings)
+    else:
+        # Its own index holds words only: examples are kept here.
+        bounds = {**settings, "max_documents": 0, "max_pairs": 0}
+        native = _core.CountStore(
+            tokenizer,
+            **bounds,
+            frequencies=False,
+            columns=True,
+            own_pairs=False,
+            form="counts",
+            weighed=False,
+        )
+        store = AttributeStore(native, settings)
+    return cast("_core.CountStore", store)

@@ -1,0 +1,159 @@
+"""Weights of attributes in use, and the scores that they give: Equations 5, 8, 20 and 22 to 24."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from streamnb.statistics.counts import Floats
+
+Pair = tuple[int, int]
+# Of each value: what it is called, its attribute, and ln P(x_j|c) for each class.
+Terms = Sequence[tuple[str, str, list[float]]]
+
+# The least share of votes: it has a logarithm.
+_LEAST = 1e-300
+_EVERY: Pair | None = None
+_UNWEIGHTED: Mapping[str, float] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class AttributeWeights:
+    """Weights of attributes, for all classes or for each two; never changed, but swapped.
+
+    Attributes
+    ----------
+    by_pair
+        For each two class ids, the lower first, the weight of each attribute. None stands for
+        every two classes. What is missing weighs 1.
+    prior
+        The weight of the prior likewise.
+    votes
+        Whether more than two classes are decided by the votes of pairs.
+    twice
+        Attributes that are estimated as if each message had been learned twice.
+    """
+
+    by_pair: Mapping[Pair | None, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    prior: Mapping[Pair | None, float] = dataclasses.field(default_factory=dict)
+    votes: bool = False
+    twice: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, names: list[str], fitted: Mapping[Pair | None, Floats], votes: bool) -> Self:
+        """Return weights as fitted: that of the prior, then of each attribute."""
+        by_pair, prior = {}, {}
+        for pair, weights in fitted.items():
+            first, *rest = weights.tolist()
+            prior[pair] = first
+            by_pair[pair] = dict(zip(names, rest, strict=True))
+        return cls(by_pair, prior, votes)
+
+    def start(self, pair: Pair | None, names: list[str], missing: float) -> Floats:
+        """Return these weights for a fit to start from; of what is missing, as given."""
+        weights = self.by_pair.get(pair, _UNWEIGHTED)
+        each = (weights.get(name, missing) for name in names)
+        return np.array([self.prior.get(pair, 1.0), *each])
+
+    def _votes(
+        self, order: Sequence[int], priors: Sequence[float], terms: Terms
+    ) -> tuple[list[float], list[list[float]]]:
+        """Return the logarithm of each class's share of votes: Equations 22 to 24.
+
+        Returns
+        -------
+        The logarithms, and for each value its part of f, summed over the other classes.
+        """
+        k = len(order)
+        votes = [0.0] * k
+        parts = [[0.0] * k for _ in terms]
+        for i in range(k):
+            for j in range(i):
+                one, two = order[i], order[j]
+                pair = (one, two) if one < two else (two, one)
+                weights = self.by_pair.get(pair, _UNWEIGHTED)
+                margin = self.prior.get(pair, 1.0) * (priors[i] - priors[j])
+                for part, (_, attribute, each) in zip(parts, terms, strict=True):
+                    share = weights.get(attribute, 1.0) * (each[i] - each[j])
+                    part[i] += share
+                    part[j] -= share
+                    margin += share
+                # Equation 22, so that neither side overflows.
+                odds = math.exp(-abs(margin))
+                more, less = 1.0 / (1.0 + odds), odds / (1.0 + odds)
+                votes[i] += more if margin > 0 else less
+                votes[j] += less if margin > 0 else more
+        pairs = k * (k - 1) / 2
+        return [math.log(max(vote / pairs, _LEAST)) for vote in votes], parts
+
+    def scores(self, order: Sequence[int], priors: Sequence[float], terms: Terms) -> list[float]:
+        """Return the score of each class.
+
+        With votes it is the logarithm of the share of votes, Σ_j p_ij over the number of pairs;
+        else w₀ ln P(c) + Σ_j w_j ln P(x_j|c).
+        """
+        if self.votes and len(order) > 2:
+            return self._votes(order, priors, terms)[0]
+        weights = self.by_pair.get(_EVERY, _UNWEIGHTED)
+        weight = self.prior.get(_EVERY, 1.0)
+        scores = [weight * prior for prior in priors]
+        for _, attribute, each in terms:
+            weight = weights.get(attribute, 1.0)
+            if weight:
+                for place, term in enumerate(each):
+                    scores[place] += weight * term
+        return scores
+
+    def explain(
+        self, order: Sequence[int], priors: Sequence[float], terms: Terms
+    ) -> tuple[list[float], list[tuple[str, list[float]]]]:
+        """Return the scores as a baseline and the part of each value.
+
+        The logarithm of votes is no sum. There the part of a value is the mean of its part of f
+        over the other classes, and the baseline is what is left.
+        """
+        if self.votes and len(order) > 2:
+            scores, sums = self._votes(order, priors, terms)
+            parts = [[part / (len(order) - 1) for part in each] for each in sums]
+            baseline = [score - sum(each[i] for each in parts) for i, score in enumerate(scores)]
+            return baseline, [(name, part) for (name, _, _), part in zip(terms, parts, strict=True)]
+        weights = self.by_pair.get(_EVERY, _UNWEIGHTED)
+        weight = self.prior.get(_EVERY, 1.0)
+        return [weight * prior for prior in priors], [
+            (name, [weights.get(attribute, 1.0) * term for term in each])
+            for name, attribute, each in terms
+        ]
+
+    def mean(self) -> dict[str, float]:
+        """Return the weight of each attribute, on average over the pairs of classes."""
+        names = dict.fromkeys(name for weights in self.by_pair.values() for name in weights)
+        return {
+            name: sum(weights.get(name, 1.0) for weights in self.by_pair.values())
+            / len(self.by_pair)
+            for name in names
+        }
+
+    def state(self, places: Mapping[int, int]) -> dict[str, Any]:
+        """Return everything, for `restored`; classes by their places."""
+        kept: list[Any] = []
+        for pair, weights in self.by_pair.items():
+            if pair is None or (pair[0] in places and pair[1] in places):
+                ids = None if pair is None else sorted(places[class_id] for class_id in pair)
+                hexed = {name: weight.hex() for name, weight in weights.items()}
+                kept.append([ids, self.prior[pair].hex(), hexed])
+        kept.sort(key=lambda each: each[0] or [])
+        return {"votes": self.votes, "pairs": kept, "twice": sorted(self.twice)}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Self:
+        """Return what `state` described."""
+        by_pair, prior = {}, {}
+        for ids, first, hexed in state["pairs"]:
+            pair = None if ids is None else (int(ids[0]), int(ids[1]))
+            prior[pair] = float.fromhex(first)
+            by_pair[pair] = {name: float.fromhex(weight) for name, weight in hexed.items()}
+        return cls(by_pair, prior, bool(state["votes"]), frozenset(map(str, state["twice"])))

@@ -1,0 +1,1 @@
+"""What is chosen along the stream: thresholds, schedules, records of predictions."""

@@ -1,0 +1,198 @@
+"""The decision threshold between two classes: set by the user, or learned from the stream."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.errors import InputError
+from streamnb.online.tuning import Note
+from streamnb.text.labels import Label, Labels
+
+# Log odds are kept in bins that are even on an asinh scale: 1/64 wide near 0, 1.6 % of the value
+# far out, up to ±4 million. With a quarter of the bins, the cuts learned on the SMS collection for
+# cost_ratio=10 cost 8 % more.
+_BINS_EACH_SIDE = 1024
+_BINS_PER_UNIT = 64
+
+
+def parse_threshold(threshold: Any, positive: Any, cost_ratio: Any) -> DecisionThreshold | None:
+    """Return the threshold that the parameters of a model describe.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+    if isinstance(cost_ratio, bool) or not isinstance(cost_ratio, (int, float)):
+        raise InputError(f"cost_ratio must be a number, not {cost_ratio!r}")
+    if not (cost_ratio > 0 and math.isfinite(cost_ratio)):
+        raise InputError(f"cost_ratio must be a number above 0, not {cost_ratio!r}")
+    if threshold is None:
+        return None
+    if threshold == "auto":
+        return LearnedThreshold(cost_ratio, positive)
+    if isinstance(threshold, (int, float)) and 0 < threshold < 1:
+        return DecisionThreshold(math.log(threshold) - math.log1p(-threshold), positive)
+    raise InputError(
+        f"threshold must be None, a probability between 0 and 1, or 'auto', not {threshold!r}"
+    )
+
+
+class DecisionThreshold:
+    """A fixed cut in the log odds of the positive class.
+
+    Parameters
+    ----------
+    cut
+        A message is positive when its log odds are above this.
+    positive
+        The label of the positive class; None is the last in sorted order.
+
+    Examples
+    --------
+    >>> threshold = DecisionThreshold(cut=2.0)
+    >>> threshold.log_odds(["ham", "spam"], [-5.0, -4.0])
+    1.0
+    >>> threshold.decide(["ham", "spam"], [-5.0, -4.0])
+    'ham'
+    """
+
+    def __init__(self, cut: float, positive: Label = None) -> None:
+        self.cut = cut
+        self.positive = positive
+
+    def positive_place(self, labels: Sequence[Label]) -> int:
+        """Return which of two labels is the positive one.
+
+        Raises
+        ------
+        InputError
+            If there are not two, or the positive label is neither.
+        """
+        if len(labels) != 2:
+            raise InputError(
+                f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
+            )
+        if self.positive is None:
+            return 1
+        if self.positive not in labels:
+            raise InputError(f"positive is {self.positive!r}, which is none of {labels!r}")
+        return labels.index(self.positive)
+
+    def log_odds(self, labels: Sequence[Label], scores: Sequence[float]) -> float:
+        """Return the log odds of the positive class, from the score of each label."""
+        positive = self.positive_place(labels)
+        mine, other = scores[positive], scores[1 - positive]
+        # Two infinite scores that are equal speak for neither.
+        return 0.0 if mine == other else mine - other
+
+    def decide(self, labels: Sequence[Label], scores: Sequence[float]) -> Label:
+        """Return the label that the cut decides for."""
+        positive = self.positive_place(labels)
+        above = self.log_odds(labels, scores) > self.cut
+        return labels[positive if above else 1 - positive]
+
+
+class LearnedThreshold(DecisionThreshold):
+    """The cut that would have cost least so far, over the scores before each message was learned.
+
+    Parameters
+    ----------
+    cost_ratio
+        What one lost negative costs, in units of one positive let through.
+    positive
+        The label of the positive class; None is the last in sorted order.
+
+    Examples
+    --------
+    >>> threshold = LearnedThreshold(cost_ratio=1)
+    >>> threshold.cut
+    0.0
+    >>> for log_odds, positive in [(3, False), (5, True), (2.5, False), (4.6, True)]:
+    ...     threshold.record(log_odds, positive)
+    >>> 3 <= threshold.cut < 4.6
+    True
+    """
+
+    name = "threshold"
+    _cut: float | None  # None after a record, until somebody asks
+
+    def __init__(self, cost_ratio: float, positive: Label = None) -> None:
+        super().__init__(0.0, positive)
+        self.cost_ratio = cost_ratio
+        self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
+        self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
+
+    def judge(
+        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+    ) -> Note | None:
+        """Score a message that is about to be learned, where there are two classes."""
+        if len(labels.order) != 2:
+            return None
+        names = [label for label, _ in labels.order]
+        positive = names[self.positive_place(names)]
+        scores = store.scores(x, scoring)
+        log_odds = self.log_odds(names, [scores[class_id] for _, class_id in labels.order])
+        return functools.partial(self.record, log_odds, y == positive)
+
+    def record(self, log_odds: float, positive: bool, weight: float = 1.0) -> None:
+        """Note the score that a message had before its label was known."""
+        scaled = math.asinh(min(max(log_odds, -1e18), 1e18)) * _BINS_PER_UNIT
+        # Bin k holds (edge k, edge k+1]: log odds equal to a cut are not above it.
+        position = min(max(math.ceil(scaled) - 1, -_BINS_EACH_SIDE), _BINS_EACH_SIDE - 1)
+        place = position + _BINS_EACH_SIDE
+        self.scores[int(positive), place] += weight
+        # What each cut would have cost so far: a positive is let through by the cuts at or above
+        # its score, a negative is lost by those below.
+        if positive:
+            self._cost[place + 1 :] += weight
+        else:
+            self._cost[: place + 1] += weight * self.cost_ratio
+        self._cut = None
+
+    @property
+    def cut(self) -> float:
+        """The cheapest cut so far; of several, the one nearest to even odds."""
+        if self._cut is None:
+            cost = self._cost
+            edges = np.flatnonzero(cost <= cost.min() * (1 + 1e-12)) - _BINS_EACH_SIDE
+            nearest = int(edges[np.argmin(np.abs(edges))])
+            self._cut = math.sinh(nearest / _BINS_PER_UNIT)
+        return self._cut
+
+    @cut.setter
+    def cut(self, cut: float) -> None:
+        self._cut = cut
+
+    def state(self) -> list[list[float]]:
+        """Return the record as (class, bin, weight) triples."""
+        return [
+            [int(row), int(column), float(self.scores[row, column])]
+            for row, column in np.argwhere(self.scores)
+        ]
+
+    def restore(self, state: list[list[float]]) -> None:
+        """Take a record that `state` returned."""
+        self.scores[:] = 0.0
+        for row, column, weight in state:
+            self.scores[int(row), int(column)] = weight
+        self._add_up()
+
+    def merge(self, other: LearnedThreshold) -> None:
+        """Add another record."""
+        self.scores += other.scores
+        self._add_up()
+
+    def _add_up(self) -> None:
+        """Compute from the record what each cut would have cost."""
+        negatives, positives = self.scores
+        self._cost[0] = 0.0
+        np.cumsum(positives, out=self._cost[1:])
+        self._cost[:-1] += self.cost_ratio * np.cumsum(negatives[::-1])[::-1]
+        self._cut = None

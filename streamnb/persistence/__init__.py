@@ -1,0 +1,1 @@
+"""Model files, and models added to one another."""

@@ -1,0 +1,77 @@
+"""The indexed documents, copied out with the counts of the same moment."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from streamnb import _core
+from streamnb.statistics.counts import Counts, Floats, Integers
+
+
+@dataclasses.dataclass(frozen=True)
+class Documents:
+    """A copy of a store's document index, oldest first, and of the counts that it is part of.
+
+    Attributes
+    ----------
+    counts
+        The counts of the whole stream.
+    classes, weights
+        Class id and weight of each document: shape `(documents,)`.
+    words
+        How often each word stands in each document: sparse, shape `(documents, words)`.
+    word_order
+        Word ids in the order of the words' bytes; empty if it was not asked for. What is summed in
+        this order is the same to the last bit, whatever the ids.
+    class_order
+        Class ids in the order of the labels, those without documents left out.
+    attributes
+        The id of each word as an attribute, -1 for a word not in use. In texts, its own.
+    """
+
+    counts: Counts
+    classes: Integers
+    weights: Floats
+    words: sparse.csr_array
+    word_order: Integers
+    class_order: Integers
+    attributes: Integers
+
+    @classmethod
+    def of(cls, store: _core.CountStore, ordered: bool = False) -> Self:
+        """Copy the indexed documents of a store.
+
+        Parameters
+        ----------
+        store
+            The store.
+        ordered
+            Whether the order of the words is wanted, which takes sorting them.
+        """
+        exported, classes, weights, rows, words, cells, *ids = store.documents(ordered)
+        counts = Counts.from_arrays(*exported)
+        indptr = np.frombuffer(rows, np.int64)
+        table = sparse.csr_array(
+            (np.frombuffer(cells), np.frombuffer(words, np.int64), indptr),
+            shape=(len(indptr) - 1, counts.tokens.shape[0]),
+            copy=True,
+        )
+        return cls(
+            counts,
+            np.frombuffer(classes, np.int64),
+            np.frombuffer(weights),
+            table,
+            *(np.frombuffer(of_words, np.int64) for of_words in ids),
+        )
+
+    @functools.cached_property
+    def presence(self) -> sparse.csr_array:
+        """1 where a document has a word: sparse, shape `(documents, words)`."""
+        present = self.words.copy()
+        present.data = np.ones_like(present.data)
+        return present

@@ -1,0 +1,148 @@
+"""Words chosen together: those that tell the classes apart, and do not repeat one another (CFS).
+
+Correlation-based feature selection looks for the set S of words with the highest merit
+
+    Σ_i SU(w_i, class) / √(|S| + Σ_{i ≠ j} SU(w_i, w_j)),
+
+where SU(X, Y) = 2 I(X; Y) / (H(X) + H(Y)) is the symmetric uncertainty of two presences, or of a
+presence and the class. The search goes forward from no word and takes the best one each time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from streamnb.statistics.counts import Floats, Integers, entropies
+from streamnb.statistics.documents import Documents
+
+# Merits and uncertainties this near are the same but for rounding: then the order of words decides.
+TIE = 1e-9
+# Numbers of a dense table of classes and words, 2 MB: more words are taken in blocks.
+_TABLE = 1 << 18
+
+
+def select_words(documents: Documents, max_candidates: int) -> Integers:
+    """Return the ids of the words that forward search selects, in the order it takes them.
+
+    Each step takes the word with which the merit is highest; the search ends where no word raises
+    it. Of equal words it is the first in the order of their bytes. A step costs the words of the
+    documents that contain the word taken, so a search at most `max_candidates` times the index.
+
+    Parameters
+    ----------
+    documents
+        The indexed documents, ordered.
+    max_candidates
+        Words that are looked at: those with the highest symmetric uncertainty of the class.
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW).
+    [^2]: Hall (2000), Correlation-based feature selection for discrete and numeric class machine
+       learning.
+
+    Examples
+    --------
+    >>> from streamnb import DFWMNB
+    >>> model = DFWMNB()
+    >>> for x, y in [("win cash now", "spam"), ("see you now", "ham"), ("see me", "ham")]:
+    ...     model.learn_one(x, y)
+    >>> words = Documents.of(model._store, ordered=True)
+    >>> [model._store.words()[word] for word in select_words(words, 10)]  # cash says it all
+    ['cash']
+    """
+    uncertainty = class_uncertainty(documents)
+    candidates = _candidates(documents, uncertainty, max_candidates)
+    weights = documents.weights
+    presence = sparse.csr_array(documents.presence[:, candidates])
+    columns = presence.tocsc()
+    n = weights.sum() or 1.0
+    frequencies = np.asarray(weights @ presence)
+    own_entropies = entropies(np.stack([frequencies, n - frequencies]) / n)
+    relevance = uncertainty[candidates]
+    redundancy = np.zeros(len(candidates))
+    left = np.ones(len(candidates), dtype=bool)
+    selected: list[int] = []
+    merit = relevant = 0.0
+    # The number of words selected, and twice the uncertainty of each two of them.
+    size = repeated = 0.0
+    while left.any():
+        merits = (relevant + relevance) / np.sqrt(size + 1 + repeated + 2 * redundancy)
+        merits[~left] = -np.inf
+        best = int(np.argmax(merits >= merits.max() - TIE))
+        if merits[best] <= merit + TIE:
+            break
+        merit = merits[best]
+        relevant += relevance[best]
+        repeated += 2 * redundancy[best]
+        size += 1
+        left[best] = False
+        selected.append(best)
+        rows = columns.indices[columns.indptr[best] : columns.indptr[best + 1]]
+        together = np.asarray(weights[rows] @ presence[rows])
+        redundancy += _word_uncertainty(
+            together, frequencies, frequencies[best], n, own_entropies, own_entropies[best]
+        )
+    chosen: Integers = candidates[np.array(selected, dtype=np.int64)]
+    return chosen
+
+
+def class_uncertainty(documents: Documents) -> Floats:
+    """Return the symmetric uncertainty of each word's presence and the class: shape `(words,)`."""
+    order, weights = documents.class_order, documents.weights
+    rank = np.zeros(order.max(initial=0) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    each = np.arange(len(weights))
+    members = sparse.csr_array(
+        (weights, (rank[documents.classes], each)), shape=(len(order), len(each))
+    )
+    of_class = np.asarray(members.sum(axis=1))
+    n = weights.sum() or 1.0
+    columns = documents.presence.tocsc()
+    uncertainty = np.zeros(columns.shape[1])
+    step = max(1, _TABLE // max(len(order), 1))
+    for start in range(0, len(uncertainty), step):
+        block = slice(start, start + step)
+        present = (members @ columns[:, block]).toarray()
+        joint = entropies(np.concatenate([present, of_class[:, None] - present]) / n)
+        frequencies = present.sum(axis=0)
+        word = entropies(np.stack([frequencies, n - frequencies]) / n)
+        uncertainty[block] = _uncertainty(word, float(entropies(of_class / n)), joint)
+    return uncertainty
+
+
+def _candidates(documents: Documents, uncertainty: Floats, count: int) -> Integers:
+    """Return the words with the highest uncertainty, in the order of their bytes."""
+    order = documents.word_order
+    values = uncertainty[order]
+    ranked = np.sort(values)[::-1]
+    least = max(ranked[count - 1] if count <= len(ranked) else 0.0, 2 * TIE)
+    above = values > least + TIE
+    equal = np.abs(values - least) <= TIE
+    kept: Integers = order[above | (equal & (equal.cumsum() <= count - above.sum()))]
+    return kept
+
+
+def _word_uncertainty(
+    together: Floats,
+    frequencies: Floats,
+    frequency: float,
+    n: float,
+    entropy: Floats,
+    other_entropy: float,
+) -> Floats:
+    """Return the symmetric uncertainty of words and one other word."""
+    cells = (together, frequencies - together, frequency - together)
+    joint = entropies(np.stack([*cells, n - frequencies - frequency + together]) / n)
+    return _uncertainty(entropy, other_entropy, joint)
+
+
+def _uncertainty(one: Floats, other: float, joint: Floats) -> Floats:
+    """Return 2 I(X; Y) / (H(X) + H(Y)) from entropies; 0 where neither X nor Y is uncertain."""
+    both = one + other
+    information = np.maximum(both - joint, 0)
+    uncertainty: Floats = np.divide(
+        2 * information, both, out=np.zeros_like(both), where=both > TIE
+    )
+    return uncertainty
