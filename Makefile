@@ -19,7 +19,7 @@ help:
 	@echo '             STREAMNB_DATA holds it, else a synthetic stream), and one survive a kill'
 	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word"'
 	@echo 'make soak    the long tests'
-	@echo 'make lint    style and types, Python and Rust'
+	@echo 'make lint    style, types, the order of imports and the sizes of files, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
 	@echo 'make bench-kafka  the daemon on a real broker beside one that decides nothing'
 	@echo 'make results every model on real streams, into docs/results.md; hours; ARGS="--limit 2000"'
@@ -44,6 +44,9 @@ soak: $(STAMPS)/test $(STAMPS)/native | machine-test
 lint: $(STAMPS)/lint $(STAMPS)/native | machine-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python tools/check_imports.py
+	$(BIN)/python tools/check_sizes.py
 	$(BIN)/mypy --strict streamnb consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	$(BIN)/hadolint docker/Dockerfile
