@@ -20,7 +20,7 @@ from streamnb.errors import InputError
 from streamnb.parts import WEIGHTS
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
-from streamnb.reproduce.loss import LOSS_PAPER, rows_of, values_of
+from streamnb.reproduce.papers.loss import LOSS_PAPER, rows_of, values_of
 from streamnb.statistics.counts import Floats
 
 __all__ = ["FIGURES", "Figure", "Panel"]

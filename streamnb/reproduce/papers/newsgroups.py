@@ -8,15 +8,15 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from streamnb import datasets
-from streamnb.reproduce.stems import STOP_WORDS, stem
+from streamnb.reproduce.papers.stems import STOP_WORDS, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from streamnb.reproduce.experiment import CollectionRecipe
 
@@ -40,6 +40,8 @@ def read_groups(
     published: here they are Porter's and a list of function words. It kept From lines too; with the
     names and addresses in them, which tell groups apart, all figures come out higher than its own.
     """
+    from scipy import sparse
+
     texts: dict[str, list[str]] = {group: [] for group in groups}
     for message in datasets.read_text(recipe.source):
         if message.label in texts:
@@ -71,10 +73,13 @@ def information_gain(matrix: sparse.csr_array, labels: Sequence[str]) -> NDArray
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> matrix = sparse.csr_array([[1, 0, 1], [1, 1, 1], [0, 1, 1], [0, 1, 1]])
     >>> information_gain(matrix, ["a", "a", "b", "b"]).round(3)
     array([1.   , 0.311, 0.   ])
     """
+    from scipy import sparse
+
     classes, ids = np.unique(np.asarray(labels), return_inverse=True)
     members = sparse.csr_array(
         (np.ones(len(ids)), (ids, np.arange(len(ids)))), shape=(len(classes), len(ids))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import streamnb
 from streamnb import datasets
@@ -66,6 +65,8 @@ class AttributeTable(CollectionRecipe):
         DataError
             The data folder or the table in it is absent; the message says what to do.
         """
+        from scipy import sparse
+
         words: dict[str, int] = {}
         labels: list[str] = []
         rows, columns, data = [], [], []

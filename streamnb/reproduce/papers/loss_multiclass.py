@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamnb.reproduce.experiment import Experiment, register
-from streamnb.reproduce.loss import LOSS_PAPER, AttributeTable
+from streamnb.reproduce.papers.loss import LOSS_PAPER, AttributeTable
 
 __all__ = ["LOSS_PAPER_5"]
 

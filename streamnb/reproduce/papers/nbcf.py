@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from streamnb import MNB, Tokenizer, datasets
 from streamnb.reproduce.experiment import CollectionRecipe, Experiment, ModelRecipe, register
 from streamnb.reproduce.folds import RandomSamples
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 __all__ = ["NBCF_PAPER", "NBCF_PAPER_90", "mnb_of_seen_words", "read_texts"]
 
@@ -27,6 +29,8 @@ def read_texts(
     largest
         How many of the largest classes to take; None for all.
     """
+    from scipy import sparse
+
     messages = [
         message
         for message in datasets.read_text(recipe.source)
@@ -57,7 +61,7 @@ def mnb_of_seen_words(vocabulary_size: int, **parameters: Any) -> MNB:
 _SETTINGS: dict[str, Any] = {"refresh_every": 10**9}
 _MODELS = (
     ModelRecipe("NBCF", "streamnb:NBCF", {"factor": 0.1}),
-    ModelRecipe("NB", "streamnb.reproduce.nbcf:mnb_of_seen_words", {"alpha": 1.0}),
+    ModelRecipe("NB", "streamnb.reproduce.papers.nbcf:mnb_of_seen_words", {"alpha": 1.0}),
     ModelRecipe("NB-all", "streamnb:MNB", {"alpha": 1.0}),
     ModelRecipe("NBCF-auto", "streamnb:NBCF", {"factor": "auto"}),
     ModelRecipe("NBCF-optimal", "streamnb:NBCF", {"factor": "optimal", **_SETTINGS}),
@@ -71,14 +75,14 @@ _COLLECTIONS = (
     CollectionRecipe(
         "reuters-10",
         "reuters21578",
-        reader="streamnb.reproduce.nbcf:read_texts",
+        reader="streamnb.reproduce.papers.nbcf:read_texts",
         options=(10,),
         note="reuters-10: the stories with one topic, of the ten topics with most of these",
     ),
     CollectionRecipe(
         "20news",
         "20news_bydate",
-        reader="streamnb.reproduce.nbcf:read_texts",
+        reader="streamnb.reproduce.papers.nbcf:read_texts",
         options=(None,),
     ),
 )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import streamnb
 from streamnb import datasets
@@ -41,7 +40,7 @@ class TableRecipe(CollectionRecipe):
     dropped: tuple[str, ...] = ()
 
     @property
-    def path(self) -> str:
+    def file(self) -> str:
         """Where it is in the data folder."""
         return f"tabular/{self.source}"
 
@@ -53,6 +52,8 @@ class TableRecipe(CollectionRecipe):
         DataError
             The data folder or the table in it is absent; the message says what to do.
         """
+        from scipy import sparse
+
         rows, labels = zip(*datasets.read_tabular(self.source), strict=True)
         names = [name for name in rows[0] if name not in self.dropped]
         columns = [nominal([row[name] for row in rows]) for name in names]

@@ -10,7 +10,7 @@ import itertools
 from typing import Any
 
 from streamnb.reproduce.experiment import Experiment, ModelRecipe, register
-from streamnb.reproduce.hmnb import HMNB_PAPER
+from streamnb.reproduce.papers.hmnb import HMNB_PAPER
 
 __all__ = ["COMPOSITIONS"]
 

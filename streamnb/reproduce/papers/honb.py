@@ -43,7 +43,7 @@ HONB_PAPER = register(
                     name,
                     "20news_bydate",
                     min_documents=3,
-                    reader="streamnb.reproduce.newsgroups:read_groups",
+                    reader="streamnb.reproduce.papers.newsgroups:read_groups",
                     options=(groups,),
                 )
                 for name, groups in _GROUPS.items()
