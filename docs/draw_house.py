@@ -78,8 +78,8 @@ def first_sentence(text: str) -> str:
 
     Examples
     --------
-    >>> first_sentence("Counts of words: `Rows`, e.g. those\\nof one class. More of it.")
-    'Counts of words: `Rows`, e.g. those of one class.'
+    >>> first_sentence("Counts of words, e.g. those of [`Rows`]. More of it.")
+    'Counts of words, e.g. those of `Rows`.'
     """
     paragraph = " ".join(text.split("\n\n")[0].split())
     return re.split(r"(?<=[.!?])\s+(?=[A-Z`])", paragraph)[0].replace("[`", "`").replace("`]", "`")

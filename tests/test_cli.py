@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from streamnb import cli, datasets
-from streamnb.cli import model_specs, table
+from streamnb import cli, datasets, model_specs
+from streamnb.cli import table
 
 RIVER = "river:MultinomialNB"
 COMMAND = [sys.executable, "-m", "streamnb.cli"]

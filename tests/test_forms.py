@@ -21,8 +21,8 @@ from test_reference import assert_same_scores, sms_stream, synthetic_stream
 import streamnb
 from consumers.command import make_filter
 from consumers.settings import Settings
-from streamnb.cli.model_specs import build, model_spec
 from streamnb.errors import InputError, ModelFileError, NotLearnedError
+from streamnb.model_specs import build, model_spec
 from streamnb.persistence import saving
 from streamnb.text import forms
 

@@ -9,8 +9,8 @@ import pytest
 
 import streamnb
 from streamnb.cli import main
-from streamnb.cli.model_specs import MODELS
 from streamnb.errors import InputError
+from streamnb.model_specs import MODELS
 from streamnb.reproduce import RunsFile, results, runs
 from streamnb.reproduce.results import Run, make_runs, model_names, page, run_streams
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamnb.cli import model_specs
+from streamnb import model_specs
 from streamnb.cli.commands import add_command
 from streamnb.cli.sources import Reading, add_source_arguments, plural
 from streamnb.errors import InputError

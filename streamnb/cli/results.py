@@ -102,8 +102,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _models(text: str | None) -> list[str]:
     """Return the models of a list, each checked; commas separate names without parameters."""
-    from streamnb.cli.model_specs import build, model_spec
     from streamnb.errors import InputError
+    from streamnb.model_specs import build, model_spec
 
     if text is None:
         return []

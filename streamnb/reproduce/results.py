@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from streamnb import datasets, evaluation, models
+from streamnb import datasets, evaluation
 from streamnb.errors import InputError
+from streamnb.model_specs import MODELS, build, model_spec
 from streamnb.reproduce.runner import run_all
 from streamnb.reproduce.runs import RunsFile, StoredRun, code_fingerprint, settings_key
 
@@ -131,8 +132,7 @@ def model_names() -> tuple[str, ...]:
     >>> {"MNB", "HMNB", "NBCF(factor='auto')"} <= set(model_names())
     True
     """
-    built = {name: getattr(models, name)() for name in models.__all__ if name != "ComposedNB"}
-    return (*(name for name, model in built.items() if not model.reads_columns), *VARIANTS)
+    return (*(name for name in MODELS if name != "ComposedNB"), *VARIANTS)
 
 
 def make_runs(
@@ -200,9 +200,6 @@ def _digest(stream: str, seed: int) -> str:
 
 
 def _evaluate(task: tuple[str, Run, dict[str, Any]]) -> StoredRun:
-    # Here, as the command line knows the models and this module.
-    from streamnb.cli.model_specs import build, model_spec
-
     key, run, settings = task
     model = build(model_spec(run.model))
     messages = _messages(run.stream, run.seed)[: run.limit]

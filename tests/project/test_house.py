@@ -73,7 +73,9 @@ def test_the_purpose_of_a_room_is_its_first_sentence(drawing: ModuleType) -> Non
     assert drawing.first_sentence("Counts: rows, e.g. those\nof words. More.") == (
         "Counts: rows, e.g. those of words."
     )
-    assert drawing.first_sentence("Text ([`text`]) to tokens.\n\nMore.") == "Text (`text`) to tokens."
+    assert (
+        drawing.first_sentence("Text ([`text`]) to tokens.\n\nMore.") == "Text (`text`) to tokens."
+    )
 
 
 def test_every_step_of_the_flow_is_drawn(drawing: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Models named on the command line: `MNB`, `HMNB(alpha=0.5)`, `river:MultinomialNB`."""
+"""Models by a text that names them: `MNB`, `HMNB(alpha=0.5)`, `river:MultinomialNB`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ import dataclasses
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from streamnb import models
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
-    from streamnb.evaluation.scoring import Model
+    from streamnb.evaluation.scoring import Classifier
 
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
-# Of texts: the command line reads nothing else.
-MODELS = (
-    *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF"),
-    *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
-    *("DFWMNB", "DFWCNB", "DFWOVA", "DTWMNB", "DTWCNB", "DTWOVA"),
-    *("DWMNB", "DWCNB", "DWOVA"),
-    *("MNBTree", "CNBTree", "OVATree", "LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),
-)
+# Of texts: nothing that takes a specification reads columns.
+MODELS = tuple(name for name in models.__all__ if not getattr(models, name)().reads_columns)
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
 HELP = (
@@ -105,7 +99,7 @@ def _misread(text: str) -> argparse.ArgumentTypeError:
     )
 
 
-def build(spec: ModelSpec) -> Model:
+def build(spec: ModelSpec) -> Classifier:
     """Make the model that a specification describes.
 
     Parameters
@@ -123,18 +117,16 @@ def build(spec: ModelSpec) -> Model:
             from river import feature_extraction, naive_bayes
 
             last = getattr(naive_bayes, spec.name.removeprefix(_RIVER))(**spec.parameters)
-            pipeline: Model = feature_extraction.BagOfWords() | last
+            pipeline: Classifier = feature_extraction.BagOfWords() | last
             return pipeline
-        import streamnb
-
-        model: Model = getattr(streamnb, spec.name)(**spec.parameters)
+        model: Classifier = getattr(models, spec.name)(**spec.parameters)
     except (TypeError, ValueError) as error:
         reason = str(error).replace(f"{spec.name.removeprefix(_RIVER)}.__init__() ", "")
         raise InputError(f"--model {spec.text}: {reason}") from error
     return model
 
 
-def build_all(specs: list[ModelSpec]) -> dict[str, Model]:
+def build_all(specs: list[ModelSpec]) -> dict[str, Classifier]:
     """Make several models, by the texts that describe them.
 
     Parameters
@@ -147,9 +139,9 @@ def build_all(specs: list[ModelSpec]) -> dict[str, Model]:
     InputError
         The same text twice, or a model does not take its parameters.
     """
-    models: dict[str, Model] = {}
+    built: dict[str, Classifier] = {}
     for spec in specs:
-        if spec.text in models:
+        if spec.text in built:
             raise InputError(f"--model {spec.text} is given twice")
-        models[spec.text] = build(spec)
-    return models
+        built[spec.text] = build(spec)
+    return built
