@@ -12,8 +12,6 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeAlias, cast
 
-from river import compose
-
 from streamnb.evaluation.roc import log_odds
 
 __all__ = ["Classifier", "Scorer", "memory_bytes", "scorer"]
@@ -56,6 +54,8 @@ def _log_likelihoods(model: Any) -> LogLikelihoods | None:
         return cast("LogLikelihoods", model.joint_log_likelihood_one)
     if hasattr(model, "joint_log_likelihood"):
         return cast("LogLikelihoods", model.joint_log_likelihood)
+    from river import compose
+
     if not isinstance(model, compose.Pipeline) or not model.steps:
         return None
     *before, last = model.steps.values()

@@ -14,8 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
 from streamnb import datasets, evaluation
 from streamnb.errors import InputError
 from streamnb.model_specs import MODELS, build, model_spec
@@ -257,6 +255,8 @@ def run_streams(
             done[key] = stored
     tasks = [(keys[run], run, settings[run]) for run in runs if keys[run] not in done]
     hide = None if progress is None else not progress
+    from tqdm import tqdm
+
     with tqdm(total=len(runs), initial=len(runs) - len(tasks), unit="run", disable=hide) as bar:
         for result in run_all(_evaluate, tasks, jobs):
             results.add(result)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tqdm import tqdm
-
 from streamnb.errors import InputError
 from streamnb.reproduce.folds import WEKA, CrossValidation, RandomSamples
 from streamnb.reproduce.runs import RunsFile, StoredRun, code_fingerprint, settings_key
@@ -202,6 +200,8 @@ def run_plan(
         finished = {result.key: result for result in stored if result is not None}
     todo = [task for _, task in tasks if task.key not in finished]
     hide = not sys.stderr.isatty() if progress is None else not progress
+    from tqdm import tqdm
+
     with tqdm(total=len(tasks), initial=len(finished), unit="run", disable=hide) as bar:
         for result in run_all(_run, todo, plan.jobs):
             results.add(result)
