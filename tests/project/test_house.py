@@ -84,3 +84,10 @@ def test_every_step_of_the_flow_is_drawn(drawing: ModuleType) -> None:
     )
     order = [steps.index(word) for word in drawing.FLOW]
     assert order == sorted(order)
+
+
+def test_every_family_has_a_section_of_its_name() -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    sections = set(re.findall(r"^### .*\(`(\w+)`\)$", page, re.MULTILINE))
+    families = {path.stem for path in (ROOT / "streamnb" / "models").glob("*.py")}
+    assert sections == families - {"__init__", "composed"}
