@@ -39,6 +39,19 @@ def test_modules_are_there(page: Path) -> None:
         assert hasattr(module, last) or importlib.util.find_spec(name), f"{page.name} names {name}"
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub makes anchors of them."""
+    heads = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pages
+def test_links_lead_to_headings(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([\w-]+)\)", prose(page)):
+        there = page.parent / target if target else page
+        assert anchor in anchors(there), f"{page.name} links to {target}#{anchor}"
+
+
 def test_the_architecture_names_paths() -> None:
     """So that a change of style cannot empty the tests above."""
     assert len(PATH.findall(prose(ROOT / "docs" / "architecture.md"))) > 20
