@@ -48,7 +48,7 @@ from streamnb.reproduce import (
 from streamnb.reproduce import runner as runner_module
 from streamnb.reproduce.folds import JavaRandom
 from streamnb.reproduce.papers import robustness
-from streamnb.reproduce.papers.loss import AttributeTable, BinaryTable, OfTable, rows_of
+from streamnb.reproduce.papers.attribute_tables import AttributeTable, BinaryTable, OfTable, rows_of
 from streamnb.reproduce.runner import cross_validate
 from streamnb.reproduce.runs import settings_key
 

@@ -104,12 +104,12 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
     decided: dict[str, Any] = {
         "id": message.id,
         "label": _plain(label),
-        "probabilities": {str(each): share for each, share in probabilities.items()},
+        "probabilities": {str(known): share for known, share in probabilities.items()},
         "score": score,
     }
     if n_words:
-        others = [each for each in probabilities if each != label]
-        rival = max(others, key=lambda each: probabilities[each], default=None)
+        rivals = [known for known in probabilities if known != label]
+        rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
         decided["words"] = _loudest(model, message.text, label, rival, n_words)
     return decided

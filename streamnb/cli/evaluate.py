@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if status := reading.status():
         return status
-    name = ", ".join(_shown(each) for each in sources)
+    name = ", ".join(_shown(source) for source in sources)
     _warn_about_positive(args.positive, results)
     plotted, why_not = _draw(args, name, results)
     if args.json:

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args, args.sources)
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
-        model.learn_many([each.text for each in batch], [each.label for each in batch])
+        model.learn_many([message.text for message in batch], [message.label for message in batch])
     if status := reading.status():
         return status
     model.save(args.output)

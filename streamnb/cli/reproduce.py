@@ -191,8 +191,8 @@ def _listing() -> str:
     parts = []
     for experiment in experiments():
         collections = [
-            each.name + ("" if available(each.file) else " (absent)")
-            for each in experiment.collections
+            collection.name + ("" if available(collection.file) else " (absent)")
+            for collection in experiment.collections
         ]
         parts.append(
             f"{experiment.name}: {experiment.summary}\n"

@@ -170,7 +170,7 @@ class Reading:
     def _expected(self) -> int | None:
         """Return how many messages there will be, where that is known."""
         streams = [self._named(source) for source in self.sources]
-        sizes: list[int | None] = [None if each is None else each.n_samples for each in streams]
+        sizes: list[int | None] = [None if named is None else named.n_samples for named in streams]
         limit: int | None = self.args.limit
         if any(size is None for size in sizes):
             return limit

@@ -310,19 +310,19 @@ def page(runs: Sequence[Run], figures: Mapping[Run, Figures]) -> str:
 
 def _cells(runs: Sequence[Run], found: Sequence[Figures], binary: bool) -> Iterator[str]:
     def shown(value: Callable[[Figures], float], form: str) -> str:
-        values = [value(each) for each in found]
+        values = [value(figures) for figures in found]
         if len(values) == 1:
             return format(values[0], form)
         return f"{statistics.mean(values):{form}} ± {statistics.stdev(values):{form}}"
 
     whole = len(_messages_of(runs[0]))
     short = found[0].messages < whole
-    yield shown(lambda each: each.accuracy, ".2f") + (
+    yield shown(lambda figures: figures.accuracy, ".2f") + (
         f" (first {found[0].messages:,.0f})" if short else ""
     )
     if binary:
-        yield shown(lambda each: each.auc_loss, ".2f")
-    yield f"{statistics.mean(each.learn + each.predict for each in found):,.1f}"
+        yield shown(lambda figures: figures.auc_loss, ".2f")
+    yield f"{statistics.mean(figures.learn + figures.predict for figures in found):,.1f}"
 
 
 def _messages_of(run: Run) -> list[tuple[str, str]]:

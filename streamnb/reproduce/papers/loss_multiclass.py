@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from streamnb.reproduce.experiment import Experiment, register
-from streamnb.reproduce.papers.loss import LOSS_PAPER, AttributeTable
+from streamnb.reproduce.papers.attribute_tables import AttributeTable
+from streamnb.reproduce.papers.loss import LOSS_PAPER
 
 __all__ = ["LOSS_PAPER_5"]
 

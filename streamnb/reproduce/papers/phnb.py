@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import streamnb
 from streamnb import datasets
 from streamnb.reproduce.experiment import (
     Collection,
@@ -19,7 +18,7 @@ from streamnb.reproduce.experiment import (
     register,
 )
 
-__all__ = ["PHNB_PAPER", "Prepared", "TableRecipe"]
+__all__ = ["PHNB_PAPER", "TableRecipe"]
 
 BINS = 10
 
@@ -94,52 +93,15 @@ def nominal(column: Sequence[Any]) -> list[str]:
     return [str(place) for place in np.searchsorted(cuts, numbers, side="left")]
 
 
-class Prepared:
-    """A model of columns that takes the columns of ones and zeros of a `TableRecipe`.
-
-    Parameters
-    ----------
-    model
-        The class of the model, by its name.
-    vocabulary_size
-        Not used: a table has attributes.
-    parameters
-        Of the model.
-    """
-
-    def __init__(self, model: str, vocabulary_size: int, **parameters: Any) -> None:
-        self.name = model
-        self.parameters = parameters
-
-    def learn_many(self, X: Any, y: Any, *, vocabulary: Sequence[str]) -> None:
-        """Learn all rows; the vocabulary has every value, learned or not, as WEKA's header does."""
-        values = Counter(word.partition("=")[0] for word in vocabulary)
-        self.model = getattr(streamnb, self.name)(columns=True, values=values, **self.parameters)
-        self.model.learn_many(_rows(X, vocabulary), y)
-
-    def predict_many(self, X: Any, *, vocabulary: Sequence[str]) -> Any:
-        """Return a label for each row."""
-        return self.model.predict_many(_rows(X, vocabulary))
-
-    def refresh(self) -> None:
-        """Fill the bags."""
-        self.model.refresh()
-
-
-def _rows(X: Any, vocabulary: Sequence[str]) -> list[dict[str, str]]:
-    pairs = [(name, value) for name, _, value in (word.partition("=") for word in vocabulary)]
-    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [dict(pairs[place] for place in X.indices[start:end]) for start, end in ends]
-
-
-# Bags are filled once, after a fold is learned, and no row is forgotten.
-_SETTINGS = {"refresh_every": 10**9, "max_documents": 10**6, "max_pairs": 10**7}
+# Packages are filled once, after a fold is learned, and no row is forgotten.
+_SETTINGS = {"columns": True, "refresh_every": 10**9, "max_documents": 10**6, "max_pairs": 10**7}
+_OF_TABLE = "streamnb.reproduce.papers.attribute_tables:OfTable"
 
 PHNB_PAPER = register(
     Experiment(
         name="phnb",
         paper=('Y. Ji, S. Yu, Y. Zhang, "A novel Naive Bayes model: Packaged Hidden Naive Bayes"'),
-        summary="hidden parents in bags, on nominal columns: 10 runs of 10-fold cross-validation",
+        summary="packaged hidden parents, on nominal columns: 10 runs of 10-fold cross-validation",
         tables=("phnb-table2",),
         collections=(
             TableRecipe("nursery", "nursery"),
@@ -150,17 +112,20 @@ PHNB_PAPER = register(
             ),
         ),
         models=(
-            ModelRecipe("PHNB", f"{__name__}:Prepared", {"model": "PHNB", **_SETTINGS}),
-            ModelRecipe("HNB", f"{__name__}:Prepared", {"model": "HNB", **_SETTINGS}),
+            ModelRecipe("PHNB", _OF_TABLE, {"model": "PHNB", **_SETTINGS}),
+            ModelRecipe("HNB", _OF_TABLE, {"model": "HNB", **_SETTINGS}),
             ModelRecipe(
                 "NB",
-                f"{__name__}:Prepared",
+                _OF_TABLE,
                 {"model": "PHNB", "bag_threshold": 1e9, **_SETTINGS},
             ),
         ),
         notes=(
             "missing values and numbers are prepared over the whole table, as in the paper",
-            "an attribute with a bag is not in the bag NB as well, whatever the pseudo-code says",
+            (
+                "an attribute with a package is not in the package NB as well, whatever the "
+                "pseudo-code says"
+            ),
             "PHNB optimal, each table with its own threshold, is published only",
         ),
     )

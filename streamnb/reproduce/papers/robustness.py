@@ -1,7 +1,7 @@
 """Figures 7 and 8 of the paper on loss-minimised weights: wrong labels, and many attributes.
 
-The counts do not depend on the weights, so that each sample is learned once and weighed by each
-model in turn.
+The counts do not depend on the weights: each sample is learned once, and each model in turn gives
+it its weights.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from streamnb.errors import InputError
 from streamnb.parts import WEIGHTS
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
-from streamnb.reproduce.papers.loss import LOSS_PAPER, rows_of, values_of
+from streamnb.reproduce.papers.attribute_tables import rows_of, values_of
+from streamnb.reproduce.papers.loss import LOSS_PAPER
 from streamnb.statistics.counts import Floats
 
 __all__ = ["FIGURES", "Figure", "Panel"]
@@ -109,7 +110,7 @@ def text_of(figure: Figure, panels: Sequence[Panel]) -> str:
     return "".join(parts)
 
 
-def weighed(
+def decisions_of_each_loss(
     rows: list[dict[str, Any]],
     labels: list[str],
     tested: list[dict[str, Any]],
@@ -182,14 +183,14 @@ def label_noise(names: Sequence[str], folds: int, seed: int) -> list[Panel]:
             for fold, (learned, tested) in enumerate(split):
                 rng = np.random.default_rng([seed, percent, fold])
                 labels = with_noise([collection.labels[i] for i in learned], percent / 100, rng)
-                found = weighed(
+                found = decisions_of_each_loss(
                     [rows[i] for i in learned], labels, [rows[i] for i in tested], values
                 )
                 truth = [collection.labels[i] for i in tested]
                 for model, (decided, _) in found.items():
                     right[model].append(accuracy(truth, decided))
-            for model, each in right.items():
-                means[model].append(sum(each) / len(each))
+            for model, accuracies in right.items():
+                means[model].append(sum(accuracies) / len(accuracies))
         panels.append(Panel(name, NOISE, means))
     return panels
 
@@ -230,14 +231,16 @@ def dimension(names: Sequence[str], trials: int, seed: int) -> list[Panel]:
             rng = np.random.default_rng([seed, attributes, trial])
             rows, labels = simulated(LEARNED, attributes, rng)
             tested, truth = simulated(TESTED, attributes, rng)
-            for model, (decided, weights) in weighed(rows, labels, tested, None).items():
+            for model, (decided, weights) in decisions_of_each_loss(
+                rows, labels, tested, None
+            ).items():
                 on_b = sum(weight for name, weight in weights.items() if name[0] == "B")
                 share = 100 * on_b / (sum(weights.values()) or 1.0)
                 found[model].append((accuracy(truth, decided), share))
-        for model, each in found.items():
-            right[model].append(median(accurate for accurate, _ in each))
+        for model, trials_of_it in found.items():
+            right[model].append(median(accurate for accurate, _ in trials_of_it))
             if model in shares:
-                shares[model].append(median(share for _, share in each))
+                shares[model].append(median(share for _, share in trials_of_it))
     return [
         Panel("accuracy", DIMENSIONS, right),
         Panel("weight of attributes that matter", DIMENSIONS, shares),
