@@ -95,9 +95,8 @@ class Tokenizer:
 
 
 def _is_size(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        return False
-    return 0 <= value < 2**32
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and 0 <= int(value) < 2**32
 
 
 def _check_range(name: str, value: Any) -> None:
