@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamnb import models
 from streamnb.errors import InputError
+from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from streamnb.evaluation.scoring import Classifier
@@ -23,7 +24,8 @@ RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 HELP = (
     f"one of {', '.join(MODELS)}, or of river's own for comparison "
     f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), with parameters where wanted, "
-    "as in \"HMNB(alpha=0.5, threshold='auto')\""
+    "as in \"HMNB(alpha=0.5, threshold='auto')\" or "
+    "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
 
 _RIVER = "river:"
@@ -40,6 +42,8 @@ class ModelSpec:
 
 def model_spec(text: str) -> ModelSpec:
     """Parse a model and its parameters; the values are Python literals and nothing is run.
+
+    The parameter `tokenizer` takes `Tokenizer(...)` too, its options by name.
 
     Parameters
     ----------
@@ -82,15 +86,49 @@ def model_spec(text: str) -> ModelSpec:
         raise argparse.ArgumentTypeError(
             f"there is no model {name!r}{hint} (known: {', '.join(known)})"
         )
-    parameters = {}
-    for keyword in keywords:
+    parameters = {str(keyword.arg): _value(text, keyword) for keyword in keywords}
+    return ModelSpec(stripped, name, parameters)
+
+
+def _value(text: str, keyword: ast.keyword) -> Any:
+    if keyword.arg == "tokenizer" and isinstance(keyword.value, ast.Call):
+        return _tokenizer(text, keyword.value)
+    try:
+        return ast.literal_eval(keyword.value)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        allowed = "a number, a quoted string, True, False or None"
+        if keyword.arg == "tokenizer":
+            allowed = "None or Tokenizer(...), as in Tokenizer(analyzer='char', ngram_range=(2, 5))"
+        raise argparse.ArgumentTypeError(f"{text!r}: {keyword.arg} should be {allowed}") from None
+
+
+def _tokenizer(text: str, call: ast.Call) -> Tokenizer:
+    known = [field.name for field in dataclasses.fields(Tokenizer)]
+    if not (isinstance(call.func, ast.Name) and call.func.id == Tokenizer.__name__):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: tokenizer should be None or Tokenizer(...), not another call"
+        )
+    options = {}
+    for keyword in call.keywords:
+        if keyword.arg not in known:
+            raise argparse.ArgumentTypeError(
+                f"{text!r}: Tokenizer takes {', '.join(known)}, not {keyword.arg or '**'}"
+            )
         try:
-            parameters[str(keyword.arg)] = ast.literal_eval(keyword.value)
+            options[keyword.arg] = ast.literal_eval(keyword.value)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             raise argparse.ArgumentTypeError(
-                f"{text!r}: {keyword.arg} should be a number, a quoted string, True, False or None"
+                f"{text!r}: tokenizer: {keyword.arg} should be a number, a quoted string, "
+                "True, False, None or a pair of numbers, as in (2, 5)"
             ) from None
-    return ModelSpec(stripped, name, parameters)
+    if call.args:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give the tokenizer's options by name, as in Tokenizer(analyzer='char')"
+        )
+    try:
+        return Tokenizer(**options)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: tokenizer: {error}") from None
 
 
 def _misread(text: str) -> argparse.ArgumentTypeError:

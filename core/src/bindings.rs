@@ -135,16 +135,8 @@ impl NativeTokenizer {
         max_token_length: Option<u32>,
         max_tokens: Option<u32>,
     ) -> PyResult<Self> {
-        let analyzer = match analyzer {
-            "word" => Analyzer::Word,
-            "char" => Analyzer::Char,
-            "char_wb" => Analyzer::CharWithinWords,
-            other => {
-                let message =
-                    format!("analyzer must be 'word', 'char' or 'char_wb', not {other:?}");
-                return Err(input_error(py, message));
-            }
-        };
+        let analyzer =
+            Analyzer::named(analyzer).map_err(|error| input_error(py, error.to_string()))?;
         let options = TokenizerOptions {
             lowercase,
             strip_accents,

@@ -76,7 +76,7 @@ class AttributeStore:
         """Say how many values attributes have."""
         self.counted.native.declare(values)
 
-    def refit(self, how: Weighing, scoring: _core.Scoring, anew: bool) -> None:
+    def refit(self, how: Weighing, scoring: _core.Scoring) -> None:
         """Weigh the attributes by the examples, aside, and swap the weights in.
 
         Parameters
@@ -85,15 +85,12 @@ class AttributeStore:
             What gives the weights.
         scoring
             Of the categories.
-        anew
-            Whether fits start from weights of 1, not from those in use.
         """
         # In the midst of a batch there may be classes whose labels have no order yet.
         known = len(self.ranks)
         learned = self.counted.learned
         order = sorted(learned, key=lambda i: (self.ranks[i] if i < known else known, i))
-        before = AttributeWeights() if anew else self.in_use
-        self.in_use = how.weights(self.counted, order, scoring, before)
+        self.in_use = how.weights(self.counted, order, scoring)
 
     # --- scores -------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class Statistics:
         attributes = attributes_of(store)
         if attributes is not None:
             if self.weighing is not None:
-                attributes.refit(self.weighing, scoring, anew)
+                attributes.refit(self.weighing, scoring)
             return
         if isinstance(self.factor, OptimalFactor):
             self.factor.refresh(Counts.of(store))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Any
+
+import numpy as np
 
 from streamnb import _core
+from streamnb.errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +28,13 @@ class Tokenizer:
         Whether to decompose characters (NFKD) and drop the combining ones.
     analyzer
         What a token is: `"word"`, `"char"` (n-grams of characters), or `"char_wb"` (n-grams of the
-        characters of each word, padded with a space), as in scikit-learn.
+        characters of each word, padded with a space), as in scikit-learn; or `"osb"`, the
+        orthogonal sparse bigrams of Siefkes et al. (2004, window 5): each word with each of the
+        next four, joined by as many spaces as the second stands words behind the first. As in
+        the paper and in CRM114, single words are not among them.
     ngram_range
         Shortest and longest n-gram, 1 ≤ min ≤ max ≤ 255. N-grams of words are joined by a space.
+        `"osb"` takes (1, 1) only.
     max_token_length
         Longer words are dropped: characters, 1 or more; None for no bound.
     max_tokens
@@ -48,6 +56,8 @@ class Tokenizer:
     ['free', 'entry', 'to', 'win']
     >>> Tokenizer(analyzer="char_wb", ngram_range=(3, 3))("win!")
     [' wi', 'win', 'in!', 'n! ']
+    >>> Tokenizer(analyzer="osb")("Claim your prize")
+    ['claim your', 'claim  prize', 'your prize']
     """
 
     lowercase: bool = True
@@ -58,6 +68,14 @@ class Tokenizer:
     max_tokens: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("lowercase", "strip_accents"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if not isinstance(self.analyzer, str):
+            raise InputError(f"analyzer must be a name, as in 'char', not {self.analyzer!r}")
+        _check_range("ngram_range", self.ngram_range)
+        for name in ("max_token_length", "max_tokens"):
+            _check_bound(name, getattr(self, name))
         self.native()
 
     def native(self) -> _core.NativeTokenizer:
@@ -74,6 +92,23 @@ class Tokenizer:
     def __call__(self, text: str) -> list[str]:
         """Return the tokens of a text, in order."""
         return self.native().tokens(text)
+
+
+def _is_size(value: Any) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and 0 <= int(value) < 2**32
+
+
+def _check_range(name: str, value: Any) -> None:
+    if not (isinstance(value, (tuple, list)) and len(value) == 2 and all(map(_is_size, value))):
+        raise InputError(
+            f"{name} must be a pair of whole numbers from 1 to 255, as in (2, 5), not {value!r}"
+        )
+
+
+def _check_bound(name: str, value: Any) -> None:
+    if value is not None and not (_is_size(value) and value > 0):
+        raise InputError(f"{name} must be None or a whole number from 1 on, not {value!r}")
 
 
 @functools.cache

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use crate::text::token::Token;
 use crate::text::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 
-pub use options::{Analyzer, MAX_NGRAM, OptionsError, TokenizerOptions};
+pub use options::{Analyzer, MAX_NGRAM, OptionsError, SPARSE_WINDOW, TokenizerOptions};
 pub use scratch::Scratch;
 
 /// Why a message could not be cut yet. Nothing of it was given out.
@@ -177,6 +177,10 @@ impl Tokenizer {
             Analyzer::CharWithinWords => {
                 let len = self.fold::<FOLDED, true>(text, scratch)?;
                 self.char_ngrams_within_words(scratch, len, give)
+            }
+            Analyzer::SparseBigrams => {
+                let len = self.fold::<FOLDED, false>(text, scratch)?;
+                self.sparse_bigrams(scratch, len, give)
             }
         };
         scratch.shrink();

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::options::SPARSE_WINDOW;
 use super::runs::{characters, runs};
 use super::scratch::SLACK;
 use super::{Scratch, Tokenizer};
@@ -13,6 +14,52 @@ impl Tokenizer {
         len: usize,
         mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let (joined, spans) = self.join_words(scratch, len);
+        let (min, max) = self.options.ngram_range;
+        let flow = (min as usize..=max as usize).try_for_each(|n| {
+            spans.windows(n).try_for_each(|words| match words {
+                [only] => give(&joined, only.0, only.1),
+                [first, .., last] => give(&joined, first.0, last.1),
+                [] => ControlFlow::Break(()),
+            })
+        });
+        scratch.joined = joined;
+        scratch.spans = spans;
+        flow
+    }
+
+    /// Pairs each word with those that follow it within the window. The number of spaces between
+    /// the two is their distance, and no word holds a space, so that pairs with different words
+    /// or distances are different tokens.
+    pub(super) fn sparse_bigrams(
+        &self,
+        scratch: &mut Scratch,
+        len: usize,
+        mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (joined, spans) = self.join_words(scratch, len);
+        let pair = &mut scratch.pair;
+        let flow = spans.iter().enumerate().try_for_each(|(at, &(start, end))| {
+            pair.clear();
+            pair.extend_from_slice(&joined[start..end]);
+            let mut first = pair.len();
+            spans[at + 1..].iter().take(SPARSE_WINDOW - 1).try_for_each(|&(start, end)| {
+                pair.truncate(first);
+                pair.push(b' ');
+                first = pair.len();
+                pair.extend_from_slice(&joined[start..end]);
+                let len = pair.len();
+                pair.resize(len + SLACK, 0);
+                give(pair, 0, len)
+            })
+        });
+        scratch.joined = joined;
+        scratch.spans = spans;
+        flow
+    }
+
+    /// Takes the scratch's buffers of words side by side, filled; to be put back.
+    fn join_words(&self, scratch: &mut Scratch, len: usize) -> (Vec<u8>, Vec<(usize, usize)>) {
         let mut joined = std::mem::take(&mut scratch.joined);
         let mut spans = std::mem::take(&mut scratch.spans);
         joined.clear();
@@ -25,17 +72,7 @@ impl Tokenizer {
             ControlFlow::Continue(())
         });
         joined.resize(joined.len() + SLACK, 0);
-        let (min, max) = self.options.ngram_range;
-        let flow = (min as usize..=max as usize).try_for_each(|n| {
-            spans.windows(n).try_for_each(|words| match words {
-                [only] => give(&joined, only.0, only.1),
-                [first, .., last] => give(&joined, first.0, last.1),
-                [] => ControlFlow::Break(()),
-            })
-        });
-        scratch.joined = joined;
-        scratch.spans = spans;
-        flow
+        (joined, spans)
     }
 
     pub(super) fn char_ngrams(

@@ -8,6 +8,9 @@ use crate::text::unicode::Folding;
 /// The longest n-gram on offer, in words or characters.
 pub const MAX_NGRAM: u32 = 255;
 
+/// Words that a window of sparse bigrams spans (Siefkes et al. 2004).
+pub const SPARSE_WINDOW: usize = 5;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Analyzer {
@@ -19,6 +22,31 @@ pub enum Analyzer {
     /// N-grams of the characters of each white-space separated word, padded with a space at both
     /// ends; a padded word shorter than n is taken once, as it is.
     CharWithinWords,
+    /// Orthogonal sparse bigrams: each word with each of the next four words, joined by as many
+    /// spaces as the second stands words behind the first.
+    SparseBigrams,
+}
+
+impl Analyzer {
+    /// The analyzers with the names that users give them.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("word", Self::Word),
+        ("char", Self::Char),
+        ("char_wb", Self::CharWithinWords),
+        ("osb", Self::SparseBigrams),
+    ];
+
+    /// The analyzer of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionsError::UnknownAnalyzer`] when there is none.
+    pub fn named(name: &str) -> Result<Self, OptionsError> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found
+            .map(|&(_, analyzer)| analyzer)
+            .ok_or_else(|| OptionsError::UnknownAnalyzer(name.into()))
+    }
 }
 
 /// How messages become tokens.
@@ -61,7 +89,9 @@ impl TokenizerOptions {
     /// The first [`OptionsError`] found.
     pub fn validate(&self) -> Result<(), OptionsError> {
         let (min, max) = self.ngram_range;
-        if min == 0 {
+        if self.analyzer == Analyzer::SparseBigrams && self.ngram_range != (1, 1) {
+            Err(OptionsError::NgramsOfPairs)
+        } else if min == 0 {
             Err(OptionsError::ZeroNgram)
         } else if min > max {
             Err(OptionsError::ReversedNgramRange { min, max })
@@ -84,8 +114,12 @@ impl TokenizerOptions {
 }
 
 /// Why options were refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionsError {
+    /// No analyzer has this name.
+    UnknownAnalyzer(String),
+    /// Sparse bigrams are pairs of words, whatever the n-gram range.
+    NgramsOfPairs,
     /// An n-gram needs at least one word or character.
     ZeroNgram,
     /// The n-gram range is empty.
@@ -109,6 +143,21 @@ pub enum OptionsError {
 impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::UnknownAnalyzer(name) => {
+                f.write_str("analyzer must be ")?;
+                for (at, (known, _)) in Analyzer::NAMES.iter().enumerate() {
+                    let between = match at {
+                        0 => "",
+                        _ if at + 1 < Analyzer::NAMES.len() => ", ",
+                        _ => " or ",
+                    };
+                    write!(f, "{between}'{known}'")?;
+                }
+                write!(f, ", not {name:?}")
+            }
+            Self::NgramsOfPairs => f.write_str(
+                "analyzer 'osb' gives pairs of words within five words: leave ngram_range at (1, 1)",
+            ),
             Self::ZeroNgram => f.write_str("the n-gram range must start at 1 or more"),
             Self::ReversedNgramRange { min, max } => {
                 write!(f, "the n-gram range ends at {max}, before its start at {min}")

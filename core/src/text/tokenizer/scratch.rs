@@ -21,6 +21,8 @@ pub struct Scratch {
     pub(super) joined: Vec<u8>,
     /// Where those words lie in `joined`.
     pub(super) spans: Vec<(usize, usize)>,
+    /// One pair of words, for sparse bigrams.
+    pub(super) pair: Vec<u8>,
 }
 
 impl Scratch {
@@ -34,7 +36,8 @@ impl Scratch {
     pub(super) fn shrink(&mut self) {
         let spans = self.spans.capacity() * size_of::<(usize, usize)>();
         // The bits take an eighth of what the text takes.
-        if self.folded.capacity().max(self.joined.capacity()).max(spans) > KEPT_BYTES {
+        let texts = [&self.folded, &self.joined, &self.pair].map(Vec::capacity);
+        if texts.into_iter().fold(spans, usize::max) > KEPT_BYTES {
             *self = Self::default();
         }
     }

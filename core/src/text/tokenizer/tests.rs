@@ -174,6 +174,20 @@ fn char_ngrams_within_words_are_padded() {
 }
 
 #[test]
+fn sparse_bigrams_tell_words_and_distance() {
+    let of = |text: &str| tokens_of(options(Analyzer::SparseBigrams, (1, 1)), text);
+    assert_eq!(of("ab"), [""; 0]);
+    assert_eq!(of("Ab c cd-e É\u{301}é"), ["ab cd-e", "ab  ee", "cd-e ee"]);
+    assert_eq!(
+        of("w1 w2 w3 w4 w5 w6"),
+        [
+            "w1 w2", "w1  w3", "w1   w4", "w1    w5", "w2 w3", "w2  w4", "w2   w5", "w2    w6",
+            "w3 w4", "w3  w5", "w3   w6", "w4 w5", "w4  w6", "w5 w6"
+        ]
+    );
+}
+
+#[test]
 fn limits_hold() {
     let base = TokenizerOptions::default();
     let short = TokenizerOptions { max_token_length: Some(3), ..base };
@@ -182,6 +196,9 @@ fn limits_hold() {
     assert_eq!(tokens_of(short, "日本語 日本語語 éèé"), ["日本語", "eee"]);
     let pairs = TokenizerOptions { ngram_range: (2, 2), ..short };
     assert_eq!(tokens_of(pairs, "one three two"), ["one two"]);
+    let analyzer = Analyzer::SparseBigrams;
+    let sparse = TokenizerOptions { analyzer, ngram_range: (1, 1), max_tokens: Some(2), ..short };
+    assert_eq!(tokens_of(sparse, "one three two six ten"), ["one two", "one  six"]);
     let within = TokenizerOptions { analyzer: Analyzer::CharWithinWords, ..pairs };
     assert_eq!(tokens_of(within, "ab long"), [" a", "ab", "b "]);
     for (analyzer, tokens) in [
@@ -208,6 +225,11 @@ fn bad_options_are_refused() {
     ] {
         assert_eq!(check(TokenizerOptions { ngram_range, ..base }), Err(error));
     }
+    assert_eq!(check(options(Analyzer::SparseBigrams, (1, 2))), Err(OptionsError::NgramsOfPairs));
+    assert_eq!(
+        Analyzer::named("words").map_err(|error| error.to_string()),
+        Err("analyzer must be 'word', 'char', 'char_wb' or 'osb', not \"words\"".into())
+    );
     let none = TokenizerOptions { max_token_length: Some(0), ..base };
     assert_eq!(check(none), Err(OptionsError::ZeroTokenLength));
     let none = TokenizerOptions { max_tokens: Some(0), ..base };
