@@ -45,8 +45,7 @@ lint: $(STAMPS)/lint $(STAMPS)/native | machine-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/python tools/check_imports.py
-	$(BIN)/python tools/check_sizes.py
+	@set -e; for check in tools/check_*.py; do echo "$(BIN)/python $$check"; $(BIN)/python $$check; done
 	$(BIN)/mypy --strict streamnb consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	$(BIN)/hadolint docker/Dockerfile
