@@ -27,10 +27,14 @@ class NativeTokenizer:
         *,
         lowercase: bool,
         strip_accents: bool,
-        analyzer: str,
-        ngram_range: tuple[int, int],
+        boundaries: str,
+        words: tuple[int, int] | None,
+        sparse_bigrams: int | None,
+        characters: tuple[int, int] | None,
+        characters_within_words: tuple[int, int] | None,
         max_token_length: int | None,
         max_tokens: int | None,
+        max_bytes: int | None,
     ) -> Self: ...
     def tokens(self, text: str) -> list[str]: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...

@@ -7,7 +7,7 @@ use crate::bindings::scratch::with_scratch;
 use crate::counts::batch::AsMessage;
 use crate::counts::message::Message;
 use crate::text::token::Token;
-use crate::text::tokenizer::{self, Analyzer, NotReady, TokenizerOptions};
+use crate::text::tokenizer::{self, Boundaries, NotReady, Sizes, TokenizerOptions};
 use crate::text::unicode::{LoadError, PageSet};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -23,25 +23,37 @@ pub struct NativeTokenizer {
 #[pymethods]
 impl NativeTokenizer {
     #[new]
-    #[pyo3(signature = (*, lowercase, strip_accents, analyzer, ngram_range, max_token_length, max_tokens))]
+    #[pyo3(signature = (
+        *, lowercase, strip_accents, boundaries, words, sparse_bigrams, characters,
+        characters_within_words, max_token_length, max_tokens, max_bytes
+    ))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         lowercase: bool,
         strip_accents: bool,
-        analyzer: &str,
-        ngram_range: (u32, u32),
+        boundaries: &str,
+        words: Option<Sizes>,
+        sparse_bigrams: Option<u32>,
+        characters: Option<Sizes>,
+        characters_within_words: Option<Sizes>,
         max_token_length: Option<u32>,
         max_tokens: Option<u32>,
+        max_bytes: Option<u32>,
     ) -> PyResult<Self> {
-        let analyzer =
-            Analyzer::named(analyzer).map_err(|error| input_error(py, error.to_string()))?;
+        let boundaries =
+            Boundaries::named(boundaries).map_err(|error| input_error(py, error.to_string()))?;
         let options = TokenizerOptions {
             lowercase,
             strip_accents,
-            analyzer,
-            ngram_range,
+            boundaries,
+            words,
+            sparse_bigrams,
+            characters,
+            characters_within_words,
             max_token_length,
             max_tokens,
+            max_bytes,
         };
         let inner = tokenizer::Tokenizer::with_tables(options, fold_table)
             .map_err(|error| input_error(py, error.to_string()))?;
@@ -99,6 +111,7 @@ impl NativeTokenizer {
             Err(_) => Item::Owned(without_surrogates(text)?),
         };
         let Message::Text(borrowed) = item.as_message() else { return Ok(item) };
+        let borrowed = self.inner.clip(borrowed);
         if borrowed.is_ascii() {
             return Ok(item);
         }
