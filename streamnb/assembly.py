@@ -57,14 +57,21 @@ def scoring_of(
         vocabulary_size=m,
         hidden=parts.dependence.hidden,
         effective=parts.estimate.substitutes,
-        weighted=words.periodic,
-        weighted_documents=parts.document_weights.periodic or parts.document_weights.online,
-        chi_square=words.chi_square,
-        minimised=minimised,
+        weights=_weights(words, minimised),
+        instance_weights=parts.document_weights.periodic or parts.document_weights.online,
         neighbourhood=parts.neighbourhood.native,
         n_neighbors=parts.neighbourhood.n_neighbors,
     )
     return make_scoring, Setting(parts.event.name, prior, alpha, float(m or 1))
+
+
+def _weights(words: Weights, minimised: bool) -> str | None:
+    """Return what weights of words do in a score."""
+    if minimised:
+        return "fitted"
+    if words.periodic:
+        return "multiplied"
+    return "chi-square" if words.chi_square else None
 
 
 def columns_of(event: Event, bins: Any, values: Mapping[str, int] | None) -> Columns | None:

@@ -99,7 +99,7 @@ class TestModelSpecs:
             ("MNB(tokenizer=Tokenizer(analyzer='sentence'))", "analyzer must be 'word'"),
             ("MNB(tokenizer=Tokenizer(analyzer=open('x')))", "tokenizer: analyzer should be"),
             ("MNB(tokenizer=Tokenizer(ngram_range=2))", "tokenizer: ngram_range must be"),
-            ("MNB(tokenizer=Tokenizer(ngram_range=(0, 2)))", "tokenizer: the n-gram range must"),
+            ("MNB(tokenizer=Tokenizer(ngram_range=(0, 2)))", "tokenizer: ngram_range must be"),
             ("MNB(tokenizer=Tokenizer(max_tokens=-1))", "tokenizer: max_tokens must be"),
             ("MNB(alpha=Tokenizer())", "alpha should be a number"),
         ],

@@ -20,16 +20,17 @@ from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
 
 # Steps of one fit; most take 10 to 20.
 _MOST_STEPS = 200
-# A step that promises no more, in units of one example's loss, is the last one: what it leaves is
-# about the square of that, and far below what scores are told apart by.
-_ENOUGH = 1e-22
+# A step that promises no more, in units of one example's loss, is the last one: it still lessens
+# what is left by a factor of 10⁵ or more, far below what scores are told apart by.
+_ENOUGH = 1e-17
 # Values cannot tell whether a step that promises less, as a share of them, is a good one.
 _RESOLVED = 1e-11
 # A step is to gain this share of what its slope promises.
 _ARMIJO = 1e-4
 _MOST_HALVINGS = 60
-# Conjugate gradients: rounds of one step, and by how much they lessen what is left.
-_MOST_ROUNDS = 500
+# Conjugate gradients: rounds of one step, near the minimum and far from it, and by how much they
+# lessen what is left.
+_MOST_ROUNDS, _FAR_ROUNDS = 500, 50
 _FIRST_ACCURACY, _LAST_ACCURACY, _NEAR = 0.1, 1e-5, 1e-6
 # Weights this near to 0 that want to be less count as 0.
 _ALMOST_ZERO = 1e-3
@@ -81,12 +82,12 @@ def least(
             break
         direction = step(point)
         target = np.maximum(point.w + direction, 0.0)
-        promised = -dot(point.gradient, target - point.w)
-        resolved = promised > _RESOLVED * abs(point.value)
+        promised = -dot(point.gradient, direction)
+        if not promised > 0:
+            break
         if promised * objective.total <= _ENOUGH:
-            # Nothing is left but rounding; the step may still be a good one.
-            return target if np.isfinite(target).all() and promised >= 0 else point.w
-        if not resolved:
+            return target
+        if promised <= _RESOLVED * abs(point.value):
             if promised > 0.25 * before:
                 break
             before, point = promised, objective.at(target)
@@ -275,7 +276,7 @@ def sparse_step(point: Point[SparseSlopes]) -> Floats:
     if first > 0:
         length = np.sqrt(first * point.objective.total)
         accuracy = min(_FIRST_ACCURACY, np.sqrt(length)) if length > _NEAR else _LAST_ACCURACY
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MOST_ROUNDS if length <= _NEAR else _FAR_ROUNDS):
             product = slopes.product(curvature, towards) + point.ridge * towards
             product[held] = 0.0
             curved = dot(towards, product)
@@ -290,5 +291,5 @@ def sparse_step(point: Point[SparseSlopes]) -> Floats:
             if size <= accuracy**2 * first:
                 break
             towards = solved_for + (size / before) * towards
-    direction[held] = -gradient[held] / diagonal[held]
+    direction[held] = np.maximum(-gradient[held] / diagonal[held], -point.w[held])
     return direction

@@ -58,16 +58,23 @@ class WordSlopes:
 
         The first part is that of the curvature's diagonal, which is never below 0.
         """
-        messages = np.repeat(np.arange(len(curvature.rank_one)), np.diff(self.columns[0].indptr))
+        lengths = np.diff(self.columns[0].indptr)
         words, width = self.columns[0].indices, self.columns[0].shape[1]
         squares, mixed = np.zeros(len(words)), np.zeros(len(words))
         for column, each, shares in zip(
             self.columns, curvature.diagonal.T, curvature.shares.T, strict=True
         ):
-            squares += each[messages] * column.data**2
-            mixed += shares[messages] * column.data
+            part = np.repeat(each, lengths)
+            part *= column.data
+            part *= column.data
+            squares += part
+            part = np.repeat(shares, lengths)
+            part *= column.data
+            mixed += part
+        mixed *= mixed
+        mixed *= np.repeat(curvature.rank_one, lengths)
         first = np.bincount(words, squares, width)
-        second = np.bincount(words, curvature.rank_one[messages] * mixed**2, width)
+        second = np.bincount(words, mixed, width)
         return np.maximum(first + second, 0.1 * first)
 
 
@@ -122,6 +129,8 @@ class Margins:
         table = counts.tokens[indexed.word_order].toarray()[:, order]
         messages = indexed.words[:, indexed.word_order].tocsr()
         messages.sort_indices()
+        messages.indices = messages.indices.astype(np.int32)
+        messages.indptr = messages.indptr.astype(np.int32)
         place = np.zeros(len(counts.class_documents), dtype=np.int64)
         place[order] = np.arange(k)
         classes = place[indexed.classes]

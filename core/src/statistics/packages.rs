@@ -1,4 +1,4 @@
-//! Bags: which attributes depend on which, with their conditional mutual information.
+//! Attribute packages: which attributes depend on which, with their conditional mutual information.
 //!
 //! Statistics: computed now and then from a copy of the counts and given to the store whole. In
 //! texts each word is an attribute, under its own id. Scoring asks for every pair of words of a
@@ -6,10 +6,12 @@
 //! of the cache.
 
 use crate::counts::attributes::AttributeId;
+use crate::counts::statistic::Statistic;
+use crate::counts::store::Store;
 use crate::error::{Error, Result};
 use std::hint::black_box;
 
-/// Two attributes that are in each other's bag.
+/// Two attributes that are in each other's package.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Member {
     pub low: AttributeId,
@@ -22,7 +24,7 @@ pub struct Member {
 const FREE: Member = Member { low: 0, high: 0, information: 0.0 };
 
 #[derive(Clone, Default)]
-pub struct Bags {
+pub struct Packages {
     /// A power of two of slots, at least twice as many as there are pairs.
     slots: Vec<Member>,
     pairs: usize,
@@ -32,22 +34,22 @@ pub struct Bags {
     pub threshold: f64,
 }
 
-impl Bags {
-    /// Bags of these pairs, each given once.
+impl Packages {
+    /// Packages of these pairs, each given once.
     pub fn new(members: impl ExactSizeIterator<Item = Member>, threshold: f64) -> Result<Self> {
         let size = (members.len() * 2).next_power_of_two();
-        let mut bags = Bags { slots: vec![FREE; size], threshold, ..Bags::default() };
+        let mut packages = Packages { slots: vec![FREE; size], threshold, ..Packages::default() };
         for member in members {
             let Member { low, high, information } = member;
             if low >= high || !(information > 0.0 && information.is_finite()) {
                 return Err(Error::Invalid("the bags have a pair that is none".into()));
             }
-            if let Err(slot) = bags.find(low, high) {
-                bags.slots[slot] = member;
-                bags.pairs += 1;
+            if let Err(slot) = packages.find(low, high) {
+                packages.slots[slot] = member;
+                packages.pairs += 1;
             }
         }
-        Ok(bags)
+        Ok(packages)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -61,7 +63,7 @@ impl Bags {
         black_box(self.slots.get(slot).map(|member| member.low));
     }
 
-    /// The information of two attributes, 0 where they are not in each other's bag.
+    /// The information of two attributes, 0 where they are not in each other's package.
     #[inline]
     pub fn information(&self, a: AttributeId, b: AttributeId) -> f64 {
         match self.find(a.min(b), a.max(b)) {
@@ -90,17 +92,6 @@ impl Bags {
         Err(slot)
     }
 
-    /// The id will mean something else from now on.
-    pub fn forget(&mut self, id: AttributeId) {
-        let index = id as usize;
-        if self.pairs > 0 && index >= self.forgotten.len() {
-            self.forgotten.resize(index + 1, false);
-        }
-        if let Some(forgotten) = self.forgotten.get_mut(index) {
-            *forgotten = true;
-        }
-    }
-
     /// The pairs, where `place` gives each id's new place, in the order of these.
     pub fn members(&self, place: impl Fn(AttributeId) -> AttributeId) -> Vec<Member> {
         let known = |member: &&Member| {
@@ -114,9 +105,47 @@ impl Bags {
         members.sort_unstable_by_key(|member| (member.low, member.high));
         members
     }
+}
 
-    pub fn size(&self) -> usize {
+impl Statistic for Packages {
+    fn forget_attribute(&mut self, attribute: AttributeId) {
+        let index = attribute as usize;
+        if self.pairs > 0 && index >= self.forgotten.len() {
+            self.forgotten.resize(index + 1, false);
+        }
+        if let Some(forgotten) = self.forgotten.get_mut(index) {
+            *forgotten = true;
+        }
+    }
+
+    fn outlives_word_ids(&self) -> bool {
+        true
+    }
+
+    fn size(&self) -> usize {
         self.slots.capacity() * size_of::<Member>() + self.forgotten.capacity()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
+}
+
+static NONE: Packages =
+    Packages { slots: Vec::new(), pairs: 0, forgotten: Vec::new(), threshold: 0.0 };
+
+impl Store {
+    /// The packages in use; none where nothing was computed.
+    #[inline]
+    pub fn packages(&self) -> &Packages {
+        self.statistic().unwrap_or(&NONE)
+    }
+
+    /// Members with less information than this are left out from now on.
+    pub fn set_package_threshold(&mut self, threshold: f64) {
+        if let Some(packages) = self.statistics.get_mut::<Packages>() {
+            packages.threshold = threshold;
+        }
     }
 }
 
@@ -138,22 +167,22 @@ mod tests {
     #[test]
     fn looks_up_both_directions() {
         let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
-        let mut bags = Bags::new(pairs.into_iter(), 0.1).unwrap();
-        assert_eq!((bags.information(0, 2), bags.information(2, 0)), (0.25, 0.25));
-        assert_eq!((bags.information(1, 2), bags.information(9, 0)), (0.0, 0.0));
+        let mut packages = Packages::new(pairs.into_iter(), 0.1).unwrap();
+        assert_eq!((packages.information(0, 2), packages.information(2, 0)), (0.25, 0.25));
+        assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
         let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
-        assert_eq!(bags.members(|id| if id < 3 { 2 - id } else { id }), turned);
-        bags.forget(0);
-        assert_eq!((bags.information(2, 0), bags.information(900, 3)), (0.0, 2.0));
-        assert_eq!(bags.members(|id| id), [member(3, 900, 2.0)]);
-        assert_eq!(Bags::default().information(0, 1), 0.0);
+        assert_eq!(packages.members(|id| if id < 3 { 2 - id } else { id }), turned);
+        packages.forget_attribute(0);
+        assert_eq!((packages.information(2, 0), packages.information(900, 3)), (0.0, 2.0));
+        assert_eq!(packages.members(|id| id), [member(3, 900, 2.0)]);
+        assert_eq!(Packages::default().information(0, 1), 0.0);
     }
 
     #[test]
     fn refuses_what_is_no_pair() {
         for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)]
         {
-            assert!(Bags::new([bad].into_iter(), 0.0).is_err());
+            assert!(Packages::new([bad].into_iter(), 0.0).is_err());
         }
     }
 }

@@ -8,17 +8,21 @@
 //!
 //! The products underflow on a message of a hundred words, so the mean is taken of logarithms, around
 //! the largest. ln a_tc starts from the smoothing alone, which is the same for every word; only words
-//! that do stand together with t change it ([`crate::scoring::together`]).
+//! that do stand together with t change it ([`crate::scoring::one_dependence::together`]).
 //!
 //! A message without any parent (no known word, or none that tells the classes apart) has nothing to
 //! mix: it is scored by the event model, its words independent.
+
+mod parts;
+pub mod together;
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::scorer::{ClassTerms, Event, Scoring};
-use crate::scoring::together::Together;
+use crate::scoring::one_dependence::together::Together;
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::terms::ClassTerms;
 
 /// Reused buffers.
 #[derive(Default)]
@@ -43,10 +47,11 @@ pub(crate) fn sides(event: Event) -> (f64, f64, f64) {
     }
 }
 
-impl Scoring {
+impl Parameters {
     /// Whether any word of the bag is a parent.
     pub fn has_estimators(store: &Store, bag: &Bag) -> bool {
-        bag.words.iter().any(|&(word, _)| store.parent_weight(word) > 0.0)
+        let parents = store.parents();
+        bag.words.iter().any(|&(word, _)| parents.weight(word) > 0.0)
     }
 
     /// The score of the bag for each class, in `out`.
@@ -59,8 +64,9 @@ impl Scoring {
         out: &mut Vec<f64>,
     ) {
         if !Self::has_estimators(store, bag) {
-            self.scores(store, terms, bag, out);
-            return;
+            out.clear();
+            out.resize(terms.len(), 0.0);
+            return self.add_words(store, store.rows(), terms, bag, out);
         }
         let classes = terms.len();
         self.estimate(store, bag, classes, scratch);
@@ -86,7 +92,8 @@ impl Scoring {
         let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
         let tokens = bag.tokens() + unseen;
         weights.clear();
-        weights.extend(bag.words.iter().map(|&(word, _)| store.parent_weight(word).ln()));
+        let parents = store.parents();
+        weights.extend(bag.words.iter().map(|&(word, _)| parents.weight(word).ln()));
         logs.clear();
         logs.resize(bag.words.len() * classes, f64::NEG_INFINITY);
         shared.clear();
@@ -185,14 +192,14 @@ pub(crate) fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoring::scorer::{Prior, Unseen};
-    use crate::scoring::together::tests::{made_up_message, made_up_store};
+    use crate::scoring::one_dependence::together::tests::{made_up_message, made_up_store};
+    use crate::scoring::parameters::{Prior, Unseen};
 
-    fn scoring(event: Event) -> Scoring {
-        Scoring::new(event, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap()
+    fn scoring(event: Event) -> Parameters {
+        Parameters::new(event, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap()
     }
 
-    fn scores(scoring: &Scoring, store: &Store, bag: &Bag) -> Vec<f64> {
+    fn scores(scoring: &Parameters, store: &Store, bag: &Bag) -> Vec<f64> {
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);
         let mut scratch = OneDependenceScratch::default();
@@ -237,8 +244,8 @@ mod tests {
                         count * (inside * log(false) + outside * log(true))
                     })
                     .sum();
-                sum += store.parent_weight(parent) * log.exp();
-                all += store.parent_weight(parent);
+                sum += store.parents().weight(parent) * log.exp();
+                all += store.parents().weight(parent);
             }
             (sum / all).ln()
         };
@@ -291,7 +298,8 @@ mod tests {
         for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
             let (mut terms, mut expected) = (Vec::new(), Vec::new());
             scoring(event).prepare(&store, &mut terms);
-            scoring(event).scores(&store, &terms, &bag, &mut expected);
+            expected.resize(terms.len(), 0.0);
+            scoring(event).add_words(&store, store.rows(), &terms, &bag, &mut expected);
             assert_eq!(scores(&scoring(event), &store, &bag), expected);
         }
         let empty = Store::new(store.settings());

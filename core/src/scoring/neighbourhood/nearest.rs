@@ -90,22 +90,13 @@ impl NearestScratch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::form::Form;
     use crate::counts::store::Settings;
     use crate::text::token::Token;
 
     /// A store of messages of one class each, and the bag of one more.
     fn scene(messages: &[&[(&str, f64)]], query: &[(&str, f64)]) -> (Store, Bag) {
-        let mut store = Store::new(Settings {
-            max_words: 99,
-            max_documents: 9,
-            max_pairs: 0,
-            frequencies: false,
-            columns: false,
-            own_pairs: false,
-            weighed: false,
-            form: Form::COUNTS,
-        });
+        let mut store =
+            Store::new(Settings { max_words: 99, max_documents: 9, ..Settings::COUNTS });
         let mut bag = Bag::default();
         let hasher = store.vocabulary().hasher().clone();
         for (class, words) in messages.iter().enumerate() {

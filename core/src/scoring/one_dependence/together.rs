@@ -182,8 +182,8 @@ fn is_cheaper_by_pairs(store: &Store, bag: &Bag) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::counts::form::Form;
     use crate::counts::store::Settings;
+    use crate::statistics::parents::Parents;
     use std::collections::BTreeMap;
 
     const WORDS: u64 = 12;
@@ -195,11 +195,8 @@ pub(crate) mod tests {
             max_words: 1000,
             max_documents: 150,
             max_pairs,
-            frequencies: false,
-            columns: false,
             own_pairs: true,
-            weighed: false,
-            form: Form::COUNTS,
+            ..Settings::COUNTS
         });
         let mut bag = Bag::default();
         let mut state = 1u64;
@@ -216,7 +213,7 @@ pub(crate) mod tests {
         }
         let weights = (0..store.vocabulary().slots()).map(|word| word as f64 * 0.125);
         let (weights, layout) = (weights.collect(), store.layout());
-        assert!(store.set_parents(weights, layout));
+        assert!(store.swap_in(Parents::new(weights), layout, 0).is_ok());
         store
     }
 

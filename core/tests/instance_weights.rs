@@ -3,25 +3,28 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::scoring::options::Options;
+use _core::scoring::scorer::Scoring;
+use _core::statistics::word_weights::Weights;
 use common::{Example, Learner, UNBOUNDED, assert_consistent, snapshot, stream};
 use std::sync::Arc;
 
-const WEIGHED: Settings = Settings { max_pairs: 0, frequencies: false, weighed: true, ..UNBOUNDED };
+const WEIGHED: Settings =
+    Settings { max_pairs: 0, frequencies: false, instance_weights: true, ..UNBOUNDED };
 
 fn scoring() -> Arc<Scoring> {
-    let plain = Scoring::new(Event::Multinomial, 1.0, Prior::Empirical, Unseen::Smooth, None);
-    Arc::new(plain.and_then(|plain| plain.with_weights(true, false)).expect("valid scoring"))
+    let options = Options { instance_weights: true, ..Options::default() };
+    Arc::new(options.scoring().expect("valid scoring"))
 }
 
 fn weighing(store: Store) -> Learner {
     let mut learner = Learner::from(store);
-    learner.store.weigh(scoring()).expect("a store that weighs");
+    learner.store.weigh_instances(scoring()).expect("a store that weighs");
     learner
 }
 
 fn state(learner: &Learner) -> (Vec<u8>, Vec<f64>, Vec<f64>) {
-    let weights = learner.store.export_weights().expect("weights");
+    let weights = learner.store.export_statistic::<Weights>().expect("weights");
     (snapshot(&learner.store), weights.documents, weights.tokens)
 }
 
@@ -32,7 +35,7 @@ fn unlearning_goes_back_through_the_same_states() {
     let (mut states, mut extras) = (Vec::new(), Vec::new());
     for example in &examples {
         states.push(state(&learner));
-        extras.push(learner.learn_weighed(example));
+        extras.push(learner.learn_instance(example));
     }
     // The first message of all, and the first of each class, is of no class known.
     assert_eq!(extras[0], 1.0);
@@ -52,7 +55,7 @@ fn documents_that_leave_the_index_weigh_what_they_were_given() {
     let examples = stream(19, 80, 40, 2);
     let settings = Settings { max_documents: 10, ..WEIGHED };
     let mut learner = weighing(Store::new(settings));
-    let extras: Vec<f64> = examples.iter().map(|e| learner.learn_weighed(e)).collect();
+    let extras: Vec<f64> = examples.iter().map(|e| learner.learn_instance(e)).collect();
     let mut expected = [0.0; 2];
     for (example, extra) in examples.iter().zip(extras).skip(70) {
         expected[example.class as usize] += example.weight * extra;
@@ -68,16 +71,16 @@ fn documents_that_leave_the_index_weigh_what_they_were_given() {
 #[test]
 fn a_store_of_messages_that_weigh_alike_does_not_weigh() {
     let mut store = Store::new(UNBOUNDED);
-    assert!(store.weigh(scoring()).is_err());
+    assert!(store.weigh_instances(scoring()).is_err());
     let mut learner = Learner::from(store);
-    assert_eq!(learner.learn_weighed(&Example::new(&[("a", 1.0)], 0)), 0.0);
-    assert!(learner.store.weights().is_none());
+    assert_eq!(learner.learn_instance(&Example::new(&[("a", 1.0)], 0)), 0.0);
+    assert!(learner.store.statistic::<Weights>().is_none());
 }
 
 #[test]
 fn snapshots_with_weights_that_none_can_have_are_refused() {
     let mut learner = weighing(Store::new(WEIGHED));
-    learner.learn_weighed(&Example::new(&[("a", 1.0)], 0));
+    learner.learn_instance(&Example::new(&[("a", 1.0)], 0));
     let bytes = snapshot(&learner.store);
     // The document's extra weight is 1024 steps, twice which is the number 2048.
     let place = bytes.windows(2).rposition(|two| two == [0x80, 0x10]).expect("it is there");
