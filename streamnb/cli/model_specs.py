@@ -8,6 +8,7 @@ import dataclasses
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from streamnb import models
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,14 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
 # Of texts: the command line reads nothing else.
-MODELS = (
-    *("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA", "SEMNB", "SECNB", "SEOVA"),
-    *("HNB", "PHNB", "HONB", "NBCF"),
-    *("RwcMNB", "RwcCNB", "RwcOVA", "GRWMNB", "GRWCNB", "GRWOVA", "GRSMNB", "GRSCNB", "GRSOVA"),
-    *("DFWMNB", "DFWCNB", "DFWOVA", "DTWMNB", "DTWCNB", "DTWOVA"),
-    *("DWMNB", "DWCNB", "DWOVA"),
-    *("MNBTree", "CNBTree", "OVATree", "LWWMNB", "LWWCNB", "LWWOVA", "ComposedNB"),
-)
+MODELS = tuple(name for name in models.__all__ if not getattr(models, name).parts.event.columns)
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
 HELP = (
@@ -147,9 +141,9 @@ def build_all(specs: list[ModelSpec]) -> dict[str, Model]:
     InputError
         The same text twice, or a model does not take its parameters.
     """
-    models: dict[str, Model] = {}
+    built: dict[str, Model] = {}
     for spec in specs:
-        if spec.text in models:
+        if spec.text in built:
             raise InputError(f"--model {spec.text} is given twice")
-        models[spec.text] = build(spec)
-    return models
+        built[spec.text] = build(spec)
+    return built
