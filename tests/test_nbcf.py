@@ -19,6 +19,7 @@ from test_reference import assert_same_scores, prefixes, sms_stream, synthetic_s
 import streamnb
 from streamnb import CNB, MNB, NBCF, OVA, ComposedNB
 from streamnb.errors import InputError
+from streamnb.parts.correlation import LearnedFactor, OptimalFactor
 from streamnb.reproduce import (
     FORMATS,
     NBCF_PAPER,
@@ -31,7 +32,7 @@ from streamnb.reproduce import (
     make_report,
     published_text,
 )
-from streamnb.statistics.correlation import LearnedFactor, OptimalFactor, optimal_factors
+from streamnb.statistics.correlation import optimal_factors
 
 EVENTS = ("multinomial", "complement", "one-versus-all")
 FACTORS = (0.1, 1e-3, 2.0, 0, "optimal")
@@ -127,12 +128,14 @@ def test_smoothing_has_no_effect() -> None:
 
 @pytest.mark.parametrize("named", [MNB, CNB, OVA])
 def test_additive_is_the_default(named: Any) -> None:
-    composed = ComposedNB(event=named.event.name, estimate="additive", factor=5.0)
+    composed = ComposedNB(event=named.parts.event.name, estimate="additive")
     plain = learned(named(), synthetic_stream(40))
     x = {"w1": 1, "w3": 2}
     assert learned(composed, synthetic_stream(40)).joint_log_likelihood_one(x) == (
         plain.joint_log_likelihood_one(x)
     )
+    with pytest.raises(InputError, match=r"factor=5.0 has no effect.*estimate='correlation'"):
+        ComposedNB(event=named.parts.event.name, factor=5.0)
 
 
 # --- what a factor can't be -----------------------------------------------------------------------
@@ -267,7 +270,7 @@ def test_optimal_is_refreshed_on_schedule_and_after_everything() -> None:
     stale = one.joint_log_likelihood_one(x)
     one.refresh()
     assert one.joint_log_likelihood_one(x) != stale
-    assert isinstance(one._factor, OptimalFactor)
+    assert isinstance(one._scorer, OptimalFactor)
     loaded = NBCF.from_bytes(one.to_bytes())
     assert loaded.joint_log_likelihood_one(x) == one.joint_log_likelihood_one(x)
 
@@ -308,13 +311,13 @@ def literal_errors(stream: list[Document]) -> list[float]:
 def test_auto_takes_the_factor_with_the_fewest_errors() -> None:
     stream = synthetic_stream(120, weighted=True)
     model = NBCF(factor="auto")
-    assert isinstance(model._factor, LearnedFactor)
-    assert model._factor.factor == 0.1
+    assert isinstance(model._scorer, LearnedFactor)
+    assert model._scorer.factor == 0.1
     learned(model, stream)
     errors = literal_errors(stream)
-    assert model._factor.errors == pytest.approx(errors)
+    assert model._scorer.errors == pytest.approx(errors)
     assert len(set(errors)) > 2
-    place = GRID.index(model._factor.factor)
+    place = GRID.index(model._scorer.factor)
     assert errors[place] == min(errors)
     fixed = learned(NBCF(factor=GRID[place]), stream)
     for x, _, _ in stream[:20]:
@@ -328,49 +331,49 @@ def test_auto_batches_files_and_copies_keep_the_record(event: str) -> None:
     learned(one, stream)
     many.learn_many([x for x, _, _ in stream], [y for _, y, _ in stream])
     assert one.to_bytes() == many.to_bytes()
-    assert one._factor.errors != [0.0] * len(GRID)
+    assert one._scorer.errors != [0.0] * len(GRID)
     x = {"w1": 1, "w5": 2}
     for copied in (
         copy.deepcopy(one),
         pickle.loads(pickle.dumps(one)),
         ComposedNB.from_bytes(one.to_bytes()),
     ):
-        assert copied._factor.errors == one._factor.errors
+        assert copied._scorer.errors == one._scorer.errors
         assert copied.joint_log_likelihood_one(x) == one.joint_log_likelihood_one(x)
 
 
 def test_auto_merges_add_records_and_unlearning_keeps_them() -> None:
     stream = synthetic_stream(150)
     first, second = (learned(NBCF(factor="auto"), part) for part in (stream[:80], stream[80:]))
-    errors = [sum(pair) for pair in zip(first._factor.errors, second._factor.errors, strict=True)]
+    errors = [sum(pair) for pair in zip(first._scorer.errors, second._scorer.errors, strict=True)]
     first.merge(second)
-    assert first._factor.errors == errors
-    assert first._scoring is first._factor.scoring
+    assert first._scorer.errors == errors
+    assert first._scoring is first._scorer.scoring
     first.unlearn_one(*stream[0])
-    assert first._factor.errors == errors
+    assert first._scorer.errors == errors
 
 
 def test_auto_refused_messages_change_nothing() -> None:
     model = learned(NBCF(factor="auto"), synthetic_stream(50))
-    before, errors = model.to_bytes(), list(model._factor.errors)
+    before, errors = model.to_bytes(), list(model._scorer.errors)
     for x, y, w in [({"a": -1}, "a", 1.0), ({"a": 1}, "a", -1.0), ({"a": 1}, None, 1.0)]:
         with pytest.raises(InputError):
             model.learn_one(x, y, w)
     model.learn_one({"w1": 1}, "a", 0.0)
-    assert (model.to_bytes(), model._factor.errors) == (before, errors)
+    assert (model.to_bytes(), model._scorer.errors) == (before, errors)
 
 
 def test_a_record_of_another_grid_is_no_model() -> None:
     model = learned(NBCF(factor="auto"), synthetic_stream(20))
     with pytest.raises(ValueError, match="factors in the record"):
-        model._factor.restore([1.0])
+        model._scorer.restore([1.0])
 
 
 def test_auto_beside_an_automatic_threshold() -> None:
     stream = [(x, y, w) for x, y, w in synthetic_stream(150) if y != "c"]
     model = learned(NBCF(factor="auto", threshold="auto"), stream)
     alone = learned(NBCF(factor="auto"), stream)
-    assert model._factor.errors == alone._factor.errors
+    assert model._scorer.errors == alone._scorer.errors
     assert model._threshold.scores.sum() > 0
     assert streamnb.NaiveBayes.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
 
