@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 
 import pytest
-from consumer_support import handle_all, make_filter
 
+from consumer_support import handle_all, make_filter
 from consumers import state
 
 SAVED = Path(__file__).parent.parent / "fixtures" / "filter"
