@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
 
 # Of texts: nothing that takes a specification reads columns.
-MODELS = tuple(name for name in models.__all__ if not getattr(models, name)().reads_columns)
+MODELS = tuple(name for name in models.__all__ if not getattr(models, name).parts.event.columns)
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
 HELP = (

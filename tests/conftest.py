@@ -1,4 +1,13 @@
-"""Shared test set-up: hypothesis draws the same examples on every run."""
+"""Shared set-up: how many examples hypothesis draws, and which tests the soak run takes.
+
+Marks
+-----
+`soak`
+    Only in `make soak`: long tests, and the models that represent no family.
+`matrix`
+    In `make test` too, with few examples, always the same; in `make soak` again, with many, drawn
+    anew. Tests of a family's representative and every test of hypothesis have it.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +17,19 @@ import os
 # one another. The library reads this when it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from broker import broker, own_broker  # noqa: F401  fixtures
-from hypothesis import HealthCheck, settings
+import pytest
 
-settings.register_profile(
-    "deterministic",
-    derandomize=True,
-    deadline=None,
-    max_examples=40,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("deterministic")
+pytest.register_assert_rewrite("support")
+
+from broker import broker, own_broker  # noqa: E402, F401  fixtures
+from support import profiles  # noqa: E402
+
+profiles.register()
+collect_ignore_glob = ["support/*", "references/*", "fixtures/*"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of hypothesis as parts of the matrix."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.matrix)

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from broker import Broker
-from data_support import require_data
-
 from consumers import state
 from consumers.cluster import Cluster, Topics
 from consumers.command import make_filter
@@ -28,6 +26,7 @@ from consumers.kafka import create_topics
 from consumers.kafka_cures import kafka
 from consumers.settings import Settings
 from streamnb.datasets import stream
+from support.data import require_data
 
 START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
 GROUP = 50  # messages that are sent at once

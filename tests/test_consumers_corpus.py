@@ -6,13 +6,13 @@ import json
 import math
 
 import pytest
-from data_support import require_data
 
 from consumers.command import make_filter
 from consumers.records import Partition, Record
 from consumers.settings import Settings
 from streamnb.datasets.lines import read_lines
 from streamnb.evaluation import roc_auc
+from support.data import require_data
 
 BOGOFILTER = {"accuracy": 0.984, "one_minus_auc_percent": 0.20}
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from broker import Broker
 
 START_SECONDS = 60.0  # importing and joining take 3 s on an idle machine

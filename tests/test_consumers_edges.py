@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from consumer_support import make_filter, records, stream
 
+from consumer_support import make_filter, records, stream
 from consumers import state
 from consumers.errors import SnapshotError
 from consumers.files import FileSink, FileSource

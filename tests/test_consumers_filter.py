@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from consumer_support import PLACE, handle_all, make_filter, records, stream
 
+from consumer_support import PLACE, handle_all, make_filter, records, stream
 from consumers import state
 from consumers.bound import HamBound
 from consumers.errors import SnapshotError

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from consumer_support import make_filter, records, stream
 
+from consumer_support import make_filter, records, stream
 from consumers import state
 from consumers.breaker import Breaker
 from consumers.errors import AbortedError, BadInputError, FencedError

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from consumer_support import make_filter, records, stream
 
+from consumer_support import make_filter, records, stream
 from consumers import command, logs
 from consumers.cluster import _TLS_FILES, SECRETS, Topics, make_cluster, make_topics
 from consumers.command import make_loop, run, serving

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broker import Broker
 
+from broker import Broker
 from consumers import replay_files
 from consumers.cluster import Cluster
 from consumers.command import run

@@ -8,8 +8,8 @@ import random
 from typing import Any
 
 import pytest
-from consumer_support import PLACE, make_filter, records, stream
 
+from consumer_support import PLACE, make_filter, records, stream
 from consumers import state
 from consumers.cluster import Topics
 from consumers.encoding import encode

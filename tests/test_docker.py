@@ -16,6 +16,9 @@ from typing import Any
 
 import pytest
 from compose_spec import PyCompose
+
+from consumers.health import Health, HealthServer
+from consumers.settings import Settings
 from docker_support import (
     DOCKER,
     PROGRAMS,
@@ -25,9 +28,6 @@ from docker_support import (
     filters,
     instructions,
 )
-
-from consumers.health import Health, HealthServer
-from consumers.settings import Settings
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SERVICES: dict[str, Any] = compose()["services"]

@@ -7,6 +7,8 @@ import re
 
 import pytest
 import yaml
+
+from consumers import metrics
 from docker_support import (
     DOCKER,
     compose,
@@ -16,8 +18,6 @@ from docker_support import (
     instructions,
     queries,
 )
-
-from consumers import metrics
 
 SERVICES = compose()["services"]
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broker import Broker, _free_ports
-from docker_support import compose, replaying
 
+from broker import Broker, _free_ports
 from consumers.filtering import Filter
 from consumers.options import Options
 from consumers.reading import Format
@@ -20,6 +19,7 @@ from consumers.records import Outputs, Partition, Record
 from consumers.settings import Settings
 from consumers.sms import Sms
 from consumers.spam import Spam
+from docker_support import compose, replaying
 from streamnb import MNB
 from streamnb.datasets import SyntheticSMS
 

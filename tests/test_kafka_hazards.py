@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from broker import Broker
 
+from broker import Broker
 from consumers import kafka_cures as cures
 from consumers.kafka_cures import kafka
 

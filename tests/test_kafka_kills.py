@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+
 from broker import Broker
 from kafka_support import (
     Message,

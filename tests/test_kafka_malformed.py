@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from broker import Broker
-from kafka_support import SPAM_MAIN, Scene, Worker
 
+from broker import Broker
 from consumers.kafka_cures import kafka
+from kafka_support import SPAM_MAIN, Scene, Worker
 from streamnb.datasets import stream
 
 MEBIBYTE = 2**20

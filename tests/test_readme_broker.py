@@ -13,6 +13,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+
 from broker import Broker
 
 RUN_SECONDS = 150.0  # five seconds on an idle machine

@@ -25,13 +25,14 @@ class Row:
     words
         The words of its categories, each once: what the core counts.
     attributes
-        The attribute of each word.
+        The attribute of each word. The words name them too, so rows are compared without: that two
+        messages name their attributes in another order makes no other row.
     numbers
         The numbers, by attribute.
     """
 
     words: dict[str, float]
-    attributes: tuple[str, ...]
+    attributes: tuple[str, ...] = dataclasses.field(compare=False)
     numbers: dict[str, float]
 
 

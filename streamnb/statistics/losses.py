@@ -243,7 +243,9 @@ class Point(Generic[S]):
     @functools.cached_property
     def gradient(self) -> Floats:
         """The derivative by each weight."""
-        return self.objective.slopes.gradient(self.by_margin) + self.ridge * (self.w - self.objective.centre)
+        return self.objective.slopes.gradient(self.by_margin) + self.ridge * (
+            self.w - self.objective.centre
+        )
 
     @functools.cached_property
     def curvature(self) -> Curvature:

@@ -25,10 +25,10 @@ def check_form(form: object, event: Event) -> str:
 
     Examples
     --------
-    >>> from streamnb.parts import BERNOULLI, MULTINOMIAL
-    >>> check_form("log-unit", MULTINOMIAL)
+    >>> from streamnb.parts import Bernoulli, Multinomial
+    >>> check_form("log-unit", Multinomial())
     'log-unit'
-    >>> check_form("log-unit", BERNOULLI)
+    >>> check_form("log-unit", Bernoulli())
     Traceback (most recent call last):
     ...
     streamnb.errors.InputError: form='log-unit' changes nothing for the event 'bernoulli', which \

@@ -38,8 +38,7 @@ def _composition(event: str, form: tuple[str, float], weights: str, rounds: int)
         "form": shape,
         "alpha": alpha,
         "weights": weights,
-        "document_weights": "discriminative" if rounds else "uniform",
-        "rounds": rounds,
+        **({"document_weights": "discriminative", "rounds": rounds} if rounds else {}),
     }
     named = [
         event,

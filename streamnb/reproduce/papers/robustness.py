@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 import streamnb
+from streamnb.columns.fits import Fit
 from streamnb.columns.store import attributes_of
 from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
-from streamnb.parts import WEIGHTS
+from streamnb.parts import fitted_weights
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
 from streamnb.reproduce.papers.attribute_tables import rows_of, values_of
@@ -135,10 +136,8 @@ def decisions_of_each_loss(
     store = attributes_of(model._store)
     assert store is not None
     for name, loss in LOSSES.items():
-        how = WEIGHTS[loss].of_attributes("pairs", 0.0, numbers=True)
-        assert how is not None
-        store.refit(how, model._scoring, anew=True)
-        found[name] = list(model.predict_many(tested)), model.weights_
+        store.refit(Fit.of(fitted_weights.LOSSES[loss], "pairs", 0.0), model._scoring)
+        found[name] = list(model.predict_many(tested)), store.in_use.mean()
     store.in_use = AttributeWeights()
     return found
 

@@ -1,0 +1,177 @@
+"""A stream never ends: every structure keeps to the bound that the user sets."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import streamnb
+from streamnb import CNB, HMNB, MNB, NotLearnedError, Tokenizer
+from support.models import INDEXED, PAIRED
+
+HIDDEN = [getattr(streamnb, name) for name in INDEXED]
+Document = tuple[str, str]
+
+
+def documents(n: int, seed: int = 0, new_words: int = 0) -> Iterator[Document]:
+    """Messages over a small vocabulary, each with so many words that never come again."""
+    draw = random.Random(seed)
+    fresh = (f"fresh{seed}x{i}" for i in itertools.count())
+    for _ in range(n):
+        label = draw.choice(["ham", "spam", "work"])
+        words = [f"{label}{draw.randrange(12)}" for _ in range(draw.randrange(5))]
+        words += [f"any{draw.randrange(20)}" for _ in range(draw.randrange(6))]
+        words += [next(fresh) for _ in range(new_words)]
+        yield " ".join(words), label
+
+
+def learn(model: streamnb.NaiveBayes, stream: list[Document]) -> streamnb.NaiveBayes:
+    for text, label in stream:
+        model.learn_one(text, label)
+    return model
+
+
+@pytest.mark.parametrize("model", [MNB, CNB, HMNB])
+def test_vocabulary_keeps_to_its_bound(model: type[streamnb.NaiveBayes]) -> None:
+    bounded = model(max_words=500, max_documents=50)
+    for text, label in documents(1_000, new_words=3):
+        bounded.learn_one(text, label)
+        assert bounded.n_words <= 500
+    # The words that keep coming are still known, and so are their counts.
+    unbounded = learn(model(max_documents=50), list(documents(1_000, new_words=3)))
+    kept = bounded.explain_one("any1 ham1 spam1").words
+    assert kept.keys() == {"any1", "ham1", "spam1"}
+    assert bounded.counts().class_documents.sum() == unbounded.counts().class_documents.sum()
+    assert bounded.counts().tokens.max() == unbounded.counts().tokens.max()
+
+
+def test_pruned_words_are_as_if_never_learned() -> None:
+    stream = [*itertools.repeat(("a b", "ham"), 3), ("a c", "ham"), ("d a", "spam"), ("d", "spam")]
+    pruned = HMNB(max_words=3, tokenizer=str.split)
+    learn(pruned, stream)
+    # At the fourth word the two most frequent stay; d is kept before b by its bytes no longer.
+    assert pruned.n_words <= 3
+    words = {word for word in pruned._store.words() if word}
+    clean = HMNB(tokenizer=lambda text: [word for word in text.split() if word in words])
+    learn(clean, stream)
+    assert pruned.n_words == clean.n_words
+    for text in ("a b", "d", "a d"):
+        # Words that were pruned and came back have fewer counts, so compare those that stayed.
+        assert pruned.explain_one(text).words.keys() == clean.explain_one(text).words.keys()
+
+
+@pytest.mark.parametrize("model", HIDDEN)
+def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> None:
+    stream = list(documents(300))
+    bounded = learn(model(max_documents=40), stream)
+    assert bounded._store.n_indexed == 40
+    unbounded = learn(model(), stream)
+    assert unbounded._store.n_indexed == 300
+    # Counts are of the whole stream either way.
+    assert bounded.n_documents == unbounded.n_documents
+    assert (bounded.counts().tokens != unbounded.counts().tokens).nnz == 0
+    # Lengths and pairs are of the latest documents alone.
+    latest = learn(model(), stream[-40:])
+    ours, theirs = bounded.counts(), latest.counts()
+    assert ours.lengths.sum() == theirs.lengths.sum()
+    assert bounded._store.n_pairs == latest._store.n_pairs
+
+
+@pytest.mark.parametrize("model", [getattr(streamnb, name) for name in PAIRED])
+def test_pair_table_changes_nothing_but_speed(model: type[streamnb.NaiveBayes]) -> None:
+    stream = list(documents(400, new_words=1))
+    with_pairs, without = model(max_documents=150), model(max_documents=150, max_pairs=0)
+    outgrown = model(max_documents=150, max_pairs=800)
+    for text, label in stream:
+        scores = with_pairs.joint_log_likelihood_one(text)
+        assert without.joint_log_likelihood_one(text) == pytest.approx(scores, abs=1e-9)
+        assert outgrown.joint_log_likelihood_one(text) == pytest.approx(scores, abs=1e-9)
+        for each in (with_pairs, without, outgrown):
+            each.learn_one(text, label)
+        assert outgrown._store.n_pairs <= 800
+    assert with_pairs._store.n_pairs > 800
+    assert without._store.n_pairs == outgrown._store.n_pairs == 0
+
+
+@pytest.mark.parametrize("model", HIDDEN)
+def test_merge_with_eviction_is_learning_one_stream_then_the_other(
+    model: type[streamnb.NaiveBayes],
+) -> None:
+    first, second = list(documents(70, seed=1)), list(documents(25, seed=2))
+    for one, two in [(first, second), (second, first)]:
+        merged, other = learn(model(max_documents=30), one), learn(model(max_documents=30), two)
+        merged.merge(other)
+        together = learn(model(max_documents=30), one + two)
+        assert merged.to_bytes() == together.to_bytes()
+
+
+@pytest.mark.parametrize("model", HIDDEN)
+def test_unlearn_of_a_document_that_left_the_index(model: type[streamnb.NaiveBayes]) -> None:
+    stream = list(documents(60))
+    bounded = learn(model(max_documents=20), stream)
+    text, label = stream[0]
+    before = bounded.to_bytes()
+    documents_before = bounded.n_documents
+    bounded.unlearn_one(text, label)
+    assert bounded.n_documents == documents_before - 1
+    assert bounded._store.n_indexed == 20
+    with pytest.raises(NotLearnedError):
+        bounded.unlearn_one("never seen at all", label)
+    bounded.learn_one(text, label)
+    assert bounded._store.n_indexed == 20
+    # It came back as the youngest document, which evicted the oldest of the others.
+    assert bounded.to_bytes() != before
+    assert (bounded.counts().tokens != learn(model(), stream).counts().tokens).nnz == 0
+
+
+def test_tokens_of_one_message_are_bounded() -> None:
+    model = MNB(tokenizer=Tokenizer(max_tokens=100, max_token_length=20))
+    model.learn_one(" ".join(f"word{i}" for i in range(100_000)), "spam")
+    model.learn_one("x" * 1_000_000, "spam")
+    assert model.n_words == 100
+
+
+@pytest.mark.parametrize("model", HIDDEN)
+def test_predictions_go_on_while_another_thread_learns_and_refreshes(
+    model: type[streamnb.NaiveBayes],
+) -> None:
+    shared = learn(model(refresh_every=5), list(documents(100)))
+    queries = [text for text, _ in documents(50, seed=3)]
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def predict() -> None:
+        try:
+            while not done.is_set():
+                for text in queries:
+                    assert sum(shared.predict_proba_one(text).values()) == pytest.approx(1)
+                shared.predict_many(queries)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=predict) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    learn(shared, list(documents(400, seed=4)))
+    done.set()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert not failures
+    alone = learn(model(refresh_every=5), [*documents(100), *documents(400, seed=4)])
+    assert shared.to_bytes() == alone.to_bytes()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("model", [MNB, HMNB])
+def test_memory_is_flat_on_a_long_stream(model: type[streamnb.NaiveBayes]) -> None:
+    bounded = model(max_words=5_000, max_documents=1_000, max_pairs=200_000)
+    sizes = []
+    for i, (text, label) in enumerate(documents(200_000, new_words=2)):
+        bounded.learn_one(text, label)
+        if i % 20_000 == 19_999:
+            sizes.append(bounded.memory_bytes)
+    assert max(sizes[2:]) <= 1.1 * max(sizes[:2])

@@ -1,0 +1,363 @@
+"""The data folder's collections, the named streams and the synthetic one."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import zipfile
+from collections import Counter
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+
+from river import datasets as river_datasets
+from river import evaluate, feature_extraction, metrics, naive_bayes
+from streamnb import datasets
+from streamnb.datasets import SyntheticSMS
+from streamnb.errors import DataError, InputError
+from support.data import require_data
+
+# Documents, words, classes, smallest and largest class, entries, tokens: the data folder's README.
+COUNTS = {
+    "fbis": (2463, 2000, 17, 38, 506, 393_386, 1_063_914),
+    "la1s": (3204, 31_472, 6, 273, 943, 484_024, 795_581),
+    "oh0": (1003, 3182, 10, 51, 194, 52_673, 87_428),
+    "oh5": (918, 3012, 10, 59, 149, 49_974, 84_872),
+    "oh15": (913, 3100, 10, 53, 157, 54_147, 95_521),
+    "re0": (1504, 2886, 13, 11, 608, 77_808, 128_671),
+    "re1": (1657, 3758, 25, 10, 371, 87_328, 142_680),
+    "cora": (2708, 1432, 7, 180, 818, 49_216, 49_216),
+    "citeseer": (3312, 3703, 6, 249, 701, 105_165, 105_165),
+    "webkb_linqs": (877, 1703, 5, 39, 415, 79_365, 79_365),
+}
+# Messages, classes, smallest and largest class, characters, timed messages.
+TEXT = {
+    "sms_spam": (5574, 2, 747, 4827, 448_586, 0),
+    "spamassassin": (6046, 2, 1896, 4150, 32_505_961, 6046),
+    "enron_spam": (16_541, 2, 4496, 12_045, 28_480_195, 16_541),
+    "20news_bydate": (18_846, 20, 628, 999, 35_854_868, 0),
+    "r8": (7674, 8, 51, 3923, 4_502_926, 0),
+}
+# Rows, attributes, classes, smallest and largest class, rows with missing values.
+TABULAR = {
+    "arrhythmia": (452, 279, 13, 2, 245, 384),
+    "car": (1728, 6, 4, 65, 1210, 0),
+    "krkopt": (28_056, 6, 18, 27, 4553, 0),
+    "letter": (20_000, 16, 26, 734, 813, 0),
+    "mfeat_pixel": (2000, 240, 10, 200, 200, 0),
+    "sick": (3772, 29, 2, 231, 3541, 3772),
+    "tae": (151, 5, 3, 49, 52, 0),
+    "wall_following_4": (5456, 4, 4, 328, 2205, 0),
+    "yeast": (1484, 8, 10, 5, 463, 0),
+}
+
+# Of the first 10,000 messages with seed 42; a change of the templates changes it.
+DIGEST = "bc31c3c7b99ff205cacc40679b2ec92b91494769c584d8edea4002586548f615"
+
+
+@pytest.fixture
+def no_data(monkeypatch, tmp_path):
+    """A machine without any data: no data folder, nothing downloaded, no network."""
+
+    def refuse(*arguments, **options):
+        raise URLError("no network in tests")
+
+    monkeypatch.setenv("STREAMNB_DATA", str(tmp_path / "absent"))
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path / "river"))
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_have_the_published_figures(name):
+    require_data(f"counts/{name}.svm.xz")
+    matrix, labels, vocabulary = datasets.read_counts(name)
+    sizes = Counter(labels).values()
+    found = (len(labels), len(vocabulary), len(sizes), min(sizes), max(sizes), matrix.nnz)
+    assert (*found, int(matrix.sum())) == COUNTS[name]
+    assert matrix.shape == COUNTS[name][:2]
+    assert matrix.format == "csr"
+    assert matrix.has_sorted_indices
+    if name == "la1s":
+        frequencies = np.bincount(matrix.indices, minlength=matrix.shape[1])
+        assert np.count_nonzero(frequencies) == 29_714
+        assert np.count_nonzero(frequencies >= 3) == 13_195
+
+
+def test_words_of_counts():
+    require_data("counts/oh0.svm.xz", "counts/oh0.words.txt.xz")
+    assert datasets.read_counts("oh0").vocabulary[:3] == ["depart", "cluster", "nephropathi"]
+    require_data("counts/re0.svm.xz")
+    assert datasets.read_counts("re0").vocabulary[:3] == ["1", "2", "3"]
+    assert datasets.read_counts("re0", n_words=3000).matrix.shape == (1504, 3000)
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_text_has_the_published_figures(name):
+    require_data(f"text/{name}.jsonl.xz")
+    labels: Counter[str] = Counter()
+    characters = timed = 0
+    for message in datasets.read_text(name):
+        labels[message.label] += 1
+        characters += len(message.text)
+        timed += message.time is not None
+    sizes = labels.values()
+    found = (labels.total(), len(labels), min(sizes), max(sizes), characters, timed)
+    assert found == TEXT[name]
+
+
+def test_reuters_has_several_topics_or_none_and_the_split_in_the_id():
+    path = require_data("text/reuters21578.jsonl.xz")
+    labels, splits, timed = [], Counter(), 0
+    for message in datasets.read_text(path):
+        labels.append(message.label)
+        splits[message.id.split("/", 1)[1]] += 1
+        timed += message.time is not None
+    assert len(labels) == 21_578
+    assert labels.count("") == 10_211
+    assert sum(bool(label) and "|" not in label for label in labels) == 9494
+    assert len({topic for label in labels for topic in label.split("|") if topic}) == 120
+    assert (splits["TRAIN/YES"], splits["TEST/YES"], timed) == (9603, 3299, 21_574)
+
+
+@pytest.mark.parametrize("name", TABULAR)
+def test_tabular_has_the_published_figures(name):
+    require_data(f"tabular/{name}.csv.xz")
+    rows = list(datasets.read_tabular(name))
+    sizes = Counter(label for _, label in rows).values()
+    missing = sum(None in attributes.values() for attributes, _ in rows)
+    widths = {len(attributes) for attributes, _ in rows}
+    assert len(widths) == 1
+    found = (len(rows), widths.pop(), len(sizes), min(sizes), max(sizes), missing)
+    assert found == TABULAR[name]
+
+
+def test_types_of_tabular_values():
+    require_data("tabular/sick.csv.xz", "tabular/car.csv.xz", "tabular/wall_following_4.csv.xz")
+    attributes, label = next(iter(datasets.read_tabular("sick")))
+    assert label == "negative"
+    assert (attributes["age"], attributes["sex"], attributes["T3"]) == (41, "F", 2.5)
+    assert attributes["TBG"] is None
+    # One value that is no number makes an attribute nominal, for all rows.
+    for place in range(6):
+        values = [list(row.values())[place] for row, _ in datasets.read_tabular("car")]
+        assert len({type(value) for value in values}) == 1
+    first, _ = next(iter(datasets.read_tabular("wall_following_4")))
+    assert list(first.values()) == [1.687, 0.445, 2.332, 0.429]
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("a 1:2 x\n", r"line 1: 'x' is not INDEX:COUNT"),
+        ("a 1:2\nb 2:1 2:1\n", r"line 2: '2:1': indices should ascend"),
+        ("a 0:1\n", "indices should ascend from 1"),
+        ("a 1:-1\n", "not negative"),
+        ("a 1:nan\n", "finite"),
+        ("a 1:inf\n", "finite"),
+    ],
+)
+def test_bad_counts(tmp_path, content, match):
+    path = tmp_path / "bad.svm"
+    path.write_text(content)
+    with pytest.raises(DataError, match=match):
+        datasets.read_counts(path)
+
+
+def test_counts_with_a_word_list_of_another_length(tmp_path):
+    path = tmp_path / "some.svm"
+    path.write_text("a 3:1\n")
+    (tmp_path / "some.words.txt").write_text("one\ntwo\n")
+    with pytest.raises(DataError, match="the greatest index is 3, the word list has 2 words"):
+        datasets.read_counts(path)
+
+
+def test_bad_tables(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("x,class\n1,a\n1\n")
+    with pytest.raises(DataError, match="line 3: 1 fields, where the header has 2"):
+        list(datasets.read_tabular(path))
+    path.write_text("x,x,class\n1,1,a\n")
+    with pytest.raises(DataError, match="two columns"):
+        list(datasets.read_tabular(path))
+    path.write_text("x,y\n1,a\n")
+    with pytest.raises(InputError, match="no column 'class'"):
+        datasets.read_tabular(path)
+
+
+def test_a_bad_line_in_a_text_collection_is_fatal(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text(json.dumps({"text": "x", "label": ""}) + "\n{}\n")
+    with pytest.raises(DataError, match=r"bad\.jsonl, line 2: no field 'text'"):
+        list(datasets.read_text(path))
+
+
+def test_without_a_data_folder(no_data):
+    with pytest.raises(DataError, match=r"STREAMNB_DATA=.*absent is not a data folder"):
+        datasets.data_folder()
+    assert not datasets.available("sms_spam")
+    assert datasets.collection_names("text") == []
+    with pytest.raises(DataError, match="STREAMNB_DATA"):
+        datasets.read_text("sms_spam")
+    with pytest.raises(DataError, match=r"cannot be downloaded .*no network.*synthetic-sms"):
+        list(datasets.stream("sms"))
+    stream, sentence = datasets.demo_stream(limit=5)
+    assert (stream.name, len(list(stream))) == ("synthetic-sms", 5)
+    assert sentence.startswith("Stream synthetic-sms: made-up messages")
+    assert datasets.stream("sms-or-synthetic").name == "synthetic-sms"
+
+
+def test_a_default_data_folder_beside_the_current_one(monkeypatch, tmp_path):
+    (tmp_path / "shared" / "data" / "text").mkdir(parents=True)
+    (tmp_path / "work").mkdir()
+    monkeypatch.delenv("STREAMNB_DATA", raising=False)
+    monkeypatch.chdir(tmp_path / "work")
+    assert datasets.data_folder() == tmp_path / "shared" / "data"
+    with pytest.raises(DataError, match=r"no collection sms_spam in .*text, which holds nothing"):
+        datasets.read_text("sms_spam")
+
+
+def test_names_and_paths(monkeypatch, tmp_path):
+    (tmp_path / "text").mkdir()
+    path = tmp_path / "text" / "mine.jsonl"
+    path.write_text(json.dumps({"text": "x", "label": "ham"}) + "\n")
+    monkeypatch.setenv("STREAMNB_DATA", str(tmp_path))
+    assert datasets.collection_names("text") == ["mine"]
+    assert datasets.available("mine")
+    assert datasets.available("text/mine")
+    assert not datasets.available("counts/mine")
+    assert list(datasets.read_text("mine")) == list(datasets.read_text(path))
+    with pytest.raises(DataError, match="no such file"):
+        datasets.read_text(tmp_path / "other.jsonl")
+
+
+def test_the_sms_collection_as_river_keeps_it(no_data, monkeypatch, tmp_path):
+    folder = tmp_path / "river" / "SMSSpam"
+    folder.mkdir(parents=True)
+    (folder / "SMSSpamCollection").write_text("ham\tsee you\nspam\tWIN \u00a3100\n", "utf-8")
+    assert list(datasets.stream("sms")) == [("see you", "ham"), ("WIN \u00a3100", "spam")]
+    stream, sentence = datasets.demo_stream()
+    assert stream.name == "sms"
+    assert "river downloaded" in sentence
+
+
+@pytest.mark.parametrize("error", [TimeoutError("timed out"), zipfile.BadZipFile("not a zip")])
+def test_a_failed_download_is_a_data_error(no_data, monkeypatch, error):
+    def fail(self, force=False, verbose=True):
+        raise error
+
+    monkeypatch.setattr(river_datasets.SMSSpam, "download", fail)
+    with pytest.raises(DataError, match=str(error)):
+        list(datasets.stream("sms"))
+
+
+@pytest.mark.parametrize("name", datasets.stream_names())
+def test_named_streams(name):
+    stream = datasets.stream(name)
+    if name != "synthetic-sms":
+        require_data()
+    pairs = list(stream)
+    assert len(pairs) == stream.n_samples
+    assert len({label for _, label in pairs}) == stream.n_classes
+    short = datasets.stream(name, limit=7)
+    assert [(m.text, m.label) for m in short.messages()] == pairs[:7]
+    assert short.n_samples == 7
+    other = list(datasets.stream(name, limit=7, seed=1))
+    assert (other != pairs[:7]) == (name in ("synthetic-sms", "20news", "r8"))
+    if name in ("20news", "r8"):
+        assert len({label for _, label in pairs[:500]}) == stream.n_classes
+
+
+def test_wrong_streams():
+    with pytest.raises(InputError, match="no stream 'smss'; known are sms, "):
+        datasets.stream("smss")
+    with pytest.raises(InputError, match="limit"):
+        datasets.stream("sms", limit=-1)
+    with pytest.raises(InputError, match="n is -1"):
+        SyntheticSMS(n=-1)
+
+
+def test_the_synthetic_stream_is_the_same_everywhere():
+    digest = hashlib.sha256()
+    for text, label in SyntheticSMS(n=10_000, seed=42):
+        digest.update(f"{label}\t{text}\n".encode())
+    assert digest.hexdigest() == DIGEST
+
+
+def test_prefixes_and_seeds():
+    long = list(SyntheticSMS(n=1000, seed=3))
+    assert list(SyntheticSMS(n=300, seed=3)) == long[:300]
+    assert list(itertools.islice(SyntheticSMS(n=None, seed=3), 1000)) == long
+    assert list(SyntheticSMS(n=1000, seed=4)) != long
+    stream = SyntheticSMS(n=1000, seed=3)
+    assert list(stream) == list(stream) == long
+    assert [(m.text, m.label) for m in stream.messages()] == long
+    assert list(SyntheticSMS(n=0)) == []
+
+
+def test_no_slot_is_left_open_and_all_groups_occur():
+    groups = Counter()
+    for message in SyntheticSMS(n=10_000, seed=1).messages():
+        assert "{" not in message.text
+        assert message.text.strip()
+        groups[message.label, message.id.split("/")[1]] += 1
+    assert len(groups) == 22
+    assert min(groups.values()) > 20
+
+
+@pytest.mark.parametrize("seed", [1, 42])
+def test_the_synthetic_stream_is_about_as_hard_as_the_real_one(seed):
+    model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+    stream = SyntheticSMS(n=5000, seed=seed)
+    accuracy = evaluate.progressive_val_score(stream, model, metrics.Accuracy())
+    assert 0.95 <= accuracy.get() <= 0.985
+
+
+def test_share_of_spam_and_growth_of_the_vocabulary():
+    bag = feature_extraction.BagOfWords()
+    words: set[str] = set()
+    sizes, spam = [], 0
+    for number, (text, label) in enumerate(SyntheticSMS(n=5000, seed=42), 1):
+        words.update(bag.transform_one(text))
+        spam += label == "spam"
+        if number % 1000 == 0:
+            sizes.append(len(words))
+    assert 0.11 <= spam / 5000 <= 0.15
+    assert all(later - earlier > 200 for earlier, later in itertools.pairwise(sizes))
+
+
+def test_drift_happens_where_it_is_said_to():
+    stream = SyntheticSMS(n=10_000, seed=42)
+    assert [(point.start, point.end) for point in stream.drift_points] == [
+        (1200, 1900),
+        (1500, 1500),
+        (2400, 3200),
+        (3600, 3600),
+        (5000, 5000),
+    ]
+    groups = [(m.label, m.id.split("/")[1]) for m in stream.messages()]
+
+    def share(group, start, end):
+        spam = [name for label, name in groups[start:end] if label == "spam"]
+        return spam.count(group) / len(spam)
+
+    assert share("ringtones", 0, 1200) > 0.15
+    assert share("ringtones", 1900, 5000) == 0
+    assert share("loans", 0, 1200) == 0
+    assert share("delivery fee", 0, 1500) == 0
+    assert share("delivery fee", 1500, 1700) > 0.2
+    assert share("prizes", 0, 2400) > 0.2
+    assert share("prizes", 3200, 5000) == 0
+    assert share("crypto", 2000, 2400) == 0
+    assert share("crypto", 2400, 2800) < share("crypto", 3200, 3600)
+    assert share("bank alerts", 0, 3600) == 0
+    assert share("bank alerts", 3600, 4000) > 0.15
+    assert share("ringtones", 5000, 6200) > 0.15
+    assert share("bank alerts", 5000, 8600) == 0
+
+
+def test_the_description_of_a_dataset():
+    assert "Samples  1,000" in repr(SyntheticSMS(n=1000))
+    assert datasets.stream("sms").description.startswith("SMS Spam Collection")
+    assert all(datasets.stream_names().values())

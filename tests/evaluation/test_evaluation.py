@@ -1,0 +1,344 @@
+"""Metrics against scikit-learn, the flow of prequential evaluation, and learning curves."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+from river import evaluate, feature_extraction, linear_model, metrics, naive_bayes
+from streamnb import evaluation
+from streamnb.errors import InputError, MissingDependencyError
+from streamnb.evaluation.metrics import sorted_labels
+
+WORDS = {
+    "ham": ["see", "you", "at", "noon", "home", "call", "mum", "later"],
+    "spam": ["win", "cash", "now", "claim", "prize", "call", "free", "txt"],
+    "news": ["vote", "party", "goal", "match", "minister", "call", "rain"],
+}
+
+
+def river_mnb():
+    return feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+
+
+def messages(n, labels=("ham", "spam"), seed=0, noise=0.3):
+    rng = random.Random(seed)
+    everything = sorted({word for words in WORDS.values() for word in words})
+    for _ in range(n):
+        label = rng.choice(labels)
+        words = [
+            rng.choice(everything if rng.random() < noise else WORDS[label])
+            for _ in range(rng.randint(1, 5))
+        ]
+        yield " ".join(words), label
+
+
+class Scripted:
+    """A model that decides and scores what it is told, in turn."""
+
+    def __init__(self, decisions, probabilities=None):
+        self.decisions = iter(decisions)
+        self.probabilities = probabilities and iter(probabilities)
+        self.learned = []
+
+    def predict_one(self, x):
+        return next(self.decisions)
+
+    def predict_proba_one(self, x):
+        if self.probabilities is None:
+            raise NotImplementedError
+        return next(self.probabilities)
+
+    def learn_one(self, x, y):
+        self.learned.append((x, y))
+
+
+class TestMetrics:
+    @pytest.mark.parametrize("labels", [("ham", "spam"), ("a", "b", "c", "d")])
+    @pytest.mark.parametrize("window", [None, 100])
+    def test_equal_scikit_learn(self, labels, window):
+        rng = random.Random(1)
+        true = [rng.choice(labels) for _ in range(700)]
+        decided = [y if rng.random() < 0.7 else rng.choice(labels) for y in true]
+        tally = evaluation.Tally(window=window)
+        for y, decision in zip(true, decided, strict=True):
+            tally.add(y, decision, is_positive=False, score=None)
+        scores = tally.scores()
+        true, decided = true[-(window or 700) :], decided[-(window or 700) :]
+        assert scores.n_messages == len(true)
+        assert scores.accuracy == pytest.approx(sk.accuracy_score(true, decided), abs=1e-12)
+        assert scores.kappa == pytest.approx(sk.cohen_kappa_score(true, decided), abs=1e-12)
+        assert scores.macro_f1 == pytest.approx(
+            sk.f1_score(true, decided, average="macro"), abs=1e-12
+        )
+        assert scores.roc_auc is scores.hm_percent is None
+
+    @pytest.mark.parametrize("window", [None, 100])
+    def test_two_classes_equal_scikit_learn(self, window):
+        rng = random.Random(2)
+        true = [rng.choice(["ham", "ham", "spam"]) for _ in range(400)]
+        # Rounded, so that many scores tie.
+        scored = [round(rng.gauss(1.0 if y == "spam" else 0.0, 1.5), 1) for y in true]
+        decided = ["spam" if score > 0.5 else "ham" for score in scored]
+        tally = evaluation.Tally(window=window)
+        for y, decision, score in zip(true, decided, scored, strict=True):
+            tally.add(y, decision, y == "spam", score)
+        scores = tally.scores("spam")
+        kept = slice(-(window or 400), None)
+        true, decided, scored = true[kept], decided[kept], scored[kept]
+        area = sk.roc_auc_score([y == "spam" for y in true], scored)
+        (tn, fp), (fn, tp) = sk.confusion_matrix(true, decided, labels=["ham", "spam"])
+        assert scores.roc_auc == pytest.approx(area, abs=1e-12)
+        assert scores.one_minus_auc_percent == pytest.approx(100 * (1 - area), abs=1e-10)
+        assert scores.hm_percent == pytest.approx(100 * fp / (tn + fp))
+        assert scores.sm_percent == pytest.approx(100 * fn / (fn + tp))
+        odds = [rate / (100 - rate) for rate in (scores.hm_percent, scores.sm_percent)]
+        mean = (math.log(odds[0]) + math.log(odds[1])) / 2
+        assert scores.lam_percent == pytest.approx(100 / (1 + math.exp(-mean)))
+
+    def test_nothing_and_one_class(self):
+        tally = evaluation.Tally()
+        assert tally.scores("spam") == evaluation.Scores(0)
+        tally.add("ham", "ham", is_positive=False, score=0.0)
+        scores = tally.scores("spam")
+        assert (scores.accuracy, scores.kappa, scores.roc_auc) == (1.0, None, None)
+        assert (scores.hm_percent, scores.sm_percent, scores.lam_percent) == (0.0, None, None)
+
+    def test_lam_at_the_ends(self):
+        lam = evaluation.logistic_average_misclassification
+        assert lam(0, 50) == 0
+        assert lam(100, 50) == 100
+        assert lam(0, 100) is None
+
+    def test_labels_that_do_not_compare(self):
+        assert sorted_labels(["b", "a"]) == ["a", "b"]
+        assert sorted_labels([None, 2, "a", 1]) == [None, 1, 2, "a"]
+
+
+class TestRocAuc:
+    @given(
+        st.lists(st.tuples(st.booleans(), st.integers(-6, 6).map(float)), min_size=2, max_size=60),
+        st.integers(1, 9),
+    )
+    def test_equals_scikit_learn_at_every_prefix(self, pairs, step):
+        area = evaluation.RocAuc()
+        for place, (positive, score) in enumerate(pairs, 1):
+            area.add(positive, score)
+            seen = pairs[:place]
+            if place % step and place != len(pairs):
+                continue
+            if len({positive for positive, _ in seen}) < 2:
+                assert area.get() is None
+            else:
+                expected = sk.roc_auc_score(*zip(*seen, strict=True))
+                assert area.get() == pytest.approx(expected, abs=1e-12)
+        assert area.error_bound() == 0.0
+
+    def test_infinite_scores(self):
+        assert evaluation.roc_auc([math.inf, 0.0], [-math.inf, 0.0]) == 0.875
+        area = evaluation.RocAuc(max_scores=0)
+        for positive, score in [(True, math.inf), (True, 0.0), (False, -math.inf), (False, -0.0)]:
+            area.add(positive, score)
+        assert area.get() == 0.875
+
+    @pytest.mark.parametrize("scale", [1e-3, 1.0, 200.0])
+    def test_histogram_is_within_its_bound(self, scale):
+        rng = np.random.default_rng(3)
+        true = rng.random(60_000) < 0.3
+        scored = (rng.normal(size=true.size) + true) * scale
+        area = evaluation.RocAuc(max_scores=20_000)
+        for place, (positive, score) in enumerate(zip(true, scored, strict=True)):
+            area.add(bool(positive), float(score))
+            if place % 7_000 == 0:
+                area.get()
+        expected = sk.roc_auc_score(true, scored)
+        bound = area.error_bound()
+        assert 0 < bound < 1e-3
+        assert abs(area.get() - expected) <= bound
+        assert abs(area.get() - expected) < 1e-5
+
+    def test_log_odds(self):
+        assert evaluation.log_odds({"a": -1.0, "b": -3.0}, "a") == 2.0
+        shares = {"a": 0.5, "b": 0.3, "c": 0.2}
+        logs = {label: math.log(share) - 1000 for label, share in shares.items()}
+        assert evaluation.log_odds(logs, "b") == pytest.approx(math.log(0.3 / 0.7))
+        assert evaluation.log_odds({}, "a") == 0.0
+        assert evaluation.log_odds({"b": -1.0}, "a") == -math.inf
+
+
+class TestPrequential:
+    def test_equals_river(self):
+        stream = list(messages(300))
+        accuracy = evaluate.progressive_val_score(stream, river_mnb(), metrics.Accuracy())
+        result = evaluation.prequential({"m": river_mnb()}, stream)["m"]
+        assert result.cumulative.accuracy == pytest.approx(accuracy.get(), abs=1e-12)
+        assert result.n_messages == 300
+        assert result.n_unanswered == 1
+        assert result.cumulative.n_messages == 299
+        assert result.positive == "spam"
+
+    def test_area_equals_scikit_learn_over_log_odds(self):
+        stream = list(messages(200, noise=0.6))
+        model, true, scored = river_mnb(), [], []
+        for x, y in stream:
+            found = model["MultinomialNB"].joint_log_likelihood(
+                model["BagOfWords"].transform_one(x)
+            )
+            if found:
+                scored.append(found.get("spam", -1e300) - found.get("ham", -1e300))
+                true.append(y == "spam")
+            model.learn_one(x, y)
+        result = evaluation.prequential(river_mnb(), stream)["Pipeline"]
+        assert result.cumulative.roc_auc == pytest.approx(sk.roc_auc_score(true, scored), abs=1e-12)
+
+    @pytest.mark.parametrize("first", ["ham", "spam"])
+    def test_area_does_not_depend_on_which_label_comes_first(self, first):
+        stream = list(messages(150, noise=0.6))
+        start = next(place for place, (_, y) in enumerate(stream) if y == first)
+        stream = stream[start:]
+        named = evaluation.prequential(river_mnb(), stream, positive="spam")["Pipeline"]
+        found = evaluation.prequential(river_mnb(), stream)["Pipeline"]
+        assert named.cumulative == found.cumulative
+
+    def test_models_do_not_influence_each_other(self):
+        stream = list(messages(120))
+        alone = evaluation.prequential([river_mnb()], stream)["Pipeline"]
+        both = evaluation.prequential([river_mnb(), river_mnb()], iter(stream))
+        assert list(both) == ["Pipeline", "Pipeline #2"]
+        for result in both.values():
+            assert result.cumulative == alone.cumulative
+            assert result.curve == alone.curve
+
+    def test_many_classes(self):
+        stream = list(messages(200, labels=("ham", "spam", "news")))
+        result = evaluation.prequential(river_mnb(), stream)["Pipeline"]
+        assert result.positive is None
+        assert result.cumulative.accuracy > 0.5
+        assert result.cumulative.roc_auc is result.cumulative.hm_percent is None
+        chosen = evaluation.prequential(river_mnb(), stream, positive="news")["Pipeline"]
+        assert chosen.cumulative.roc_auc > 0.7
+        assert chosen.cumulative.sm_percent > 0
+        assert chosen.cumulative.accuracy == result.cumulative.accuracy
+
+    def test_label_delay(self):
+        model = Scripted(["a"] * 10)
+        stream = [(number, "ab"[number % 2]) for number in range(10)]
+        seen = [
+            (results["Scripted"].n_messages, len(model.learned))
+            for results in evaluation.iter_prequential(model, stream, label_delay=3, every=1)
+        ]
+        assert seen[:5] == [(1, 0), (2, 0), (3, 0), (4, 1), (5, 2)]
+        assert seen[-1] == (10, 10)
+        assert model.learned == stream
+
+    def test_probabilities_only(self):
+        shares = [0.5, 0.9, 0.2, 1.0]
+        true = ["ham", "spam", "ham", "spam"]
+        model = Scripted(["ham"] * 4, [{"spam": p, "ham": 1 - p} for p in shares])
+        result = evaluation.prequential(model, list(zip("wxyz", true, strict=True)))["Scripted"]
+        assert result.cumulative.roc_auc == 1.0
+
+    def test_decisions_only(self):
+        stream = list(messages(40))
+        model = Scripted([y for _, y in stream])
+        result = evaluation.prequential(model, stream)["Scripted"]
+        assert result.cumulative.accuracy == 1.0
+        assert result.cumulative.roc_auc is None
+        assert result.cumulative.hm_percent == 0.0
+
+    def test_other_river_pipelines(self):
+        model = feature_extraction.TFIDF() | linear_model.LogisticRegression()
+        stream = [(x, y == "spam") for x, y in messages(200)]
+        result = evaluation.prequential(model, stream)["Pipeline"]
+        assert result.positive is True
+        assert result.cumulative.roc_auc > 0.8
+
+    def test_windowed_looks_back(self):
+        decisions = ["a"] * 50 + ["b"] * 50
+        stream = [(None, "a")] * 100
+        result = evaluation.prequential(Scripted(decisions), stream, window=20, every=10)
+        windowed = [point.windowed.accuracy for point in result["Scripted"].curve]
+        assert windowed == [1, 1, 1, 1, 1, 0.5, 0, 0, 0, 0]
+        assert result["Scripted"].curve[-1].cumulative.accuracy == 0.5
+        assert result["Scripted"].windowed.n_messages == 20
+
+    def test_curve_stays_bounded(self):
+        n = 20_000
+        result = evaluation.prequential(Scripted(["a"] * n), [(None, "a")] * n, window=10)
+        curve = result["Scripted"].curve
+        assert 100 < len(curve) <= 401
+        places = [point.n_messages for point in curve]
+        assert places == sorted(set(places))
+        assert places[-1] == n
+
+    def test_cost(self):
+        result = evaluation.prequential(river_mnb(), messages(50))["Pipeline"]
+        assert 0 < result.messages_per_second < 1e6
+        assert result.memory_bytes > 1000
+        assert evaluation.memory_bytes(object()) is None
+
+    def test_empty_stream(self):
+        result = evaluation.prequential(river_mnb(), [])["Pipeline"]
+        assert result.n_messages == 0
+        assert result.cumulative == evaluation.Scores(0)
+
+    def test_json(self):
+        result = evaluation.prequential(river_mnb(), messages(60))["Pipeline"]
+        values = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+        assert values["labels"].keys() == {"ham", "spam"}
+        assert values["curve"][0]["cumulative"]["accuracy"] >= 0
+
+    @pytest.mark.parametrize(
+        "wrong", [{"window": 0}, {"every": 0}, {"label_delay": -1}, {"max_scores": -1}]
+    )
+    def test_parameters_out_of_range(self, wrong):
+        with pytest.raises(InputError):
+            evaluation.prequential(river_mnb(), messages(5), **wrong)
+
+    def test_no_model_and_no_label(self):
+        with pytest.raises(InputError, match="no model"):
+            evaluation.prequential([], messages(5))
+        with pytest.raises(InputError, match="message 2 "):
+            evaluation.prequential(river_mnb(), [("a", "ham"), ("b", None)])
+
+
+class TestPlots:
+    @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "news")])
+    def test_png(self, tmp_path, labels):
+        pytest.importorskip("matplotlib")
+        results = evaluation.prequential(
+            {"one": river_mnb(), "two": river_mnb()}, messages(300, labels), window=50
+        )
+        path = evaluation.plot_curves(results, tmp_path / "curve.png", error=len(labels) == 3)
+        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+    def test_nothing_to_draw(self, tmp_path):
+        with pytest.raises(InputError, match="no learning curve"):
+            evaluation.plot_curves({}, tmp_path / "curve.png")
+
+    def test_folder_that_does_not_exist(self, tmp_path):
+        pytest.importorskip("matplotlib")
+        results = evaluation.prequential(river_mnb(), messages(30))
+        with pytest.raises(InputError, match="cannot write"):
+            evaluation.plot_curves(results, tmp_path / "absent" / "curve.png")
+
+    def test_without_matplotlib(self, tmp_path, monkeypatch):
+        real = builtins.__import__
+
+        def without(name, *args, **kwargs):
+            if name.startswith("matplotlib"):
+                raise ImportError(name)
+            return real(name, *args, **kwargs)
+
+        results = evaluation.prequential(river_mnb(), messages(30))
+        monkeypatch.setattr(builtins, "__import__", without)
+        with pytest.raises(MissingDependencyError, match=r"pip install streamnb\[plots\]"):
+            evaluation.plot_curves(results, tmp_path / "curve.png")

@@ -1,0 +1,81 @@
+"""Batches equal one by one, and the order of messages, classes and words does not matter."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from support.models import (
+    ALL_MODELS,
+    INDEXED,
+    RATIOS,
+    make_model,
+)
+from support.streams import TOLERANCE, assert_same_scores, synthetic_stream
+
+
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_batches_equal_one_by_one(name: str) -> None:
+    stream = synthetic_stream(150)
+    messages = [counts for counts, _, _ in stream]
+    labels = [label for _, label, _ in stream]
+    one, many = (make_model(name, refresh_every=1) for _ in range(2))
+    for start in range(0, 120, 30):
+        for counts, label in zip(
+            messages[start : start + 30], labels[start : start + 30], strict=True
+        ):
+            one.learn_one(counts, label)
+        many.learn_many(messages[start : start + 30], labels[start : start + 30])
+        scores = many.joint_log_likelihood_many(messages[120:])
+        assert scores.shape == (30, len(many.classes_))
+        assert one.classes_ == many.classes_
+        expected = [
+            [one.joint_log_likelihood_one(x)[label] for label in one.classes_]
+            for x in messages[120:]
+        ]
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=TOLERANCE)
+        assert many.predict_many(messages[120:]) == [one.predict_one(x) for x in messages[120:]]
+        for got, x in zip(many.predict_proba_many(messages[120:]), messages[120:], strict=True):
+            assert got == pytest.approx(one.predict_proba_one(x), abs=TOLERANCE)
+    assert one.to_bytes() == many.to_bytes()
+
+
+@pytest.mark.parametrize("refresh_every", [1, 7, 0.1, 0.5], ids=str)
+@pytest.mark.parametrize("name", [*INDEXED, RATIOS])
+def test_batches_equal_one_by_one_on_any_schedule(name: str, refresh_every: float) -> None:
+    """Where a batch starts and ends does not move the refreshes."""
+    stream = synthetic_stream(120)
+    messages = [counts for counts, _, _ in stream]
+    labels = [label for _, label, _ in stream]
+    one, many = (make_model(name, refresh_every=refresh_every) for _ in range(2))
+    for counts, label, _ in stream:
+        one.learn_one(counts, label)
+    for start in (0, 1, 18, 77):
+        stop = {0: 1, 1: 18, 18: 77, 77: 120}[start]
+        many.learn_many(messages[start:stop], labels[start:stop])
+    for x in messages[::5]:
+        assert_same_scores(
+            many.joint_log_likelihood_one(x), one.joint_log_likelihood_one(x), refresh_every
+        )
+
+
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_order_of_messages_classes_and_words_does_not_matter(name: str) -> None:
+    stream = synthetic_stream()
+    rng = random.Random(3)
+    straight, shuffled = (make_model(name, refresh_every=1) for _ in range(2))
+    for counts, label, weight in stream:
+        straight.learn_one(counts, label, weight)
+    for counts, label, weight in rng.sample(stream, len(stream)):
+        keys = rng.sample(list(counts), len(counts))
+        shuffled.learn_one({word: counts[word] for word in keys}, label, weight)
+    assert straight.classes_ == shuffled.classes_ == sorted(straight.classes_)
+    for counts, _, _ in stream:
+        keys = rng.sample(list(counts), len(counts))
+        assert_same_scores(
+            shuffled.joint_log_likelihood_one({word: counts[word] for word in keys}),
+            straight.joint_log_likelihood_one(counts),
+            counts,
+        )

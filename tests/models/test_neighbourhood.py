@@ -1,0 +1,350 @@
+"""Models that look at some of the past messages only, against the slow literal reference."""
+
+from __future__ import annotations
+
+import array
+import copy
+import pickle
+from math import log
+from typing import Any
+
+import pytest
+
+import streamnb
+from references.documents import Documents
+from references.neighbourhood import NeighbourhoodReference
+from streamnb.errors import InputError
+from support.models import family, make_model, make_reference, matrix
+from support.streams import (
+    assert_same_scores,
+    follow,
+    prefixes,
+    sms_stream,
+    synthetic_stream,
+)
+
+TREES, NEAREST = family("tree"), family("nearest")
+MODELS = (*TREES, *NEAREST)
+EVENTS = {
+    "BNB": "bernoulli",
+    "MNB": "multinomial",
+    "CNB": "complement",
+    "OVA": "one-versus-all",
+}
+# Leaves that are sure of little.
+ONLINE = {
+    "grow": "hoeffding",
+    "grace_period": 7.5,
+    "delta": 0.5,
+    "tau": 0.02,
+    "min_samples_leaf": 2,
+}
+SHAPES: dict[str, list[dict[str, Any]]] = {
+    "tree": [
+        {"min_samples_leaf": 1},
+        {"min_samples_leaf": 2.5, "max_depth": 3},
+        {"min_samples_leaf": 3, "max_documents": 40},
+        ONLINE,
+        ONLINE | {"tau": 1.0, "max_depth": 2},
+    ],
+    "nearest": [{"n_neighbors": 3}, {"n_neighbors": 20, "max_documents": 40}, {"n_neighbors": 999}],
+}
+SHAPE_CASES = [
+    pytest.param(name, shape, id=f"{name}: {shape}")
+    for name in MODELS
+    for shape in SHAPES["tree" if name in TREES else "nearest"]
+]
+
+
+@pytest.mark.parametrize(("name", "shape"), SHAPE_CASES)
+def test_equals_reference_in_any_shape(name: str, shape: dict[str, Any]) -> None:
+    follow(name, shape, sms_stream()[:120], prefixes(sms_stream)[:121])
+    past = prefixes(synthetic_stream, weighted=True)
+    follow(name, shape, synthetic_stream(weighted=True), past)
+
+
+@pytest.mark.parametrize("neighbourhood", SHAPES)
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("parameters", [{}, {"prior": "empirical", "unseen": "smooth"}], ids=str)
+def test_composed_equals_reference(
+    event: str, neighbourhood: str, parameters: dict[str, Any]
+) -> None:
+    shape = SHAPES[neighbourhood][0] | parameters
+    model = streamnb.ComposedNB(
+        event=EVENTS[event], neighbourhood=neighbourhood, refresh_every=1, **shape
+    )
+    reference = NeighbourhoodReference(event, neighbourhood, **shape)
+    past, stream = prefixes(synthetic_stream), synthetic_stream()
+    for n, (counts, label, weight) in enumerate(stream):
+        assert_same_scores(
+            model.joint_log_likelihood_one(counts),
+            reference.joint_log_likelihood(past[n], counts),
+            n,
+        )
+        model.learn_one(counts, label, weight)
+
+
+@matrix(MODELS)
+def test_is_the_composed_model_of_its_parts(name: str) -> None:
+    neighbourhood = "tree" if name in TREES else "nearest"
+    event = EVENTS[name.replace("Tree", "").replace("LWW", "")]
+    named = make_model(name)
+    composed = streamnb.ComposedNB(
+        event=event, neighbourhood=neighbourhood, **SHAPES[neighbourhood][0]
+    )
+    named = type(named)(**SHAPES[neighbourhood][0])
+    for counts, label, weight in synthetic_stream():
+        named.learn_one(counts, label, weight)
+        composed.learn_one(counts, label, weight)
+    for counts, _, _ in synthetic_stream():
+        assert composed.joint_log_likelihood_one(counts) == named.joint_log_likelihood_one(counts)
+
+
+@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@matrix(MODELS)
+def test_goes_with_any_form_of_documents(name: str, form: str) -> None:
+    stream = synthetic_stream()
+    model = make_model(name, form=form)
+    for counts, label, weight in stream[:100]:
+        model.learn_one(counts, label, weight)
+    before = model.to_bytes()
+    for counts, label, weight in stream[100:]:
+        model.learn_one(counts, label, weight)
+    for counts, label, weight in stream[100:]:
+        model.unlearn_one(counts, label, weight)
+    assert model.to_bytes() == before
+    if form != "presence":
+        return
+    # Nothing but the presence of words counts.
+    shape = {**model._get_params(), "form": "counts"}
+    counted = type(model)(**shape)
+    for counts, label, weight in stream[:100]:
+        counted.learn_one(dict.fromkeys(counts, 1), label, weight)
+    counted.refresh()
+    for counts, _, _ in stream:
+        assert_same_scores(
+            model.joint_log_likelihood_one(counts),
+            counted.joint_log_likelihood_one(dict.fromkeys(counts, 1)),
+            counts,
+        )
+
+
+# --- trees ---------------------------------------------------------------------------------------
+
+
+@matrix(TREES)
+def test_trees_of_one_leaf_are_the_event_model(name: str) -> None:
+    tree, plain = make_model(name, max_depth=0), make_model(name[:3], prior="laplace")
+    for counts, label, weight in synthetic_stream(weighted=True):
+        tree.learn_one(counts, label, weight)
+        plain.learn_one(counts, label, weight)
+    for counts, _, _ in synthetic_stream():
+        assert_same_scores(
+            tree.joint_log_likelihood_one(counts), plain.joint_log_likelihood_one(counts), counts
+        )
+
+
+def test_leaves_are_never_stale() -> None:
+    """Between refreshes the tree stays as it is, and its leaves learn, unlearn and evict."""
+    model = streamnb.MNBTree(min_samples_leaf=2, refresh_every=10**9, max_documents=30)
+    for x, y in [("win cash", "spam"), ("see you", "ham")] * 3:
+        model.learn_one(x, y)
+    model.refresh()
+    grown = model._store.tree()
+    for i in range(40):
+        model.learn_one(f"win word{i}" if i % 3 else f"see word{i}", "ham" if i % 2 else "spam")
+    model.unlearn_one("win word38", "spam")
+    assert model._store.tree() == grown
+    copied = copy.deepcopy(model)
+    copied._parts.neighbourhood.plant(copied._store, grown)  # counts its leaves anew
+    for x in ("win", "see", "cash", "you word39", ""):
+        scores = model.joint_log_likelihood_one(x)
+        assert scores == copied.joint_log_likelihood_one(x)
+    # The leaf of "cash" has the 20 or so messages with it, not those without.
+    assert model.joint_log_likelihood_one("win") != model.joint_log_likelihood_one("see")
+
+
+def test_a_split_on_a_forgotten_word_is_no_split() -> None:
+    model = streamnb.MNBTree(min_samples_leaf=1, refresh_every=10**9)
+    for x, y in [("win cash", "spam"), ("see you", "ham")]:
+        model.learn_one(x, y)
+    model.refresh()
+    assert len(nodes(model)) == 3
+    model.unlearn_one("win cash", "spam")  # "cash", the word of the split, is gone
+    assert nodes(model) == [-1]
+    # Whoever gets its id splits nothing.
+    for x, y in [("new words here", "spam"), ("others", "ham")]:
+        model.learn_one(x, y)
+    anew = streamnb.MNBTree(min_samples_leaf=1, refresh_every=10**9)
+    for x, y in [("see you", "ham"), ("new words here", "spam"), ("others", "ham")]:
+        anew.learn_one(x, y)
+    for x in ("new", "words", "others here", "see"):
+        assert model.joint_log_likelihood_one(x) == anew.joint_log_likelihood_one(x)
+
+
+def test_pruned_words_leave_the_leaves() -> None:
+    model = streamnb.MNBTree(min_samples_leaf=3, max_words=40, refresh_every=25)
+    for counts, label, weight in sms_stream():
+        model.learn_one(counts, label, weight)
+        assert model.n_words <= 40
+    copied = copy.deepcopy(model)
+    copied._parts.neighbourhood.plant(copied._store, (_array_by_id(copied), b""))
+    for counts, _, _ in sms_stream()[:50]:
+        assert_same_scores(
+            model.joint_log_likelihood_one(counts), copied.joint_log_likelihood_one(counts), counts
+        )
+
+
+def nodes(model: Any) -> list[int]:
+    """Return the tree as an array."""
+    return memoryview(model._store.tree()[0]).cast("q").tolist()
+
+
+def _array_by_id(model: Any) -> bytes:
+    """Return the tree as an array that names words by their ids, not by their order."""
+    names = model._store.words()
+    order = sorted((word for word in names if word), key=str.encode)
+    places = [names.index(word) for word in order]
+    return array.array("q", [n if n < 0 else places[n] for n in nodes(model)]).tobytes()
+
+
+@matrix(TREES)
+def test_a_pickled_tree_is_the_tree_in_use(name: str) -> None:
+    model = make_model(name, refresh_every=50)
+    for counts, label, weight in sms_stream()[:80]:  # the tree is of the first 50
+        model.learn_one(counts, label, weight)
+    fresh = copy.deepcopy(model)
+    fresh.refresh()
+    queries = [counts for counts, _, _ in sms_stream()[80:120]]
+    scores = [model.joint_log_likelihood_one(x) for x in queries]
+    assert scores != [fresh.joint_log_likelihood_one(x) for x in queries]
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), model.clone()):
+        if twin.n_documents:
+            assert [twin.joint_log_likelihood_one(x) for x in queries] == scores
+    assert pickle.loads(pickle.dumps(model)).to_bytes() == model.to_bytes()
+
+
+# --- trees that grow online ----------------------------------------------------------------------
+
+
+def test_online_trees_grow_message_by_message() -> None:
+    model = streamnb.OVATree(**ONLINE)
+    sizes = []
+    for counts, label, weight in sms_stream():
+        model.learn_one(counts, label, weight)
+        sizes.append(len(nodes(model)))
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) > 2
+    batch = streamnb.OVATree(**ONLINE)
+    batch.learn_many([x for x, _, _ in sms_stream()], [y for _, y, _ in sms_stream()])
+    assert batch._store.tree() == model._store.tree()
+    # Nothing was evicted or unlearned: grown anew it is the same.
+    grown = model._store.tree()
+    model.refresh()
+    assert model._store.tree() == grown
+
+
+def test_a_copy_of_an_online_tree_waits_as_long() -> None:
+    model = streamnb.MNBTree(**ONLINE)
+    for counts, label, weight in sms_stream()[:103]:
+        model.learn_one(counts, label, weight)
+    copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    for counts, label, weight in sms_stream()[103:200]:
+        for one in (model, *copies):
+            one.learn_one(counts, label, weight)
+        assert len({one._store.tree() for one in (model, *copies)}) == 1
+
+
+def test_an_online_tree_may_unlearn_merge_and_save() -> None:
+    stream = sms_stream()[:150]
+    model, other, both = (streamnb.CNBTree(**ONLINE) for _ in range(3))
+    for counts, label, weight in stream:
+        both.learn_one(counts, label, weight)
+    for counts, label, weight in stream[:90]:
+        model.learn_one(counts, label, weight)
+    before = model.to_bytes()
+    for counts, label, weight in stream[90:]:
+        model.learn_one(counts, label, weight)
+        other.learn_one(counts, label, weight)
+    for counts, label, weight in reversed(stream[90:]):
+        model.unlearn_one(counts, label, weight)
+    assert model.to_bytes() == before
+    model.merge(other)
+    assert model.to_bytes() == both.to_bytes()
+    assert model._store.tree() == both._store.tree()
+    loaded = streamnb.CNBTree.from_bytes(model.to_bytes())
+    for counts, _, _ in stream[::7]:
+        scores = model.joint_log_likelihood_one(counts)
+        assert scores == loaded.joint_log_likelihood_one(counts)
+
+
+# --- what has no meaning -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("neighbourhood", ["tree", "nearest"])
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"dependence": "hidden"}, "dependence 'independent'"),
+        ({"dependence": "one-dependence"}, "dependence 'independent'"),
+        ({"dependence": "packaged"}, "dependence 'independent'"),
+        ({"event": "one-versus-all", "dependence": "hidden-ratios"}, "dependence 'independent'"),
+        ({"estimate": "correlation"}, "estimate 'additive'"),
+        ({"estimate": "correlation", "factor": "auto"}, "estimate 'additive'"),
+        ({"event": "bernoulli", "estimate": "paths"}, "estimate 'additive'"),
+        ({"event": "attributes"}, "not columns"),
+        ({"event": "gaussian"}, "not columns"),
+        ({"weights": "gain-ratio"}, "weights and document_weights 'uniform'"),
+        ({"weights": "chi-square"}, "weights and document_weights 'uniform'"),
+        ({"document_weights": "discriminative"}, "weights and document_weights 'uniform'"),
+    ],
+    ids=str,
+)
+def test_refuses_what_has_no_meaning(
+    neighbourhood: str, parts: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        streamnb.ComposedNB(neighbourhood=neighbourhood, **parts)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"neighbourhood": "far"}, "neighbourhood must be one of"),
+        ({"neighbourhood": None}, "neighbourhood must be one of"),
+        ({"max_depth": -1}, "max_depth must be a whole number from 0 on"),
+        ({"max_depth": 2.0}, "max_depth must be a whole number from 0 on"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf must be a number above 0"),
+        ({"min_samples_leaf": float("nan")}, "min_samples_leaf must be a number above 0"),
+        ({"min_samples_leaf": "many"}, "min_samples_leaf must be a number"),
+        ({"grow": "fast"}, "grow must be one of 'periodic', 'hoeffding'"),
+        ({"delta": 0}, "delta must be a number above 0"),
+        ({"delta": 1}, "delta must be a probability"),
+        ({"tau": -1}, "tau must be a number from 0 on"),
+        ({"grace_period": 0}, "grace_period must be a number above 0"),
+        ({"neighbourhood": "nearest", "n_neighbors": 0}, "n_neighbors must be a whole number"),
+    ],
+    ids=str,
+)
+def test_refuses_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        streamnb.ComposedNB(**{"neighbourhood": "tree", **parameters})
+
+
+# --- the reference by hand -----------------------------------------------------------------------
+
+
+def test_reference_tree_by_hand() -> None:
+    documents = Documents.from_list(
+        [({"a": 1, "b": 2}, "x", 1.0), ({"a": 1}, "y", 1.0), ({"b": 1, "c": 1}, "x", 1.0)]
+    )
+    # b tells the classes apart. In its leaf are 2 documents of x with 4 tokens, none of y.
+    model = make_reference("MNBTree", min_samples_leaf=1)
+    got = model.joint_log_likelihood(documents, {"b": 1})
+    assert got == pytest.approx({"x": log(3 / 4 * 4 / 8), "y": log(1 / 4 * 1 / 3)})
+    # Without it: y's one document with one token.
+    got = model.joint_log_likelihood(documents, {"c": 1})
+    assert got == pytest.approx({"x": log(1 / 3 * 1 / 3), "y": log(2 / 3 * 1 / 4)})
+    # Too few on the other side: one leaf.
+    got = make_reference("MNBTree", min_samples_leaf=2).joint_log_likelihood(documents, {"c": 1})
+    assert got == pytest.approx({"x": log(3 / 5 * 2 / 8), "y": log(2 / 5 * 1 / 4)})

@@ -1,0 +1,80 @@
+"""Every model equals its slow literal reference after every single message."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from typing import Any
+
+import pytest
+
+from references.documents import Documents
+from support.data import require_data
+from support.models import (
+    ALL_MODELS,
+    ROWS,
+    every,
+    make_model,
+    make_reference,
+    mark,
+)
+from support.streams import (
+    SETTINGS,
+    assert_same_scores,
+    follow,
+    prefixes,
+    sms_stream,
+    synthetic_stream,
+)
+
+# Every model with its own parameters. With others, those that represent a family; all in the soak.
+OTHERS = [
+    pytest.param(name, parameters, id=f"{name}: {title}", marks=mark(name))
+    for name in ALL_MODELS
+    for title, parameters in SETTINGS.items()
+]
+
+
+@every(ALL_MODELS)
+def test_equals_reference_at_every_prefix_of_sms(name: str) -> None:
+    n = ROWS[name].messages
+    follow(name, {}, sms_stream()[:n], prefixes(sms_stream)[: n + 1])
+
+
+@every(ALL_MODELS)
+def test_equals_reference_at_every_prefix_of_three_classes(name: str) -> None:
+    follow(name, {}, synthetic_stream(), prefixes(synthetic_stream))
+
+
+@pytest.mark.parametrize(("name", "parameters"), OTHERS)
+def test_equals_reference_with_other_parameters(name: str, parameters: dict[str, Any]) -> None:
+    past = prefixes(synthetic_stream, weighted=True)
+    follow(name, parameters, synthetic_stream(weighted=True), past)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("name", "parameters"), OTHERS)
+def test_equals_reference_with_other_parameters_along_sms(
+    name: str, parameters: dict[str, Any]
+) -> None:
+    n = ROWS[name].messages
+    follow(name, parameters, sms_stream()[:n], prefixes(sms_stream)[: n + 1])
+
+
+@every(ALL_MODELS)
+def test_text_gives_the_scores_of_its_words(name: str) -> None:
+    """The model's own tokeniser on the raw text, the reference on river's words."""
+    path = require_data("text/sms_spam.jsonl.xz")
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line, _ in zip(lines, range(150), strict=False)]
+    model = make_model(name, refresh_every=1)
+    for record in records[:100]:
+        model.learn_one(record["text"], record["label"])
+    documents = Documents.from_list(sms_stream()[:100])
+    reference = make_reference(name)
+    for record, (counts, _, _) in zip(records[100:], sms_stream()[100:150], strict=True):
+        assert_same_scores(
+            model.joint_log_likelihood_one(record["text"]),
+            reference.joint_log_likelihood(documents, counts),
+            record["id"],
+        )

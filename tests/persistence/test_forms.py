@@ -1,0 +1,84 @@
+"""Files and copies keep the form of documents."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+import streamnb
+from streamnb.errors import ModelFileError
+from streamnb.persistence import saving
+from support.models import COUNTING, make_model, matrix
+from support.streams import learned, sms_stream, synthetic_stream
+
+
+@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@matrix(COUNTING)
+def test_files_and_copies_keep_the_form(name: str, form: str) -> None:
+    stream = synthetic_stream(60)
+    model = learned(make_model(name, form=form), stream[:40])
+    for twin in (
+        type(model).from_bytes(model.to_bytes()),
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(model),
+    ):
+        again = copy.deepcopy(model)
+        assert twin.form == form
+        for x, y, w in stream[40:]:
+            expected = again.joint_log_likelihood_one(x)
+            assert twin.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-12)
+            twin.learn_one(x, y, w)
+            again.learn_one(x, y, w)
+        assert twin.to_bytes() == again.to_bytes()
+    assert model.clone().form == form
+    assert model.clone({"form": "counts"}).form == "counts"
+
+
+def with_parts(data: bytes, header: dict[str, Any], counts: bytes) -> bytes:
+    """Return a model file with another header and other counts, its checksum right."""
+    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    body = len(encoded).to_bytes(8, "little") + encoded + counts
+    return data[:12] + hashlib.sha256(body).digest() + body
+
+
+def test_files_without_forms_are_counts() -> None:
+    """A file of version 1 of the counts, whose model had no such parameter."""
+    model = learned(make_model("HMNB", form="counts"), synthetic_stream(40))
+    data = model.to_bytes()
+    header, counts = saving._read(data)
+    assert counts[:9] == b"streamnb\x03"
+    del header["parameters"]["form"]
+    old = with_parts(data, header, b"streamnb\x01" + counts[9:])
+    loaded = streamnb.HMNB.from_bytes(old)
+    assert loaded.form == "counts"
+    assert loaded.to_bytes() == data
+
+
+def test_damaged_forms_are_refused() -> None:
+    data = learned(make_model("MNB", form="log-unit"), synthetic_stream(40)).to_bytes()
+    header, counts = saving._read(data)
+    with pytest.raises(ModelFileError, match="can't be read"):
+        # Version 1 had none.
+        streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb\x01" + counts[9:]))
+    for version in (b"\x00", b"\x04"):
+        with pytest.raises(ModelFileError, match="version"):
+            streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb" + version + counts[9:]))
+    header["parameters"]["form"] = "idf"
+    with pytest.raises(ModelFileError, match="form"):
+        streamnb.MNB.from_bytes(with_parts(data, header, counts))
+    # The counts have another form than the model says.
+    header["parameters"]["form"] = "unit"
+    with pytest.raises(ModelFileError, match="form"):
+        streamnb.MNB.from_bytes(with_parts(data, header, counts))
+
+
+def test_values_take_few_bytes_of_a_file() -> None:
+    plain, logs = (
+        learned(make_model("MNB", form=form), sms_stream(200)) for form in ("counts", "log-unit")
+    )
+    assert len(logs.to_bytes()) < 1.4 * len(plain.to_bytes())

@@ -1,0 +1,203 @@
+"""Slow literal versions of the models that look at some of the past documents only.
+
+For each message the documents that count are found anew: the tree is grown from the root down the
+one path that the message takes, the nearest documents are sorted by their cosine. Then the literal
+event model of `references.independent` scores the message with the other documents weighing
+nothing. Nothing comes from streamnb.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from references.documents import Array, Documents
+from references.independent import Reference
+from references.relevance import in_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+# Numbers this near are the same but for rounding.
+TIE = 1e-12
+
+
+class _Slice(Reference):
+    """An event model on some documents, all classes and words of the stream being known."""
+
+    def _log_prior(self, docs: Documents, members: NDArray[np.bool_]) -> float:
+        if self.prior != "empirical":
+            return super()._log_prior(docs, members)
+        # A class without documents counts for one.
+        weight = {c: float(docs.weights[docs.of(c)].sum()) or 1.0 for c in docs.classes}
+        inside = {c for c, member in zip(docs.labels, members, strict=True) if member}
+        if not inside:
+            return 0.0
+        return math.log(sum(weight[c] for c in inside) / sum(weight.values()))
+
+
+class NeighbourhoodReference:
+    """Scores of one model given past documents.
+
+    Parameters
+    ----------
+    name
+        An event of `references.independent.PRIORS`, with "Tree" after it or "LWW" before it; or the
+        event alone, with `neighbourhood`.
+    neighbourhood
+        `"tree"` or `"nearest"`; None is what the name says.
+    max_depth, min_samples_leaf
+        How far the tree grows.
+    grow, delta, tau, grace_period
+        How it grows.
+    n_neighbors
+        How many documents are near.
+    max_documents
+        How many of the last documents are known; None is all.
+    parameters
+        Those of `references.independent.Reference`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        neighbourhood: str | None = None,
+        max_depth: int = 64,
+        min_samples_leaf: float = 50.0,
+        grow: str = "periodic",
+        delta: float = 1e-7,
+        tau: float = 0.05,
+        grace_period: float = 200.0,
+        n_neighbors: int = 50,
+        max_documents: int | None = None,
+        prior: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        event = name.replace("Tree", "").replace("LWW", "")
+        self.neighbourhood = neighbourhood or ("tree" if "Tree" in name else "nearest")
+        self.event = _Slice(event, prior=prior or "laplace", **parameters)
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.growth = None if grow == "periodic" else (delta, tau, grace_period)
+        self.n_neighbors = n_neighbors
+        self.max_documents = max_documents
+        self._splits: tuple[Documents | None, dict[Any, Any]] = None, {}
+
+    def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the score of each class for the document `x`."""
+        if not docs.labels:
+            return {}
+        kept = len(docs.labels) if self.max_documents is None else self.max_documents
+        known = np.arange(len(docs.labels)) >= len(docs.labels) - kept
+        find = self._leaf if self.neighbourhood == "tree" else self._nearest
+        weights = find(docs, known, {word: count for word, count in x.items() if count > 0})
+        local = Documents(docs.words, docs.counts, docs.labels, docs.weights * weights)
+        return self.event.joint_log_likelihood(local, x)
+
+    # --- trees --------------------------------------------------------------------------------
+
+    def _leaf(self, docs: Documents, known: NDArray[np.bool_], x: Mapping[Any, float]) -> Array:
+        """Return 1 for the documents in the leaf of `x`, else 0."""
+        if self._splits[0] is not docs:
+            self._splits = docs, {}
+            if self.growth is not None:
+                self._replay(docs, known)
+        members, path = known, ()
+        while (word := self._split(docs, members, path)) is not None:
+            contains = docs.counts[:, docs.words[word]] > 0
+            members = members & (contains if word in x else ~contains)
+            path = (*path, (word, word in x))
+        return members.astype(float)
+
+    def _split(self, docs: Documents, members: NDArray[np.bool_], path: Any) -> Any:
+        """Return the word that the node at the end of a path is split on; None in a leaf."""
+        splits = self._splits[1]
+        if path not in splits:
+            if self.growth is not None:
+                return None
+            found = None if len(path) >= self.max_depth else self._best(docs, members)
+            splits[path] = None if found is None else found[0]
+        return splits[path]
+
+    def _replay(self, docs: Documents, known: NDArray[np.bool_]) -> None:
+        """Let each known document in turn grow the tree of those before it."""
+        assert self.growth is not None
+        delta, tau, grace_period = self.growth
+        splits = self._splits[1]
+        waited: dict[Any, float] = {}
+        for j in np.flatnonzero(known):
+            path: Any = ()
+            members = known & (np.arange(len(known)) <= j)
+            while path in splits:
+                contains = docs.counts[:, docs.words[splits[path]]] > 0
+                members = members & (contains == contains[j])
+                path = (*path, (splits[path], bool(contains[j])))
+            waited[path] = waited.get(path, 0.0) + docs.weights[j]
+            if waited[path] < grace_period:
+                continue
+            waited[path] = 0.0
+            found = None if len(path) >= self.max_depth else self._best(docs, members)
+            if found is None:
+                continue
+            word, lead, classes = found
+            n = docs.weights[members].sum()
+            bound = math.sqrt(math.log(classes) ** 2 * math.log(1 / delta) / (2 * n))
+            if lead > bound + TIE or bound < tau:
+                splits[path] = word
+
+    def _best(self, docs: Documents, members: NDArray[np.bool_]) -> tuple[Any, float, int] | None:
+        """Return the word to split on, by how much it leads, and the number of classes."""
+        weights = docs.weights * members
+        classes = len({c for c, member in zip(docs.labels, members, strict=True) if member})
+        if classes < 2:
+            return None
+        presence = docs.counts > 0
+        of_class = np.array([weights * docs.of(c) for c in docs.classes])
+        present = weights @ presence
+        absent = weights.sum() - present
+        gain = (
+            _entropy(of_class.sum(axis=1)[:, None])[0]
+            - (present * _entropy(of_class @ presence) + absent * _entropy(of_class @ ~presence))
+            / weights.sum()
+        )
+        if gain.max(initial=0.0) <= TIE:
+            return None
+        ties = [word for word, j in docs.words.items() if gain[j] >= gain.max() - TIE]
+        best = min(ties, key=in_bytes)
+        j = docs.words[best]
+        if min(present[j], absent[j]) < self.min_samples_leaf:
+            return None
+        return best, gain[j] - max(0.0, np.delete(gain, j).max(initial=0.0)), classes
+
+    # --- nearest ------------------------------------------------------------------------------
+
+    def _nearest(self, docs: Documents, known: NDArray[np.bool_], x: Mapping[Any, float]) -> Array:
+        """Return what the nearest documents count for, else 0."""
+        row = np.zeros(len(docs.words))
+        for word, count in x.items():
+            if word in docs.words:
+                row[docs.words[word]] = count
+        length = math.sqrt(sum(count**2 for count in x.values()))
+        lengths = np.sqrt((docs.counts**2).sum(axis=1))
+        products = np.where(known, docs.counts @ row, 0.0)
+        shares = products > 0
+        cosines = np.divide(products, length * lengths, out=np.zeros_like(products), where=shares)
+        distances = np.sort(1 - cosines[known])
+        # The distance of the first document that is not near; others are as far as can be.
+        far = distances[self.n_neighbors] if len(distances) > self.n_neighbors else 1.0
+        near = shares & (1 - cosines < far - TIE)
+        if not near.any():
+            return (shares & (1 - cosines <= far + TIE)).astype(float)
+        linear = np.where(near, 1 - (1 - cosines) / (far or 1.0), 0.0)
+        return linear / linear[near].mean()
+
+
+def _entropy(of_class: Array) -> Array:
+    """Return −Σ p ln p of each column of weights, 0 where they are all 0."""
+    total = of_class.sum(axis=0)
+    shares = np.divide(of_class, total, out=np.zeros_like(of_class), where=total > 0)
+    return -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0)

@@ -1,0 +1,104 @@
+"""Slow literal version of the averaged one-dependence estimators (SEMNB, SECNB, SEOVA).
+
+The score is the product and the sum of the formula as they stand, without logarithms, in decimal
+numbers that do not underflow; the logarithm is taken of the result. Nothing comes from streamnb.
+Gain ratios, priors and the independent words of a message without parents are those of the literal
+hidden multinomial naive Bayes in `references.independent`.
+"""
+
+from __future__ import annotations
+
+import decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from references.documents import Array, Documents
+from references.independent import Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+# A gain ratio of nothing but rounding is none: whether a word is a parent at all hangs on it.
+ROUNDING = 1e-13
+
+# Probabilities of 1e-7 to the power of thousands of tokens, and 40 digits of them.
+CONTEXT = decimal.Context(prec=40, Emin=-(10**9), Emax=10**9)
+
+
+class OneDependenceReference:
+    """Scores of one model given past documents; parameters are those of `Reference`."""
+
+    def __init__(self, name: str, **parameters: Any) -> None:
+        self.name = name
+        # The event model, whose priors, treatment of unseen words and independent score it has.
+        self.independent = Reference(name[-3:], **parameters)
+
+    def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the score of each class for the document `x`."""
+        present = {word: count for word, count in x.items() if count > 0}
+        if self.independent.unseen == "skip":
+            present = {word: count for word, count in present.items() if word in docs.words}
+        gain = docs.gain_ratios if docs.labels else np.zeros(0)
+        known = [word for word in present if word in docs.words]
+        # Column by column the messages' counts of the known words: all that is asked below.
+        counts = docs.counts[:, [docs.words[word] for word in known]]
+        weight_of = {word: float(gain[docs.words[word]]) for word in known}
+        parents = [t for t, word in enumerate(known) if weight_of[word] > ROUNDING]
+        if not parents:
+            return self.independent.joint_log_likelihood(docs, x)
+        f = [
+            *(present[word] for word in known),
+            sum(present.values()) - sum(map(present.get, known)),
+        ]
+        weights = [weight_of[known[t]] for t in parents]
+        return {c: self._score(docs, counts, f, parents, weights, docs.of(c)) for c in docs.classes}
+
+    def _score(
+        self,
+        docs: Documents,
+        counts: Array,
+        f: list[float],
+        parents: list[int],
+        weights: list[float],
+        of_c: NDArray[np.bool_],
+    ) -> float:
+        prior = self.independent._log_prior
+        with decimal.localcontext(CONTEXT):
+            mean = decimal.Decimal(0)
+            for t, weight in zip(parents, weights, strict=True):
+                share = decimal.Decimal(weight) / decimal.Decimal(sum(weights))
+                if self.name == "SEMNB":
+                    mean += share * self._estimator(docs, counts, f, t, of_c)
+                elif self.name == "SECNB":
+                    mean += share * self._estimator(docs, counts, f, t, ~of_c)
+                else:
+                    inside = self._estimator(docs, counts, f, t, of_c)
+                    mean += share * inside / self._estimator(docs, counts, f, t, ~of_c)
+            score = float(mean.ln())
+        if self.name == "SEMNB":
+            return prior(docs, of_c) + score
+        if self.name == "SECNB":
+            return -prior(docs, ~of_c) - score
+        return prior(docs, of_c) - prior(docs, ~of_c) + score
+
+    def _estimator(
+        self,
+        docs: Documents,
+        counts: Array,
+        f: list[float],
+        t: int,
+        members: NDArray[np.bool_],
+    ) -> decimal.Decimal:
+        """Return the product of P(w_i|w_t,c)^f_i over the message; Equations 14 and 18."""
+        weights = docs.weights * members * (counts[:, t] > 0)
+        alpha = self.independent.alpha
+        length = float(weights @ docs.lengths) + alpha * self.independent._m(docs)
+        product = decimal.Decimal(1)
+        # The last count is that of all tokens never learned.
+        for together, count in zip([*(weights @ counts), 0.0], f, strict=True):
+            share = decimal.Decimal(float(together) + alpha) / decimal.Decimal(length)
+            product *= share ** decimal.Decimal(count)
+        return product

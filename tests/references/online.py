@@ -1,0 +1,74 @@
+"""Slow literal version of the models whose documents are weighed as they are learned.
+
+A list of documents, each with what it counts for beyond its weight: 1 − P(its class | document) at
+the moment it was learned, to the nearest 1/1024. Each score sums up all of them anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from references.documents import Documents
+from references.weights import WeightsReference
+
+STEPS = 1024
+
+
+class OnlineReference:
+    """Scores of one model, and the documents that it has learned.
+
+    Parameters
+    ----------
+    name
+        An event of `references.weights.EVENTS`.
+    max_documents
+        How many of the last documents count for more than their weight; None is all.
+    parameters
+        Those of `WeightsReference`, `words` among them.
+    """
+
+    def __init__(self, name: str, max_documents: int | None = None, **parameters: Any) -> None:
+        self.reference = WeightsReference(name, max_documents=max_documents, **parameters)
+        self.max_documents = max_documents
+        self.documents: list[tuple[Mapping[Any, float], Any, float]] = []
+        self.extra: list[float] = []
+
+    def learn(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
+        """Weigh a document by all that came before, and add it."""
+        scores = self.joint_log_likelihood(x)
+        probability = 0.0
+        if y in scores:
+            highest = max(scores.values())
+            shares = {label: math.exp(score - highest) for label, score in scores.items()}
+            probability = shares[y] / sum(shares.values())
+        self.documents.append((x, y, w))
+        self.extra.append(math.floor((1 - probability) * STEPS + 0.5) / STEPS)
+
+    def unlearn(self, place: int) -> None:
+        """Forget a document; the others keep what they count for."""
+        del self.documents[place], self.extra[place]
+
+    def joint_log_likelihood(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the score of each class for the document `x`."""
+        if not self.documents:
+            return {}
+        docs = Documents.from_list(self.documents)
+        weights, unseen = self.reference.word_weights(docs)
+        known = len(docs.labels) if self.max_documents is None else self.max_documents
+        extra = np.array(self.extra)
+        extra[: max(len(extra) - known, 0)] = 0
+        row, new = np.zeros(len(docs.words)), 0.0
+        for word, count in x.items():
+            if word in docs.words:
+                row[docs.words[word]] = count
+            elif self.reference.unseen == "smooth":
+                new += count
+        each = docs.weights * (1 + extra)
+        return {
+            label: self.reference._score(docs, row, new, label, weights, unseen, each)
+            for label in docs.classes
+        }

@@ -1,0 +1,126 @@
+"""Naive Bayes on texts with weights of words that minimise a loss, slowly and literally.
+
+Scores are those of `references.weights.WeightsReference`, word by word, and losses those of
+`references.losses.LossReference`. Each message is left out by scoring it with a weight of one less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from references.documents import Array, Documents
+from references.losses import LossReference
+from references.weights import WeightsReference
+
+# The weight of each example, and what the prior and each word add to its margin over each other
+# class.
+Examples = list[tuple[float, list[tuple[float, dict[Any, float]]]]]
+# What ComposedNB calls the loss of each model.
+LOSSES = {
+    "exponential": "ENB",
+    "deviance": "DNB",
+    "likelihood": "LNB",
+    "generalised": "LNB",
+    "squared": "MSENB",
+}
+
+
+class WordFitReference(WeightsReference):
+    """Scores and losses given past documents.
+
+    Parameters
+    ----------
+    event
+        One of `references.weights.EVENTS`.
+    loss
+        One of `LOSSES`.
+    ridge, leave_one_out, alpha, prior, unseen, vocabulary_size, max_documents
+        As at `streamnb.ComposedNB`.
+    """
+
+    def __init__(
+        self,
+        event: str,
+        loss: str,
+        ridge: float = 0.1,
+        leave_one_out: bool = True,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(event, **parameters)
+        self.loss = loss
+        self.losses = LossReference(LOSSES[loss], ridge=ridge)
+        self.leave_one_out = leave_one_out
+
+    def terms(
+        self, docs: Documents, x: Mapping[Any, float], c: Any, each: Array
+    ) -> tuple[float, dict[Any, float]]:
+        """Return the prior's part of the score of a class, and that of each word."""
+        weights, unseen = self.word_weights(docs)
+        nothing = np.zeros(len(docs.words))
+        prior = self._score(docs, nothing, 0.0, c, weights, unseen, each)
+        terms = {}
+        for word, count in x.items():
+            row, new = nothing.copy(), 0.0
+            if word in docs.words:
+                row[docs.words[word]] = count
+            elif self.unseen == "smooth":
+                new = count
+            terms[word] = self._score(docs, row, new, c, weights, unseen, each) - prior
+        return prior, terms
+
+    def scores(
+        self, docs: Documents, x: Mapping[Any, float], weights: Mapping[Any, float], scale: float
+    ) -> dict[Any, float]:
+        """Return the score of each class, words without a weight weighing 1."""
+        scores = {}
+        for c in docs.classes:
+            prior, terms = self.terms(docs, x, c, docs.weights)
+            weighted = sum(weights.get(word, 1.0) * term for word, term in terms.items())
+            scores[c] = scale * (prior + weighted)
+        return scores
+
+    def examples(self, docs: Documents) -> Examples:
+        """Return the indexed messages; one that is alone in its class is none."""
+        examples: Examples = []
+        names = list(docs.words)
+        for j in range(self._first(docs), len(docs.labels)):
+            own = docs.labels[j]
+            each = docs.weights.copy()
+            if self.leave_one_out:
+                each[j] -= min(each[j], 1.0)
+                if each[docs.of(own)].sum() <= 0:
+                    continue
+            x = {name: count for name, count in zip(names, docs.counts[j], strict=True) if count}
+            right, mine = self.terms(docs, x, own, each)
+            margins = []
+            for c in docs.classes:
+                if c != own:
+                    prior, theirs = self.terms(docs, x, c, each)
+                    margins.append((right - prior, {w: mine[w] - theirs[w] for w in x}))
+            examples.append((float(docs.weights[j]), margins))
+        return examples
+
+    def scaled(self, examples: Examples, scale: float) -> Examples:
+        """Return the examples with all margins multiplied."""
+        return [
+            (w, [(scale * o, {t: scale * s for t, s in slopes.items()}) for o, slopes in margins])
+            for w, margins in examples
+        ]
+
+    def multiplier(self, examples: Examples) -> float:
+        """α of Equation 18 with the least loss where all weights are 1: thirds of an interval."""
+        if self.loss != "generalised":
+            return 1.0
+        low, high = -9.0, math.log(2.0)
+
+        def loss(log: float) -> float:
+            return self.losses.loss(self.scaled(examples, math.exp(log)), (1.0, {}))
+
+        for _ in range(60):
+            one, two = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, two) if loss(one) <= loss(two) else (one, high)
+        return math.exp((low + high) / 2)

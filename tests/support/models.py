@@ -1,0 +1,255 @@
+"""The table of models: of each its family, its slow reference, and what tests have to know of it.
+
+Every list of models in the tests follows from `ROWS`, and a test holds `ROWS` against
+`streamnb.models.__all__`: a new model is a new row. Tests of the whole matrix (`matrix`) run the
+representative of each family in `make test` and every model in `make soak`; a model that shares its
+family's code by another event model needs no more. Equality with the slow reference is tested of
+every model, always (`every`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+
+import streamnb
+from references.correlation import CorrelationReference
+from references.filters import FilterReference
+from references.hidden import HiddenReference, RatiosReference
+from references.higher_order import PathsReference
+from references.independent import Reference
+from references.losses import LossReference
+from references.neighbourhood import NeighbourhoodReference
+from references.one_dependence import OneDependenceReference
+from references.packaged import PackagedReference
+from references.weights import WeightsReference
+
+# The ratio of hidden parents that the published figures of HOVA were computed with: a model by the
+# names of its parts, as no class has it.
+RATIOS = "HOVA ratios"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model.
+
+    Attributes
+    ----------
+    name
+        Of the class, or of a composition of parts.
+    family
+        Models that share their code but for the event model.
+    reference
+        Makes the slow literal version, given parameters.
+    make
+        Makes the model, given parameters; None is the class of that name.
+    representative
+        Whether tests of the whole matrix run it in `make test`.
+    parameters
+        Fit for short streams: how often the slow reference weighs all documents, how small a leaf
+        may be, how many documents are near.
+    columns
+        Whether messages are rows of a table, not texts.
+    indexed
+        Whether it looks at past messages, so that it keeps an index of them.
+    paired
+        Whether it pairs words, and so may keep a table of the pairs.
+    messages
+        How many real messages its slow reference follows: fewer where it takes long for one.
+    rounded
+        Whether its sums are of weights that are no integers: other ids of classes or another order
+        of messages are other orders of adding up, which leave other roundings.
+    between_messages
+        Whether it knows nothing of a class from its messages one by one.
+    presence
+        Whether its event model asks whether a word is there, and not how often.
+    """
+
+    name: str
+    family: str
+    reference: Callable[..., Any]
+    make: Callable[..., Any] | None = None
+    representative: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    columns: bool = False
+    indexed: bool = False
+    paired: bool = False
+    messages: int = 300
+    rounded: bool = False
+    between_messages: bool = False
+    presence: bool = False
+
+
+def _rows(family: str, *names: str, reference: Any, represented_by: str, **facts: Any) -> list[Row]:
+    """Return the rows of a family, whose reference takes the name of the model."""
+    return [
+        Row(
+            name,
+            family,
+            partial(reference, name),
+            representative=name == represented_by,
+            **facts,
+        )
+        for name in names
+    ]
+
+
+def _weights(prefix: str, family: str, represented_by: str, **facts: Any) -> list[Row]:
+    """Return the rows of a family of weights, on each event model."""
+    names = [f"{prefix}{event}" for event in ("MNB", "CNB", "OVA")]
+    return _rows(family, *names, reference=WeightsReference, represented_by=represented_by, **facts)
+
+
+_ALL = [
+    *(
+        Row(name, "independent", partial(Reference, name), representative=True)
+        for name in ("MNB", "CNB", "OVA")
+    ),
+    Row("BNB", "independent", partial(Reference, "BNB"), representative=True, presence=True),
+    Row("ComposedNB", "composed", partial(Reference, "MNB")),
+    *_rows(
+        "hidden", "HMNB", "HCNB", "HOVA",
+        reference=HiddenReference, represented_by="HMNB", indexed=True, paired=True,
+    ),
+    Row(
+        RATIOS, "hidden-ratios", partial(RatiosReference, "HOVA"),
+        partial(streamnb.ComposedNB, event="one-versus-all", dependence="hidden-ratios"),
+        representative=True,
+    ),
+    *_rows(
+        "one-dependence", "SEMNB", "SECNB", "SEOVA",
+        reference=OneDependenceReference, represented_by="SECNB", indexed=True, paired=True,
+    ),
+    Row(
+        "HNB", "packaged", partial(PackagedReference, 0.0),
+        indexed=True, paired=True, messages=80,
+    ),
+    Row(
+        "PHNB", "packaged", partial(PackagedReference, "average"),
+        representative=True, indexed=True, paired=True, messages=80,
+    ),
+    Row(
+        "HONB", "higher-order", partial(PathsReference, "HONB"), representative=True,
+        indexed=True, between_messages=True, presence=True,
+    ),
+    Row("NBCF", "correlation", partial(CorrelationReference, "NBCF"), representative=True),
+    *_weights("Rwc", "chi-square", "RwcOVA"),
+    *_weights("GRW", "gain-ratio", "GRWMNB", rounded=True),
+    *_weights("GRS", "selection", "GRSCNB", indexed=True, messages=200),
+    *_weights("DFW", "correlation-based", "DFWOVA", indexed=True, messages=60),
+    *_weights(
+        "DTW", "tree-depth", "DTWMNB",
+        indexed=True, rounded=True, messages=100, parameters={"min_samples_leaf": 1.0},
+    ),
+    *_weights(
+        "DW", "discriminative", "DWCNB", indexed=True, rounded=True, parameters={"rounds": 3}
+    ),
+    *_rows(
+        "tree", "MNBTree", "CNBTree", "OVATree",
+        reference=NeighbourhoodReference, represented_by="OVATree",
+        indexed=True, parameters={"min_samples_leaf": 5.0},
+    ),
+    *_rows(
+        "nearest", "LWWMNB", "LWWCNB", "LWWOVA",
+        reference=NeighbourhoodReference, represented_by="LWWMNB",
+        indexed=True, rounded=True, parameters={"n_neighbors": 10},
+    ),
+    *_rows(
+        "losses", "ENB", "DNB", "LNB", "GDNB", "MSENB",
+        reference=LossReference, represented_by="LNB", columns=True, indexed=True,
+    ),
+    *_rows(
+        "filters", "KLNB", "CBFWNB", "DFWNB", "TreeNB", "SBC",
+        reference=FilterReference, represented_by="KLNB", columns=True, indexed=True,
+    ),
+]  # fmt: skip
+ROWS = {row.name: row for row in _ALL}
+
+
+def names(**facts: Any) -> tuple[str, ...]:
+    """Return the names of the models with these facts: `names(columns=False, indexed=True)`."""
+    return tuple(
+        row.name
+        for row in ROWS.values()
+        if all(getattr(row, fact) == value for fact, value in facts.items())
+    )
+
+
+def family(*families: str) -> tuple[str, ...]:
+    """Return the names of the models of some families."""
+    return tuple(row.name for row in ROWS.values() if row.family in families)
+
+
+# Of texts, each a class.
+MODELS = tuple(name for name in names(columns=False) if name not in (RATIOS, "ComposedNB"))
+# With that one which is no class.
+ALL_MODELS = (*MODELS, RATIOS)
+# Of columns.
+COLUMNS = names(columns=True)
+INDEPENDENT = names(family="independent")
+INDEXED = tuple(name for name in MODELS if ROWS[name].indexed)
+PAIRED = tuple(name for name in MODELS if ROWS[name].paired)
+BETWEEN_MESSAGES = names(between_messages=True)
+ROUNDED = names(rounded=True)
+COUNTING = tuple(name for name in ALL_MODELS if not ROWS[name].presence)
+# Weights of words and of documents.
+WEIGHTED = family(
+    "chi-square", "gain-ratio", "selection", "correlation-based", "tree-depth", "discriminative"
+)
+# The names of the parts, by what the names of models end in.
+EVENTS = {"MNB": "multinomial", "CNB": "complement", "OVA": "one-versus-all"}
+# And by what those of weights of words begin with.
+WORD_WEIGHTS = {
+    "Rwc": "chi-square",
+    "GRW": "gain-ratio",
+    "GRS": "selection",
+    "DFW": "correlation-based",
+    "DTW": "tree-depth",
+}
+
+
+def matrix(models: Iterable[str] = MODELS) -> pytest.MarkDecorator:
+    """Parametrise a test by models: representatives in `make test`, all of them in `make soak`."""
+    return pytest.mark.parametrize("name", cases(models))
+
+
+def every(models: Iterable[str] = MODELS) -> pytest.MarkDecorator:
+    """Parametrise a test by models, all of them in `make test`."""
+    return pytest.mark.parametrize("name", models)
+
+
+def cases(models: Iterable[str]) -> list[Any]:
+    """Return models as parameters of tests, each with its mark."""
+    return [pytest.param(name, marks=mark(name)) for name in models]
+
+
+def mark(name: str) -> pytest.MarkDecorator:
+    """Return the mark of a model's tests: what is no model of the table stands for itself."""
+    if name in ROWS and not ROWS[name].representative:
+        return pytest.mark.soak
+    return pytest.mark.matrix
+
+
+def make_model(name: str, **parameters: Any) -> Any:
+    """Return a new model.
+
+    Parameters
+    ----------
+    name
+        One of `ROWS`.
+    parameters
+        As at the model, beside those of its row.
+    """
+    row = ROWS[name]
+    make = row.make or getattr(streamnb, name)
+    return make(**{**row.parameters, **parameters})
+
+
+def make_reference(name: str, **parameters: Any) -> Any:
+    """Return the slow literal version of a model, with the parameters that references know."""
+    row = ROWS[name]
+    return row.reference(**{**row.parameters, **parameters})

@@ -1,0 +1,105 @@
+"""Streams of texts: real ones, invented ones, their prefixes, and a model that follows one."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from references.documents import Document, Documents
+from river import feature_extraction
+from support.data import require_data
+from support.models import (
+    make_model,
+    make_reference,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+TOLERANCE = 1e-9
+MESSAGES = 300
+SETTINGS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "alpha 0.5, laplace, smooth": {"alpha": 0.5, "prior": "laplace", "unseen": "smooth"},
+    "empirical, skip": {"prior": "empirical", "unseen": "skip"},
+    "alpha 0.5, uniform, skip": {"alpha": 0.5, "prior": "uniform", "unseen": "skip"},
+    "uniform, smooth, m fixed": {"prior": "uniform", "unseen": "smooth", "vocabulary_size": 4000},
+    "alpha 0.5, m fixed": {"alpha": 0.5, "vocabulary_size": 2500},
+}
+
+
+@cache
+def sms_stream(n: int = MESSAGES) -> list[Document]:
+    """Return the first SMS messages as river's bag of words sees them."""
+    bag = feature_extraction.BagOfWords()
+    path = require_data("text/sms_spam.jsonl.xz")
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line, _ in zip(lines, range(n), strict=False)]
+    return [(bag.transform_one(record["text"]), record["label"], 1.0) for record in records]
+
+
+@cache
+def synthetic_stream(n: int = 120, weighted: bool = False, seed: int = 7) -> list[Document]:
+    """Return messages of three classes; the third comes late, and some messages are empty."""
+    rng = random.Random(seed)
+    vocabulary = [f"w{i}" for i in range(45)]
+    favourites = {"a": vocabulary[:15], "b": vocabulary[10:30], "c": vocabulary[25:]}
+    stream: list[Document] = []
+    for i in range(n):
+        label = rng.choice("aaab" if i < 30 else "aaabbc")
+        words = rng.choices(favourites[label], k=rng.randrange(6))
+        words += rng.choices(vocabulary, k=rng.randrange(4))
+        counts = {word: float(words.count(word)) for word in sorted(set(words))}
+        weight = rng.choice([0.25, 0.5, 1.0, 1.5, 3.0]) if weighted else 1.0
+        if weighted:
+            counts = {word: count * rng.choice([0.5, 1.0, 1.25]) for word, count in counts.items()}
+        stream.append((counts, label, weight))
+    return stream
+
+
+def assert_same_scores(got: dict[Any, float], expected: dict[Any, float], where: object) -> None:
+    assert got.keys() == expected.keys(), where
+    for label, score in expected.items():
+        assert abs(got[label] - score) <= TOLERANCE, (where, label, got[label], score)
+
+
+@cache
+def prefixes(stream: Callable[..., list[Document]], **parameters: Any) -> list[Documents]:
+    """Return the documents before each message of a stream, and at last all of them."""
+    documents = Documents.from_list(stream(**parameters))
+    return [documents.first(n) for n in range(len(documents.labels) + 1)]
+
+
+def follow(
+    name: str, parameters: dict[str, Any], stream: list[Document], past: list[Documents]
+) -> None:
+    """Score the next message and a fixed one at every prefix of the stream, then learn."""
+    model = make_model(name, refresh_every=1, **parameters)
+    reference = make_reference(name, **parameters)
+    # Repeated words, a word never learned, fractional counts and a zero.
+    words = list(past[-1].words)
+    fixed = {word: 1 + i % 3 for i, word in enumerate(words[2:60:7])}
+    fixed |= {"never learned": 2.5, words[1]: 0}
+    for n, (counts, label, weight) in enumerate([*stream, ({}, None, 1.0)]):
+        for x in (counts, fixed):
+            assert_same_scores(
+                model.joint_log_likelihood_one(x), reference.joint_log_likelihood(past[n], x), n
+            )
+        if n < len(stream):
+            model.learn_one(counts, label, weight)
+
+
+# --- the reference by hand -----------------------------------------------------------------------
+
+TINY: list[Document] = [({"a": 1, "b": 1}, "ham", 1.0), ({"a": 2, "c": 1}, "spam", 1.0)]
+
+
+def learned(model: Any, stream: Iterable[Document]) -> Any:
+    """Return a model that has learned a stream, message by message."""
+    for x, y, w in stream:
+        model.learn_one(x, y, w)
+    return model

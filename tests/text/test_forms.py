@@ -1,0 +1,354 @@
+"""The form of documents: every model on formed counts is the reference on formed counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import streamnb
+from consumers.command import make_filter
+from consumers.settings import Settings
+from references.documents import Documents
+from references.forms import FORMS, STEP, formed, formed_stream
+from river import base, checks, feature_extraction
+from streamnb.errors import InputError, NotLearnedError
+from streamnb.model_specs import build, model_spec
+from streamnb.text import forms
+from support.models import COUNTING, make_model, make_reference, matrix
+from support.profiles import examples
+from support.streams import assert_same_scores, sms_stream, synthetic_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from references.documents import Document
+
+
+OTHERS = tuple(form for form in FORMS if form != "counts")
+each_form = pytest.mark.parametrize("form", OTHERS)
+each_model = matrix(COUNTING)
+
+
+def follow(name: str, form: str, stream: list[Document], **parameters: Any) -> None:
+    """Score the next message and a fixed one at every prefix of a stream, then learn."""
+    model = make_model(name, refresh_every=1, form=form, **parameters)
+    reference = make_reference(name, **parameters)
+    past = Documents.from_list(formed_stream(stream, form))
+    words = list(past.words)
+    fixed = {word: 1 + i % 3 for i, word in enumerate(words[2:60:7])}
+    fixed |= {"never learned": 2.5, words[1]: 0}
+    for n, (counts, label, weight) in enumerate([*stream, ({}, None, 1.0)]):
+        for x in (counts, fixed):
+            expected = reference.joint_log_likelihood(past.first(n), formed(x, form))
+            assert_same_scores(model.joint_log_likelihood_one(x), expected, n)
+        if n < len(stream):
+            model.learn_one(counts, label, weight)
+
+
+# Some references take long for a message.
+MESSAGES = {"MNB": 150, "CNB": 150, "OVA": 150, "NBCF": 150, "HMNB": 100, "SEMNB": 40}
+
+
+@each_form
+@pytest.mark.parametrize("name", MESSAGES)
+def test_equals_reference_at_every_prefix_of_sms(name: str, form: str) -> None:
+    follow(name, form, sms_stream()[: MESSAGES[name]])
+
+
+@each_model
+def test_equals_reference_at_every_prefix_of_three_classes(name: str) -> None:
+    follow(name, "log-unit", synthetic_stream(80, weighted=True)[30:])
+
+
+@each_form
+def test_equals_reference_with_other_parameters(form: str) -> None:
+    stream = synthetic_stream(80)[20:]
+    follow("CNB", form, stream, alpha=0.5, prior="uniform", unseen="skip", vocabulary_size=90)
+    follow("HMNB", form, stream, alpha=0.25, unseen="skip")
+
+
+@pytest.mark.parametrize("form", ["presence", "log", "unit"])
+@each_model
+def test_text_mapping_and_matrix_give_the_same_values(name: str, form: str) -> None:
+    texts = ["win cash cash now", "see you you you at noon", "win win a phone", "at home", ""]
+    labels = ["spam", "ham", "spam", "ham", "ham"]
+    query = "new win new cash you NEW see other"
+    bag = feature_extraction.BagOfWords()
+    counts = [bag.transform_one(text) for text in texts]
+    words = sorted({word for one in (*counts, bag.transform_one(query)) for word in one})
+    by_text, by_counts, by_texts, by_rows = (
+        make_model(name, form=form, refresh_every=1) for _ in range(4)
+    )
+
+    def rows(messages: list[Any]) -> sparse.csr_matrix:
+        return sparse.csr_matrix([[one.get(word, 0) for word in words] for one in messages])
+
+    for text, one, label in zip(texts, counts, labels, strict=True):
+        by_text.learn_one(text, label)
+        by_counts.learn_one(one, label)
+    by_texts.learn_many(texts, labels)
+    by_rows.learn_many(rows(counts), labels, vocabulary=words)
+    models = (by_text, by_counts, by_texts, by_rows)
+    assert len({model.to_bytes() for model in models}) == 1
+    expected = list(by_text.joint_log_likelihood_one(query).values())
+    counted = bag.transform_one(query)
+    for model in models:
+        for got in (
+            list(model.joint_log_likelihood_one(counted).values()),
+            model.joint_log_likelihood_many([query])[0],
+            model.joint_log_likelihood_many(rows([counted]), words)[0],
+        ):
+            assert got == pytest.approx(expected, abs=1e-9)
+    assert model.predict_many([query]) == [by_text.predict_one(query)]
+    by_text.unlearn_one(counts[2], labels[2])
+    by_counts.unlearn_one(texts[2], labels[2])
+    assert by_text.to_bytes() == by_counts.to_bytes() != by_texts.to_bytes()
+
+
+@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@each_model
+def test_batches_equal_one_by_one(name: str, form: str) -> None:
+    stream = synthetic_stream(90)
+    many, one = make_model(name, form=form), make_model(name, form=form)
+    for start in range(0, 90, 30):
+        part = stream[start : start + 30]
+        many.learn_many([counts for counts, _, _ in part], [label for _, label, _ in part])
+        for counts, label, weight in part:
+            one.learn_one(counts, label, weight)
+        scores = many.joint_log_likelihood_many([counts for counts, _, _ in part])
+        for (counts, _, _), row in zip(part, scores, strict=True):
+            assert row == pytest.approx(list(one.joint_log_likelihood_one(counts).values()))
+    assert many.to_bytes() == one.to_bytes()
+
+
+# --- exactness ------------------------------------------------------------------------------------
+
+WORDS = ("a", "b", "c", "d", "é", ("a", "b"))
+LABELS = ("ham", "spam", "other")
+counts_of_words = st.one_of(st.integers(1, 5), st.sampled_from([0.1, 0.3, 1e-9, 7.7, 2**53]))
+messages = st.dictionaries(st.sampled_from(WORDS), counts_of_words, max_size=6)
+documents = st.tuples(messages, st.sampled_from(LABELS), st.integers(1, 3).map(float))
+streams = st.lists(documents, max_size=10)
+exact_models = pytest.mark.parametrize(
+    ("name", "form"),
+    [("MNB", "log"), ("MNB", "unit"), ("CNB", "presence-unit"), ("HOVA", "log")]
+    + [(name, "log-unit") for name in ("HCNB", "SEMNB", "PHNB")],
+)
+few = examples(40)
+
+
+def built(name: str, form: str, stream: list[Any]) -> Any:
+    model = make_model(name, form=form)
+    for x, y, w in stream:
+        model.learn_one(x, y, w)
+    return model
+
+
+@exact_models
+@few
+@given(stream=streams, extra=documents, order=st.randoms(use_true_random=False))
+def test_unlearning_is_exact(
+    name: str, form: str, stream: list[Any], extra: Any, order: Any
+) -> None:
+    """Fractions that no binary number is are learned and taken back to the last bit."""
+    model = built(name, form, stream)
+    before = model.to_bytes()
+    model.learn_one(*extra)
+    x, y, w = extra
+    model.unlearn_one({word: x[word] for word in order.sample(list(x), len(x))}, y, w)
+    assert model.to_bytes() == before
+    for x, y, w in order.sample(stream, len(stream)):
+        model.unlearn_one(x, y, w)
+    assert model.to_bytes() == built(name, form, []).to_bytes()
+    assert (model.n_words, model.n_cells, model.n_documents) == (0, 0, 0)
+
+
+@exact_models
+@few
+@given(first=streams, second=streams)
+def test_merging_is_learning_both_and_subtracting_undoes_it(
+    name: str, form: str, first: list[Any], second: list[Any]
+) -> None:
+    model, other = built(name, form, first), built(name, form, second)
+    before = model.to_bytes()
+    model.merge(other)
+    assert model.to_bytes() == built(name, form, first + second).to_bytes()
+    model.subtract(other)
+    assert model.to_bytes() == before
+
+
+@each_form
+@pytest.mark.parametrize("name", ["MNB"])
+@few
+@given(stream=streams, order=st.randoms(use_true_random=False))
+def test_bytes_do_not_depend_on_any_order(
+    name: str, form: str, stream: list[Any], order: Any
+) -> None:
+    shuffled = [
+        ({word: x[word] for word in order.sample(list(x), len(x))}, y, w)
+        for x, y, w in order.sample(stream, len(stream))
+    ]
+    assert built(name, form, shuffled).to_bytes() == built(name, form, stream).to_bytes()
+
+
+@each_form
+@few
+@given(counts=st.dictionaries(st.sampled_from(WORDS), counts_of_words, min_size=1))
+@example(counts={"a": 5e-324})
+@example(counts={"a": 5e-324, "b": 2**53, "c": 1})
+@example(counts={str(i): i % 7 + 0.1 for i in range(300)})
+def test_values_learned_are_those_of_the_form(form: str, counts: dict[Any, float]) -> None:
+    model = built("MNB", form, [(counts, "ham", 1.0)])
+    found = model.counts()
+    values = dict(zip(model._store.words(), found.tokens.toarray()[:, 0], strict=True))
+    expected = {
+        " ".join(word) if isinstance(word, tuple) else word: value
+        for word, value in formed(counts, form).items()
+    }
+    assert values.keys() == expected.keys()
+    for word, value in values.items():
+        assert value > 0
+        assert (value / STEP).is_integer()
+        # Rounding may fall to either side where a value lies in the middle.
+        assert abs(value - expected[word]) <= STEP
+    assert found.class_tokens[0] == sum(values.values())
+
+
+@pytest.mark.parametrize("form", ["log", "unit", "log-unit"])
+def test_a_long_stream_comes_and_goes_exactly(form: str) -> None:
+    """A window over a stream: what is left after each step is what the window holds."""
+    stream = sms_stream(200)
+    model = make_model("OVA", form=form)
+    for n, (x, y, w) in enumerate(stream):
+        model.learn_one(x, y, w)
+        if n >= 40:
+            model.unlearn_one(*stream[n - 40])
+    assert model.to_bytes() == built("OVA", form, stream[-40:]).to_bytes()
+
+
+@each_form
+def test_what_was_not_learned_is_refused(form: str) -> None:
+    model = built("MNB", form, [({"a": 2, "b": 1}, "ham", 1.0), ({"a": 1}, "spam", 2.0)])
+    before = model.to_bytes()
+    for never in [({"a": 1, "c": 1}, "ham"), ({"a": 1}, "ham"), ({"a": 1, "b": 3, "c": 2}, "ham")]:
+        with pytest.raises(NotLearnedError):
+            model.unlearn_one(*never)
+        assert model.to_bytes() == before
+
+
+@pytest.mark.parametrize("one", FORMS)
+def test_models_of_different_forms_do_not_merge(one: str) -> None:
+    model = built("MNB", one, synthetic_stream(20))
+    for form in FORMS:
+        other = built("MNB", form, synthetic_stream(20))
+        for change in (model.merge, model.subtract):
+            if form != one:
+                with pytest.raises(InputError, match="forms"):
+                    change(other)
+            else:
+                change(other)
+
+
+FORMED = {
+    "MNB log-unit": streamnb.MNB(form="log-unit"),
+    "HMNB log": streamnb.HMNB(form="log"),
+    "ComposedNB unit": streamnb.ComposedNB(event="complement", form="unit"),
+}
+
+
+def river_checks() -> list[Any]:
+    """Return river's checks of every model, each a test of its own."""
+    return [
+        pytest.param(model, check, id=f"{name}: {check.__name__} {place}")
+        for name, model in FORMED.items()
+        for place, check in enumerate(checks.yield_checks(model))
+        if check.__name__ not in model._unit_test_skips()
+    ]
+
+
+@pytest.mark.parametrize(("model", "check"), river_checks())
+def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], None]) -> None:
+    check(model.clone())
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+def test_names_are_those_of_the_core() -> None:
+    assert forms.FORMS == FORMS
+    for form in FORMS:
+        assert built("MNB", form, [({"a": 1}, "ham", 1.0)]).counts().tokens.sum() > 0
+
+
+@pytest.mark.parametrize("form", ["idf", "", None, 1, ["log"]])
+def test_unknown_forms_are_refused(form: Any) -> None:
+    for name in ("MNB", "BNB"):
+        with pytest.raises(InputError, match="form must be one of 'counts', 'presence'"):
+            make_model(name, form=form)
+
+
+@each_form
+@pytest.mark.parametrize(
+    "make",
+    [
+        streamnb.BNB,
+        streamnb.HONB,
+        lambda form: streamnb.PHNB(columns=True, form=form),
+        lambda form: streamnb.ComposedNB(event="bernoulli", form=form),
+    ],
+)
+def test_forms_that_change_nothing_are_refused(make: Callable[..., Any], form: str) -> None:
+    with pytest.raises(InputError, match="changes nothing"):
+        make(form=form)
+    assert make(form="counts").form == "counts"
+
+
+def test_specifications_take_forms() -> None:
+    spec = model_spec("ComposedNB(event='one-versus-all', form='log-unit')")
+    model: Any = build(spec)
+    assert model.form == "log-unit"
+    assert make_filter("sms", Settings(model="MNB(form='log')")).model.form == "log"
+    with pytest.raises(InputError, match="form must be one of"):
+        build(model_spec("MNB(form='logs')"))
+
+
+@each_form
+def test_explanations_add_up(form: str) -> None:
+    model = built("MNB", form, synthetic_stream(60))
+    x = {"w1": 3, "w2": 1, "new": 2, "newer": 1}
+    explanation = model.explain_one(x)
+    assert set(explanation.words) == set(x)
+    for label, score in model.joint_log_likelihood_one(x).items():
+        parts = sum(terms[label] for terms in explanation.words.values())
+        assert explanation.baseline[label] + parts == pytest.approx(score)
+
+
+def test_rounding_keeps_decisions_and_lets_all_be_unlearned() -> None:
+    """Beside a model that learns the values as they are: what rounding costs and what it is for."""
+    form = "log-unit"
+    stream = [(x, formed(x, form, step=0.0), y) for x, y, _ in sms_stream(5574)]
+    rounded, plain = make_model("MNB", form=form), make_model("MNB")
+    for n, (x, values, y) in enumerate(stream):
+        if n:
+            scores, expected = (
+                rounded.joint_log_likelihood_one(x),
+                plain.joint_log_likelihood_one(values),
+            )
+            assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5)
+            assert rounded.predict_one(x) == plain.predict_one(values)
+        rounded.learn_one(x, y)
+        plain.learn_one(values, y)
+    refused = 0
+    for x, values, y in reversed(stream):
+        rounded.unlearn_one(x, y)
+        try:
+            plain.unlearn_one(values, y)
+        except NotLearnedError:
+            refused += 1
+    assert (rounded.n_words, rounded.n_cells) == (0, 0)
+    assert plain.n_words > 1500
+    assert refused > 100
