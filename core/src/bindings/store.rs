@@ -114,9 +114,8 @@ impl CountStore {
     /// The state as canonical bytes; classes with documents, in the order of their ranks.
     /// Without `parents` they are a function of what was learned and nothing else.
     fn snapshot<'py>(&self, py: Python<'py>, parents: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| {
-            self.read_detached(|store| store.snapshot(&store.class_order(), parents))
-        });
+        let bytes =
+            py.detach(|| self.read_detached(|store| store.snapshot(&store.class_order(), parents)));
         Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
     }
 

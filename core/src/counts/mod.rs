@@ -17,5 +17,6 @@ pub mod slice;
 pub mod snapshot;
 pub mod statistic;
 pub mod store;
+pub mod swap;
 pub mod unlearn;
 pub mod vocabulary;
