@@ -1,8 +1,8 @@
 """Draw the house: every room of the code in its layer, with its files and its purpose.
 
-The order of the rooms of Python is the one of the contracts in pyproject.toml, which `make lint`
-keeps; the purpose of a room is the first sentence of its docstring. `docs/generate.py` writes the
-figure into architecture.md.
+The order of the rooms is the one that `make lint` keeps: of Python by the contracts in
+pyproject.toml, of Rust by `tools/check_imports_rust.py`. The purpose of a room is the first
+sentence of its docstring. `docs/generate.py` writes the figure into architecture.md.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 108
 FLOW = ("text", "tokens", "ids", "counts", "statistics", "scores", "label")
 
-# The rooms of the core, highest first.
-CORE = ("bindings", "explain", "scoring", "statistics", "counts", "text", "error")
 
 # Which part of the flow a room does.
 STEPS = {
@@ -117,6 +115,19 @@ def contracts() -> dict[str, list[str]]:
     }
 
 
+def core_rooms() -> list[str]:
+    """Return the rooms of the core, highest first, as `tools/check_imports_rust.py` orders them."""
+    program = ast.parse((ROOT / "tools" / "check_imports_rust.py").read_text(encoding="utf-8"))
+    values = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in program.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in ("ROOMS", "FREE")
+    }
+    return [*reversed(values["ROOMS"]), *values["FREE"]]
+
+
 def floors() -> list[Floor]:
     """Return the floors of the house, highest first.
 
@@ -129,7 +140,7 @@ def floors() -> list[Floor]:
     plans = [
         ("filters on Kafka", "consumers/streamnb_consumers", ".py", ordered["streamnb_consumers"]),
         ("the Python package", "streamnb", ".py", ordered["streamnb"]),
-        ("the native core, in Rust", "core/src", ".rs", list(CORE)),
+        ("the native core, in Rust", "core/src", ".rs", core_rooms()),
     ]
     found = []
     for title, folder, suffix, order in plans:
