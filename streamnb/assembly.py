@@ -138,5 +138,5 @@ def open_counts(
         columns=parts.event.columns,
         own_pairs=parts.dependence.own_pairs,
         form=form,
-        weighed=parts.document_weights.online,
+        instance_weights=parts.document_weights.online,
     )

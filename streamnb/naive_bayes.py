@@ -242,7 +242,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         if (attributes := attributes_of(self._store)) is not None:
             attributes.halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
         if parts.document_weights.online:
-            self._store.weigh(self._scoring)
+            self._store.weigh_instances(self._scoring)
         if self._columns is not None:
             self._store.declare(self._columns.declared)
         parts.neighbourhood.plant(self._store, None)

@@ -171,7 +171,7 @@ class PackagedParents(Dependence):
         least = 0.0 if packaging.learns else packaging.bits
         if not give_bags(store, documents.counts.layout, pairs, least):
             return False
-        store.set_bag_threshold(packaging.bits)
+        store.set_package_threshold(packaging.bits)
         return True
 
 

@@ -60,7 +60,7 @@ def dump(model: NaiveBayes) -> bytes:
             name: [low.hex(), high.hex()] for name, (low, high) in model._columns.ranges.items()
         }
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(parents=False)
+    body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(statistics=False)
     checksum = hashlib.sha256(body).digest()
     return MAGIC + VERSION.to_bytes(4, "little") + checksum + body
 
@@ -131,10 +131,10 @@ def state(model: NaiveBayes) -> dict[str, Any]:
     return {
         "parameters": {name: getattr(model, name) for name in model._get_params()},
         "labels": model.classes_,
-        "counts": model._store.snapshot(parents=True),
+        "counts": model._store.snapshot(statistics=True),
         "effective": model._store.effective(),
         "weights": model._store.weights(),
-        "exponents": model._store.exponents(),
+        "exponents": model._store.fitted_weights(),
         "tree": model._store.tree(),
         "schedule": (model._schedule.messages, model._schedule.due),
         "columns": dict(model._columns.ranges) if model._columns is not None else None,

@@ -244,7 +244,7 @@ def give_bags(store: _core.CountStore, layout: int, pairs: Information, threshol
     """Give a store the bags of these pairs; False if ids have other meanings by now."""
     kept = pairs.bits >= threshold
     first, second, bits = pairs.first[kept], pairs.second[kept], pairs.bits[kept]
-    return store.set_bags(layout, first, second, bits, threshold)
+    return store.set_packages(layout, first, second, bits, threshold)
 
 
 # The thresholds that "auto" compares, in averages: from hidden naive Bayes to the plain one.
@@ -324,7 +324,7 @@ class Packaging:
 
         def note(weight: float) -> None:
             self.record(losses, weight)
-            store.set_bag_threshold(self.bits)
+            store.set_package_threshold(self.bits)
 
         return note
 

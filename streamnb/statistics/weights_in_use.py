@@ -66,10 +66,10 @@ class WeightsInUse:
                 chi_square=self.words.chi_square,
             )
             if self.fit is not None:
-                kept = None if anew else store.exponents()
+                kept = None if anew else store.fitted_weights()
                 before = None if kept is None else np.frombuffer(kept[0])
                 fitted = self.fit.exponents(indexed, used, before)
-                if store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale):
+                if store.set_fitted_weights(indexed.counts.layout, fitted.words, fitted.scale):
                     return
                 continue
             words = self.words.weigh(indexed, used)
@@ -94,7 +94,7 @@ class WeightsInUse:
 
     def by_word(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word; nothing where words have none of their own."""
-        kept = store.exponents() if self.fit is not None else store.weights()
+        kept = store.fitted_weights() if self.fit is not None else store.weights()
         if not (self.words.periodic or self.fit is not None) or kept is None:
             return {}
         names = sorted(word for word in store.words() if word)
@@ -106,7 +106,7 @@ def restore_weights(store: _core.CountStore, kept: Any, exponents: Any) -> None:
     """Give a store that was restored the weights and exponents that it had, if it had any."""
     if exponents is not None:
         words, scale = exponents
-        store.set_exponents(store.layout, np.frombuffer(words), scale)
+        store.set_fitted_weights(store.layout, np.frombuffer(words), scale)
     if kept is None:
         return
     words, unseen, documents, indptr, class_ids, tokens = kept
