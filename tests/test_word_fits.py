@@ -370,13 +370,13 @@ def test_what_does_not_compose_says_why(parameters: dict[str, Any], why: str) ->
         ComposedNB(**{"weights": "likelihood"} | parameters)
 
 
-def test_exponents_that_do_not_fit_are_refused() -> None:
+def test_fitted_weights_that_do_not_fit_are_refused() -> None:
     store = learned(make(), synthetic_stream())._store
     n = len(Documents.from_list(synthetic_stream()).words)
     assert store.set_fitted_weights(store.layout, np.ones(n), 1.0)
     assert not store.set_fitted_weights(store.layout + 1, np.ones(n), 1.0)
     for wrong in ((-np.ones(n), 1.0), (np.ones(n), math.nan), (np.full(n, np.inf), 1.0)):
-        with pytest.raises(InputError, match="exponents: "):
+        with pytest.raises(InputError, match="fitted weights: "):
             store.set_fitted_weights(store.layout, *wrong)
 
 
