@@ -5,8 +5,8 @@ mod common;
 use _core::counts::store::{Settings, Store};
 use _core::scoring::options::Options;
 use _core::scoring::scorer::Scoring;
-use _core::statistics::word_weights::Weights;
-use common::{Example, Learner, UNBOUNDED, assert_consistent, snapshot, stream};
+use _core::statistics::word_weights::{WeightArrays, Weights};
+use common::{Example, Learner, UNBOUNDED, assert_close, assert_consistent, snapshot, stream};
 use std::sync::Arc;
 
 const WEIGHED: Settings =
@@ -92,4 +92,36 @@ fn snapshots_with_weights_that_none_can_have_are_refused() {
     let mut altered = bytes.clone();
     altered[place..place + 2].copy_from_slice(&[0x80, 0x08]);
     assert!(Store::restore(&altered).is_ok());
+}
+
+#[test]
+fn weights_of_words_keep_the_instance_weights_in_use() {
+    let examples = stream(23, 90, 40, 3);
+    let mut learner = weighing(Store::new(Settings { max_documents: 30, ..WEIGHED }));
+    for example in &examples[..60] {
+        learner.learn_instance(example);
+    }
+    let scores = |learner: &mut Learner| -> Vec<Vec<f64>> {
+        examples.iter().map(|example| learner.scores(&scoring(), &example.words)).collect()
+    };
+    let in_use = learner.store.export_statistic::<Weights>().expect("weights");
+    for late in [false, true] {
+        let mut other = Learner::from(learner.store.clone());
+        // All words weigh 1, and what documents count for is not said.
+        let arrays = WeightArrays { unseen: 1.0, ..WeightArrays::default() };
+        let weights = Weights::new(&arrays, &other.store).expect("valid weights");
+        let (layout, version) = (other.store.layout(), other.store.version());
+        if late {
+            for example in &examples[60..] {
+                other.learn_instance(example);
+            }
+        }
+        let expected = scores(&mut other);
+        assert!(other.store.swap_in(weights, layout, version).is_ok());
+        for (found, expected) in scores(&mut other).iter().zip(expected) {
+            assert_close(found, &expected, 1e-11);
+        }
+        let exported = other.store.export_statistic::<Weights>().expect("weights");
+        assert_eq!(exported.tokens == in_use.tokens, !late);
+    }
 }

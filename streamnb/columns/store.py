@@ -192,20 +192,20 @@ class AttributeStore:
     def weights(self) -> None:
         """Return None: words have no weights, and those of attributes are in `snapshot`."""
 
-    def exponents(self) -> None:
+    def fitted_weights(self) -> None:
         """Return None, as `weights`."""
 
     def tree(self) -> None:
         """Return None: all messages count."""
 
-    def snapshot(self, parents: bool) -> bytes:
-        """Return everything as canonical bytes; with `parents` the weights in use too."""
+    def snapshot(self, statistics: bool) -> bytes:
+        """Return everything as canonical bytes; with `statistics` the weights in use too."""
         places = {class_id: place for place, class_id in enumerate(self.order)}
-        weights = self.in_use.state(places) if parents else None
+        weights = self.in_use.state(places) if statistics else None
         kept = {**self.counted.state(places), "weights": weights}
         encoded = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
         head = len(encoded).to_bytes(8, "little")
-        return head + encoded + self.counted.native.snapshot(parents=False)
+        return head + encoded + self.counted.native.snapshot(statistics=False)
 
     @classmethod
     def restore(
@@ -251,7 +251,7 @@ def open_store(
             columns=True,
             own_pairs=False,
             form="counts",
-            weighed=False,
+            instance_weights=False,
         )
         store = AttributeStore(native, settings)
     return cast("_core.CountStore", store)

@@ -292,8 +292,8 @@ def test_bags_keep_to_their_bound() -> None:
         whole.learn_one(counts, label, weight)
     model.refresh()
     whole.refresh()
-    strongest = sorted((bits for _, _, bits in whole._store.bags()), reverse=True)[:7]
-    assert sorted((bits for _, _, bits in model._store.bags()), reverse=True) == strongest
+    strongest = sorted((bits for _, _, bits in whole._store.packages()), reverse=True)[:7]
+    assert sorted((bits for _, _, bits in model._store.packages()), reverse=True) == strongest
 
 
 def test_bags_survive_words_that_are_forgotten() -> None:

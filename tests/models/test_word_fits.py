@@ -42,7 +42,7 @@ def make(event: str = "OVA", loss: str = "generalised", **parameters: Any) -> Co
 
 
 def scale_of(model: ComposedNB) -> float:
-    kept = model._store.exponents()
+    kept = model._store.fitted_weights()
     return 1.0 if kept is None else kept[1]
 
 
@@ -365,14 +365,14 @@ def test_what_does_not_compose_says_why(parameters: dict[str, Any], why: str) ->
         ComposedNB(**{"weights": "likelihood"} | parameters)
 
 
-def test_exponents_that_do_not_fit_are_refused() -> None:
+def test_fitted_weights_that_do_not_fit_are_refused() -> None:
     store = learned(make(), synthetic_stream())._store
     n = len(Documents.from_list(synthetic_stream()).words)
-    assert store.set_exponents(store.layout, np.ones(n), 1.0)
-    assert not store.set_exponents(store.layout + 1, np.ones(n), 1.0)
+    assert store.set_fitted_weights(store.layout, np.ones(n), 1.0)
+    assert not store.set_fitted_weights(store.layout + 1, np.ones(n), 1.0)
     for wrong in ((-np.ones(n), 1.0), (np.ones(n), math.nan), (np.full(n, np.inf), 1.0)):
-        with pytest.raises(InputError, match="exponents: "):
-            store.set_exponents(store.layout, *wrong)
+        with pytest.raises(InputError, match="fitted weights: "):
+            store.set_fitted_weights(store.layout, *wrong)
 
 
 def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

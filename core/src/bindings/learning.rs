@@ -17,7 +17,7 @@ use std::collections::HashMap;
 impl CountStore {
     /// Gives messages instance weights as they are learned from now on, by how probable their class
     /// is by this scoring. The store is one of messages with instance weights.
-    fn weigh(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
+    fn weigh_instances(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
         let inner = scoring.inner.clone();
         py.detach(|| self.write_detached(|store| store.weigh_instances(inner)))
             .map_err(|error| raise(py, error))

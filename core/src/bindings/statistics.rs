@@ -41,9 +41,9 @@ impl CountStore {
         Ok(self.swap_in(py, Parents::new(weights), layout))
     }
 
-    /// Sets the bags: pairs of attributes, the first below the second, with their information.
+    /// Sets the packages: pairs of attributes, the first below the second, with their information.
     /// False, with nothing changed, if ids changed their meaning since `layout`.
-    fn set_bags(
+    fn set_packages(
         &self,
         py: Python<'_>,
         layout: u64,
@@ -65,13 +65,13 @@ impl CountStore {
         Ok(self.swap_in(py, packages, layout))
     }
 
-    /// Leaves out members of bags with less information than this.
-    fn set_bag_threshold(&self, py: Python<'_>, threshold: f64) {
+    /// Leaves out members of packages with less information than this.
+    fn set_package_threshold(&self, py: Python<'_>, threshold: f64) {
         self.write(py, |store| store.set_package_threshold(threshold));
     }
 
-    /// What the bags in use hold: (attribute, attribute, information), once for each pair.
-    fn bags(&self, py: Python<'_>) -> Vec<(u32, u32, f64)> {
+    /// What the packages in use hold: (attribute, attribute, information), once for each pair.
+    fn packages(&self, py: Python<'_>) -> Vec<(u32, u32, f64)> {
         let members = self.read(py, |store| store.packages().members(|id| id));
         members.into_iter().map(|member| (member.low, member.high, member.information)).collect()
     }
@@ -170,9 +170,9 @@ impl CountStore {
         Ok(Some(arrays.into_pyobject(py)?.into_any()))
     }
 
-    /// Sets the exponents of words in the score, float64 by id, and what they and the prior are
-    /// multiplied by. False, with nothing changed, if ids changed their meaning since `layout`.
-    fn set_exponents(
+    /// Sets the fitted weights of words, float64 by id, and what they and the prior are multiplied
+    /// by in the score. False, with nothing changed, if ids changed their meaning since `layout`.
+    fn set_fitted_weights(
         &self,
         py: Python<'_>,
         layout: u64,
@@ -183,9 +183,9 @@ impl CountStore {
         Ok(self.swap_in(py, fitted.map_err(|error| raise(py, error))?, layout))
     }
 
-    /// The exponents in use, words numbered as in a store restored from the snapshot, and what
+    /// The fitted weights in use, words numbered as in a store restored from the snapshot, and what
     /// they are multiplied by; None where there are none.
-    fn exponents<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
+    fn fitted_weights<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
         let (words, scale) =
             py.detach(|| self.read_detached(Store::export_statistic::<FittedWeights>))?;
         Some((bytes_of(py, &words), scale))

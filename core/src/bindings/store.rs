@@ -84,7 +84,7 @@ impl CountStore {
                 "frequencies" => settings.frequencies = value.extract()?,
                 "columns" => settings.columns = value.extract()?,
                 "own_pairs" => settings.own_pairs = value.extract()?,
-                "weighed" => settings.instance_weights = value.extract()?,
+                "instance_weights" => settings.instance_weights = value.extract()?,
                 "form" => {
                     let form = value.extract::<PyBackedStr>()?;
                     settings.form = Form::named(&form).ok_or_else(|| {
@@ -112,10 +112,11 @@ impl CountStore {
     }
 
     /// The state as canonical bytes; classes with documents, in the order of their ranks.
-    /// Without `parents` they are a function of what was learned and nothing else.
-    fn snapshot<'py>(&self, py: Python<'py>, parents: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes =
-            py.detach(|| self.read_detached(|store| store.snapshot(&store.class_order(), parents)));
+    /// Without `statistics` they are a function of what was learned and nothing else.
+    fn snapshot<'py>(&self, py: Python<'py>, statistics: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| {
+            self.read_detached(|store| store.snapshot(&store.class_order(), statistics))
+        });
         Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
     }
 

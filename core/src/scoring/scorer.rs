@@ -88,15 +88,17 @@ impl Scoring {
     /// Computes what all messages share, class by class: once for a batch.
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
         let parameters = &self.parameters;
-        match (&self.estimate, store.statistic::<Weights>()) {
-            (Estimate::Effective, _) => parameters.prepare_effective(store, terms),
-            (Estimate::Weighted, Some(weights)) => {
-                parameters.prepare_weighted(store, weights, terms);
+        match &self.estimate {
+            Estimate::Additive => parameters.prepare(store, terms),
+            Estimate::Weighted => match store.statistic() {
+                Some(weights) => parameters.prepare_weighted(store, weights, terms),
+                None => parameters.prepare(store, terms),
+            },
+            Estimate::Correlation(correlation) => {
+                parameters.prepare(store, terms);
+                correlation.prepare(store, terms);
             }
-            _ => parameters.prepare(store, terms),
-        }
-        if let Estimate::Correlation(correlation) = &self.estimate {
-            correlation.prepare(store, terms);
+            Estimate::Effective => parameters.prepare_effective(store, terms),
         }
         match self.weights {
             ScoreWeights::ChiSquare => parameters.prepare_chi_square(store, terms),
@@ -137,17 +139,16 @@ impl Scoring {
         out.clear();
         out.resize(terms.len(), 0.0);
         let parameters = &self.parameters;
-        match (&self.estimate, store.statistic::<Weights>()) {
-            (Estimate::Correlation(correlation), _) => {
+        match &self.estimate {
+            Estimate::Additive => parameters.add_words(store, store.rows(), terms, bag, out),
+            Estimate::Weighted => match store.statistic() {
+                Some(weights) => parameters.add_weighted(store, weights, terms, bag, out),
+                None => parameters.add_words(store, store.rows(), terms, bag, out),
+            },
+            Estimate::Correlation(correlation) => {
                 correlation.add(parameters.event, store, terms, bag, out);
             }
-            (Estimate::Effective, _) => parameters.add_effective(store, terms, bag, out),
-            (Estimate::Weighted, Some(weights)) => {
-                parameters.add_weighted(store, weights, terms, bag, out);
-            }
-            (Estimate::Additive | Estimate::Weighted, _) => {
-                parameters.add_words(store, store.rows(), terms, bag, out);
-            }
+            Estimate::Effective => parameters.add_effective(store, terms, bag, out),
         }
         self.multiply_ratios(store, terms, bag, out);
     }

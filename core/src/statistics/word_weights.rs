@@ -197,8 +197,10 @@ impl Statistic for Weights {
     fn take_over(&mut self, used: &Self) {
         if used.instances.is_online() {
             self.instances.clone_from(&used.instances);
-            let totals = used.totals.iter();
-            self.totals = totals.map(|used| Totals { tokens: 0.0, ..*used }).collect();
+            self.totals.resize(used.totals.len(), Totals::default());
+            for (own, used) in self.totals.iter_mut().zip(&used.totals) {
+                own.documents = used.documents;
+            }
         }
     }
 

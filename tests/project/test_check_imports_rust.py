@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-CHECK = Path(__file__).parents[1] / "tools" / "check_imports_rust.py"
+CHECK = Path(__file__).parents[2] / "tools" / "check_imports_rust.py"
 
 CLEAN = {
     "lib.rs": "pub mod text;\npub mod counts;\npub mod error;\npub mod scoring;\n",
