@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Document = tuple[Mapping[Any, float], Hashable, float]
 
-MODELS = ("BNB", "MNB", "CNB", "OVA", "HMNB", "HCNB", "HOVA")
+MODELS = ("BNB", "MNB", "CNB", "TWCNB", "OVA", "HMNB", "HCNB", "HOVA")
 # What the published figures of HOVA were computed with: the mean over parents of the ratio of the
 # two sides, in place of Equation 16's ratio of the two means.
 RATIOS = "HOVA ratios"
 DEFAULT_PRIOR = dict.fromkeys((*MODELS, RATIOS), "laplace") | dict.fromkeys(
     ("BNB", "MNB", "HMNB"), "empirical"
 )
+DEFAULT_PRIOR["TWCNB"] = "uniform"
 DEFAULT_UNSEEN = dict.fromkeys((*MODELS, RATIOS), "smooth") | {"BNB": "skip"}
 
 # A word *at* the average qualifies as a parent. Rounding must not disqualify it where several words
@@ -191,9 +192,18 @@ class Reference:
     ) -> float:
         if self.name.startswith("H"):
             return self._hidden(docs, x, members, gain)
-        return sum(
+        logs = sum(
             count * math.log(self._conditional(docs, word, members)) for word, count in x.items()
         )
+        return logs / self._normaliser(docs, members) if self.name == "TWCNB" else logs
+
+    def _normaliser(self, docs: Documents, members: NDArray[np.bool_]) -> float:
+        """Return −Σ_k ln θ_k over all m words; 1 where there is one word, which weighs nothing."""
+        if self._m(docs) == 1:
+            return 1.0
+        known = sum(math.log(self._conditional(docs, word, members)) for word in docs.words)
+        others = self._m(docs) - len(docs.words)
+        return -known - others * math.log(self._conditional(docs, None, members))
 
     def _conditional(self, docs: Documents, word: Any, members: NDArray[np.bool_]) -> float:
         """Equations 6 and 7."""

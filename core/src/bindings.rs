@@ -556,13 +556,14 @@ impl Scoring {
             "bernoulli" => Event::Bernoulli,
             "multinomial" => Event::Multinomial,
             "complement" => Event::Complement,
+            "normalised-complement" => Event::NormalisedComplement,
             "one-versus-all" => Event::OneVersusAll,
             "attributes" => Event::Attributes,
             // Its numbers are not the core's.
             "gaussian" => Event::Categories,
             other => {
                 let message = format!(
-                    "event must be 'bernoulli', 'multinomial', 'complement', 'one-versus-all', 'attributes' or 'gaussian', not {other:?}"
+                    "event must be 'bernoulli', 'multinomial', 'complement', 'normalised-complement', 'one-versus-all', 'attributes' or 'gaussian', not {other:?}"
                 );
                 return Err(input_error(py, message));
             }
@@ -598,6 +599,11 @@ impl Scoring {
                 "{what} need word counts: combine them with the event 'multinomial', \
                  'complement' or 'one-versus-all', not 'bernoulli'"
             );
+            return Err(input_error(py, message));
+        }
+        if hidden.is_some() && event == Event::NormalisedComplement {
+            let message = "the event 'normalised-complement' needs the dependence 'independent': its \
+                           weights are of words alone";
             return Err(input_error(py, message));
         }
         if hidden.is_some() && event == Event::Categories {
@@ -879,6 +885,12 @@ impl CountStore {
         let inner = scoring.inner.clone();
         py.detach(|| self.write_detached(|store| store.weigh(inner)))
             .map_err(|error| raise(py, error))
+    }
+
+    /// Keeps what normalises the weights of complements by this scoring, from now on.
+    fn normalise(&self, py: Python<'_>, scoring: &Scoring) {
+        let inner = scoring.inner.clone();
+        py.detach(|| self.write_detached(|store| store.normalise(inner)));
     }
 
     /// Learns one message.

@@ -33,6 +33,7 @@ from streamnb.parts.events import (
     Complement,
     Gaussian,
     Multinomial,
+    NormalisedComplement,
     OneVersusAll,
 )
 from streamnb.parts.fitted_weights import Fitted
@@ -73,6 +74,7 @@ __all__ = [
     "Multinomial",
     "Nearest",
     "Neighbourhood",
+    "NormalisedComplement",
     "OneDependence",
     "OneVersusAll",
     "Packaged",

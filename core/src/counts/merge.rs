@@ -52,6 +52,9 @@ impl Store {
         }
         self.pruned |= other.pruned;
         self.recount_weights();
+        if let Some(normalised) = &mut self.normalised {
+            normalised.recount(&self.rows);
+        }
         self.version += 1;
         self.prune_to_bound();
         Ok(())

@@ -8,6 +8,7 @@ use crate::counts::pairs::PairTable;
 use crate::counts::rows::{Class, ClassId, Rows, take};
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
+use crate::scoring::normalised::Normalised;
 use crate::scoring::scorer::Scoring;
 use crate::statistics::bags::Bags;
 use crate::statistics::effective::Effective;
@@ -69,6 +70,8 @@ pub struct Store {
     pub(crate) weights: Option<Box<Weights>>,
     /// Weights of words in the score alone, where there are any: other statistics in use.
     pub(crate) exponents: Option<Box<Exponents>>,
+    /// What normalises the weights of complements, where a model needs it.
+    pub(crate) normalised: Option<Box<Normalised>>,
     /// How messages are scored that are weighed as they come.
     pub(crate) weighing: Option<Arc<Scoring>>,
     /// The tree in use, where a model has one.
@@ -96,6 +99,7 @@ impl Store {
             effective: Effective::default(),
             weights: None,
             exponents: None,
+            normalised: None,
             weighing: None,
             tree: None,
             pruned: false,
@@ -210,6 +214,9 @@ impl Store {
         if class as usize >= self.classes.len() {
             self.classes.resize_with(class as usize + 1, Class::default);
         }
+        if let Some(normalised) = &mut self.normalised {
+            normalised.take(&self.rows, bag.words.iter().map(|(word, _)| word));
+        }
         let totals = &mut self.classes[class as usize];
         let mut tokens = 0.0;
         for &(word, count) in &bag.words {
@@ -224,6 +231,9 @@ impl Store {
         }
         totals.documents += weight;
         totals.tokens += weight * tokens;
+        if let Some(normalised) = &mut self.normalised {
+            normalised.add(&self.rows, bag.words.iter().map(|(word, _)| word));
+        }
         if let Some(weights) = &mut self.weights {
             for &(word, count) in &bag.words {
                 weights.learn(word, class, weight * count);
@@ -340,8 +350,11 @@ impl Store {
         tokens: f64,
         documents: f64,
     ) -> f64 {
-        let Some(cell) = self.rows.cell_mut(word, class) else { return 0.0 };
-        let before = *cell;
+        let Some(&before) = self.rows.cell(word, class) else { return 0.0 };
+        if let Some(normalised) = &mut self.normalised {
+            normalised.take(&self.rows, std::iter::once(&word));
+        }
+        let cell = self.rows.entry(word, class);
         cell.tokens = tokens;
         cell.documents = documents;
         if self.settings.frequencies {
@@ -352,10 +365,12 @@ impl Store {
         }
         if documents == 0.0 {
             self.rows.remove(word, class);
-            if self.rows.is_empty(word) {
-                self.forget_word(word);
-            }
-            return before.tokens;
+        }
+        if let Some(normalised) = &mut self.normalised {
+            normalised.add(&self.rows, std::iter::once(&word));
+        }
+        if documents == 0.0 && self.rows.is_empty(word) {
+            self.forget_word(word);
         }
         before.tokens - tokens
     }
@@ -410,6 +425,7 @@ impl Store {
             + self.effective.size()
             + self.weights().map_or(0, Weights::size)
             + self.exponents.as_ref().map_or(0, |exponents| exponents.size())
+            + self.normalised.as_ref().map_or(0, |normalised| normalised.size())
             + self.tree.as_ref().map_or(0, Tree::size)
     }
 }

@@ -6,6 +6,7 @@ pub mod events;
 pub mod hidden;
 pub mod nearest;
 pub mod neighbourhood;
+pub mod normalised;
 pub mod one_dependence;
 pub mod packaged;
 pub mod ratios;

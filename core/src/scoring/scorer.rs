@@ -17,6 +17,8 @@ pub enum Event {
     Multinomial,
     /// The class that fits worst to all documents outside it: Equations 2 and 7.
     Complement,
+    /// The same with weights of words that add up to 1 in each class.
+    NormalisedComplement,
     /// Multinomial minus complement: Equation 3, as the difference of the logarithms.
     OneVersusAll,
     /// A word is the value of an attribute: (n_ic + α/v_i) / (n_c + α), v_i values.
@@ -159,6 +161,13 @@ impl Scoring {
                     .into(),
             ));
         }
+        if self.event == Event::NormalisedComplement {
+            return Err(Error::Invalid(
+                "the event 'normalised-complement' weighs words itself: combine it with weights and \
+                 document_weights 'uniform'"
+                    .into(),
+            ));
+        }
         if self.correlation.is_some() {
             return Err(Error::Invalid(
                 "weights need the estimate 'additive': the correlation factor mixes counts that \
@@ -218,6 +227,9 @@ impl Scoring {
         let ids = 0..store.classes().len() as ClassId;
         let totals = ids.zip(store.classes()).map(|(id, class)| (self.totals(store, id), class));
         self.prepare_classes(store, totals, 0.0, terms);
+        if self.event == Event::NormalisedComplement {
+            self.prepare_normalised(store, terms);
+        }
         if let Some(correlation) = &self.correlation {
             self.prepare_correlated(correlation, store, terms);
         }
@@ -261,7 +273,10 @@ impl Scoring {
                 tokens: (own.tokens + smoothing).ln(),
                 ..ClassTerms::default()
             };
-            if matches!(self.event, Event::Complement | Event::OneVersusAll) {
+            if matches!(
+                self.event,
+                Event::Complement | Event::NormalisedComplement | Event::OneVersusAll
+            ) {
                 // While only one class is known there is nothing outside it, and nothing to
                 // compare: the empirical prior then has no term.
                 let empty = self.prior == Prior::Empirical && all <= documents;
@@ -331,6 +346,8 @@ pub struct ClassTerms {
     pub tokens: f64,
     /// ln of the denominator of P(w|c̄): Equation 7.
     pub tokens_complement: f64,
+    /// −Σ ln θ over all words: what the weights of words are divided by.
+    pub normaliser: f64,
     /// n_c, or the effective h_c, which counts of present words are shares of.
     pub total: f64,
     /// ln(n_c + 2α), the denominator of p_wc; with attributes, ln(n_c + α).
