@@ -601,11 +601,6 @@ impl Scoring {
             );
             return Err(input_error(py, message));
         }
-        if hidden.is_some() && event == Event::NormalisedComplement {
-            let message = "the event 'normalised-complement' needs the dependence 'independent': its \
-                           weights are of words alone";
-            return Err(input_error(py, message));
-        }
         if hidden.is_some() && event == Event::Categories {
             let message = "hidden parents of columns need binned numbers: combine them with the \
                            event 'attributes', not with 'gaussian'";

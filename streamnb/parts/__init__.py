@@ -33,7 +33,6 @@ from streamnb.parts.events import (
     Complement,
     Gaussian,
     Multinomial,
-    NormalisedComplement,
     OneVersusAll,
 )
 from streamnb.parts.fitted_weights import Fitted
@@ -41,6 +40,7 @@ from streamnb.parts.gain_ratio import GainRatio
 from streamnb.parts.hidden import Hidden, HiddenRatios
 from streamnb.parts.higher_order import HigherOrderPaths
 from streamnb.parts.nearest import Nearest
+from streamnb.parts.normalised import NormalisedComplement
 from streamnb.parts.one_dependence import OneDependence
 from streamnb.parts.packaged import Packaged
 from streamnb.parts.selection import Selection

@@ -47,23 +47,6 @@ class Complement(Event, name="complement"):
 
 
 @dataclasses.dataclass(frozen=True)
-class NormalisedComplement(Complement, name="normalised-complement"):
-    """The complement, with weights of words that add up to 1 in each class.
-
-    References
-    ----------
-    [^1]: Rennie, J. D. et al., 2003. Tackling the poor assumptions of naive Bayes text
-          classifiers. ICML. Section 3.2 and Table 4.
-    """
-
-    prior: ClassVar[str] = "uniform"
-
-    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
-        """Let the store keep what the weights are divided by."""
-        store.normalise(setup.make_scoring())
-
-
-@dataclasses.dataclass(frozen=True)
 class OneVersusAll(Event, name="one-versus-all"):
     """The difference of multinomial and complement: Equation 3 of the HMNB paper."""
 

@@ -58,11 +58,6 @@ impl Scoring {
                     .into(),
             ));
         }
-        if self.event == Event::NormalisedComplement {
-            return Err(Error::Invalid(
-                "the event 'normalised-complement' needs the estimate 'additive'".into(),
-            ));
-        }
         if self.event == Event::Categories {
             return Err(Error::Invalid(
                 "the correlation factor mixes word counts, and 'gaussian' has densities: combine \

@@ -27,12 +27,6 @@ impl Neighbourhood {
                  'complement', 'one-versus-all' or 'bernoulli', not columns",
             );
         }
-        if scoring.event == Event::NormalisedComplement {
-            return invalid(
-                "the event 'normalised-complement' is of the whole stream: its weights of words add \
-                 up to 1 over all of them",
-            );
-        }
         if scoring.effective || scoring.correlation.is_some() {
             return invalid(
                 "neighbourhoods need the estimate 'additive': paths and correlation factors are \

@@ -161,13 +161,6 @@ impl Scoring {
                     .into(),
             ));
         }
-        if self.event == Event::NormalisedComplement {
-            return Err(Error::Invalid(
-                "the event 'normalised-complement' weighs words itself: combine it with weights and \
-                 document_weights 'uniform'"
-                    .into(),
-            ));
-        }
         if self.correlation.is_some() {
             return Err(Error::Invalid(
                 "weights need the estimate 'additive': the correlation factor mixes counts that \
