@@ -13,7 +13,6 @@ from consumers.records import Partition, canonical
 from consumers.window import JoinWindow
 from streamnb.errors import StreamNBError
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.persistence import saving
 
 __all__ = ["dump", "restore"]
 
@@ -84,7 +83,7 @@ def restore(worker: Filter, data: bytes) -> None:
 
 def _model(expected: Any, data: bytes) -> Any:
     """Return the model of a snapshot, if it is the one that the settings ask for."""
-    model = saving.load(NaiveBayes, data)
+    model = NaiveBayes.from_bytes(data)
     found, asked = ((type(one).__name__, one._get_params()) for one in (model, expected))
     if found != asked:
         raise SnapshotError(

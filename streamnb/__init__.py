@@ -65,6 +65,7 @@ from streamnb.models import SBC as SBC
 from streamnb.models import SECNB as SECNB
 from streamnb.models import SEMNB as SEMNB
 from streamnb.models import SEOVA as SEOVA
+from streamnb.models import TWCNB as TWCNB
 from streamnb.models import CNBTree as CNBTree
 from streamnb.models import ComposedNB as ComposedNB
 from streamnb.models import MNBTree as MNBTree

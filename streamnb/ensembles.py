@@ -6,8 +6,9 @@ from typing import Any
 
 from river import ensemble
 
-from streamnb.naive_bayes import Message, NaiveBayes
+from streamnb.naive_bayes import NaiveBayes
 from streamnb.parameters import check_bound
+from streamnb.predicting import Message
 
 __all__ = ["WeightedBoosting"]
 

@@ -4,40 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
 
-import numpy as np
-from river import base
-
-from streamnb import _core
 from streamnb.assembly import Assembly
 from streamnb.columns import reading as columns
-from streamnb.errors import InputError, ModelFileError, NotLearnedError
-from streamnb.explanation import Explanation
+from streamnb.errors import InputError, NotLearnedError
 from streamnb.online.schedule import Schedule
 from streamnb.online.threshold import parse_threshold
 from streamnb.online.tuning import Judgement
 from streamnb.parameters import check_bound, check_tokenizer, is_weight
 from streamnb.parts import Composition
-from streamnb.persistence import merging, saving
+from streamnb.persistence import merging
 from streamnb.persistence.merging import Learned
-from streamnb.statistics.counts import Counts, Floats
-from streamnb.text import inputs, outputs
+from streamnb.persistence.saved import SavedModel, Tokenize
+from streamnb.predicting import Message, Predictor
+from streamnb.statistics.counts import Counts
+from streamnb.text import inputs
 from streamnb.text.forms import check_form
 from streamnb.text.labels import Label, Labels, check_label
 
-Message = str | Mapping[Any, float]
-Tokenize = Callable[[str], Iterable[Any]]
-
-KNOWN: dict[str, type[NaiveBayes]] = {}
-"""The models that a file may hold, by the names of their classes."""
-
 
 @dataclasses.dataclass(eq=False, repr=False)
-class NaiveBayes(base.MiniBatchClassifier):
+class NaiveBayes(Predictor, SavedModel):
     """Base of all models: one count store, read through the parts of the model.
 
     A subclass names its parts, and may have parameters of theirs beside the common ones below.
@@ -102,20 +91,12 @@ class NaiveBayes(base.MiniBatchClassifier):
     max_documents: int | None = None
     max_pairs: int = 1_000_000
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        if hasattr(cls, "parts"):
-            KNOWN.setdefault(cls.__name__, cls)
-
     def __post_init__(self) -> None:
         self._begin(None, Labels())
 
     def _composition(self) -> Composition:
         """Return the parts, with the parameters that are theirs."""
         return self.parts.given(self._parameters())
-
-    def _parameters(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
@@ -344,270 +325,6 @@ class NaiveBayes(base.MiniBatchClassifier):
         for refresher in self._refreshers:
             refresher.refresh(self._store, self._scoring, anew)
         self._scoring = self._scorer.scoring
-
-    # --- predicting ---------------------------------------------------------------------------
-
-    def predict_one(self, x: Message, **kwargs: Any) -> Any:
-        """Return the label of one message; None before anything was learned.
-
-        Of labels with equal scores it is the first in sorted order.
-
-        Raises
-        ------
-        InputError
-            If the message can't be read, or `threshold` is set and there are three classes.
-        """
-        if self._reader is not None:
-            x = self._reader(x)
-        if self._threshold is not None and len(self._labels.order) > 1:
-            return self._threshold.decide(self.classes_, self._ordered_scores(x))
-        class_id = self._store.predict(x, self._scoring)
-        return None if class_id is None else self._labels.names[class_id]
-
-    def predict_proba_one(self, x: Message, **kwargs: Any) -> dict[Any, float]:
-        """Return the probability of each label; nothing before anything was learned."""
-        if self._reader is not None:
-            x = self._reader(x)
-        shares = self._store.probabilities(x, self._scoring)
-        return {label: shares[class_id] for label, class_id in self._labels.order}
-
-    def joint_log_likelihood_one(self, x: Message) -> dict[Label, float]:
-        """Return the score of each label: ln P(c) + ln P(x|c), or what the model has for it."""
-        if self._reader is not None:
-            x = self._reader(x)
-        scores = self._store.scores(x, self._scoring)
-        return {label: scores[class_id] for label, class_id in self._labels.order}
-
-    def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
-        """Return the label of each message: a Series for pandas input, else a list."""
-        batch, index = self._read_batch(X, vocabulary)
-        if self._threshold is not None and len(self._labels.order) > 1:
-            decide, names = self._threshold.decide, self.classes_
-            decided = [decide(names, scores) for scores in self._scores_many(batch).tolist()]
-            return outputs.labels(decided, index)
-        labels = self._store.predict_many(batch, self._scoring, self._labels.names)
-        return outputs.labels(labels, index)
-
-    def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
-        """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
-        batch, index = self._read_batch(X, vocabulary)
-        return outputs.probabilities(self._scores_many(batch), self.classes_, index)
-
-    def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
-        """Return the scores of each message, shape `(messages, classes)`, as `classes_` orders."""
-        batch, _ = self._read_batch(X, vocabulary)
-        return self._scores_many(batch)
-
-    def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
-        if self._columns is None:
-            return inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
-        messages, index = columns.messages_of(X, vocabulary)
-        rows = [self._columns.read(x) for x in messages]
-        return self._columns.batch(self._native_tokenizer, rows), index
-
-    def _scores_many(self, batch: _core.Batch) -> Floats:
-        scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
-        by_id = scores.reshape(len(batch), len(self._labels.names))
-        return by_id[:, [class_id for _, class_id in self._labels.order]]
-
-    def _ordered_scores(self, x: Message) -> list[float]:
-        scores = self._store.scores(x, self._scoring)
-        return [scores[class_id] for _, class_id in self._labels.order]
-
-    def explain_one(self, x: Message) -> Explanation:
-        """Return each word's contribution to the score of each label.
-
-        Examples
-        --------
-        >>> from streamnb import MNB
-        >>> model = MNB()
-        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
-        ...     model.learn_one(x, y)
-        >>> model.explain_one("win at noon").top("ham", n=1)
-        [('at', 0.59...)]
-        """
-        counts: Mapping[Any, float]
-        tokenize = self._tokenize or self._native_tokenizer.tokens
-        if self._columns is not None:
-            counts = self._columns.read(x)
-        else:
-            counts = Counter(tokenize(x)) if isinstance(x, str) else inputs.as_dict(x)
-        baseline, words = self._store.explain(counts, self._scoring)
-
-        def by_label(values: list[float]) -> dict[Label, float]:
-            return {label: values[class_id] for label, class_id in self._labels.order}
-
-        return Explanation(by_label(baseline), {word: by_label(terms) for word, terms in words})
-
-    # --- what is known ------------------------------------------------------------------------
-
-    @property
-    def classes_(self) -> list[Label]:
-        """Labels with messages, in sorted order."""
-        return [label for label, _ in self._labels.order]
-
-    @property
-    def n_documents(self) -> float:
-        """Weight of all messages learned."""
-        return self._store.n_documents
-
-    @property
-    def n_words(self) -> int:
-        """Different words learned."""
-        return self._store.n_words
-
-    @property
-    def n_cells(self) -> int:
-        """Nonzero (word, class) counts."""
-        return self._store.n_cells
-
-    @property
-    def memory_bytes(self) -> int:
-        """Bytes that the counts take."""
-        return self._store.__sizeof__()
-
-    @property
-    def reads_columns(self) -> bool:
-        """Whether a message maps attributes to values, and is no text."""
-        return self._columns is not None
-
-    @property
-    def threshold_(self) -> float | None:
-        """The cut in use, as log odds of the positive class; None decides by the highest score."""
-        return None if self._threshold is None else self._threshold.cut
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """Weight of each word, or on average over pairs of classes of each attribute, if any."""
-        weights: dict[str, float] = {}
-        for refresher in self._refreshers:
-            weights |= refresher.weights(self._store)
-        return weights
-
-    @property
-    def _multiclass(self) -> bool:
-        return True
-
-    def _more_tags(self) -> set[str]:
-        return set() if self._columns is not None else {base.tags.POSITIVE_INPUT}
-
-    # --- saving -------------------------------------------------------------------------------
-
-    def to_bytes(self) -> bytes:
-        """Return the model file's bytes: the same for all models that have learned the same.
-
-        Statistics are refreshed first and not written: they follow from the counts.
-        """
-        self.refresh()
-        return saving.dump(self.state())
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file, which is replaced as a whole or not at all."""
-        saving.write(Path(path), self.to_bytes())
-
-    @classmethod
-    def load(cls, path: str | Path, tokenizer: Tokenize | None = None) -> Self:
-        """Return the model that a file holds.
-
-        Parameters
-        ----------
-        path
-            A file that `save` wrote.
-        tokenizer
-            The function that the model was saved with, if its tokenizer was one.
-
-        Raises
-        ------
-        ModelFileError
-            If the file is truncated, altered, of another version, or holds another model.
-        """
-        return cls.from_bytes(Path(path).read_bytes(), tokenizer)
-
-    @classmethod
-    def from_bytes(cls, data: bytes, tokenizer: Tokenize | None = None) -> Self:
-        """Return the model that `to_bytes` wrote."""
-        state = saving.read(data, tokenizer)
-        with saving.readable():
-            found = KNOWN.get(state.model)
-            if found is None:
-                raise ModelFileError(
-                    f"the file holds a model of class {state.model!r}, which is unknown here"
-                )
-            if not issubclass(found, cls):
-                raise ModelFileError(
-                    f"the file holds a model of class {found.__name__}, not {cls.__name__}: "
-                    f"use {found.__name__}.load, or streamnb.load for any"
-                )
-            model = found(**found._read_parameters(state.parameters))
-            model.restore(state)
-        return model
-
-    @classmethod
-    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a model file as the class takes them today."""
-        return parameters
-
-    def state(self) -> saving.State:
-        """Return everything learned; statistics follow from it."""
-        return saving.State(
-            type(self).__name__,
-            self._get_params(),
-            self.classes_,
-            self._store.snapshot(parents=False),
-            {tuning.name: tuning.state() for tuning in self._tunings},
-            None if self._columns is None else self._columns.ranges,
-        )
-
-    def restore(self, state: saving.State) -> None:
-        """Take everything learned by a model with the same parameters, and refresh statistics.
-
-        Raises
-        ------
-        ModelFileError
-            If it does not hold together.
-        """
-        with saving.readable():
-            labels = Labels(state.labels)
-            self._begin(state.counts, labels)
-            for tuning in self._tunings:
-                tuning.restore(state.records[tuning.name])
-            if self._columns is not None:
-                if state.ranges is None:
-                    raise KeyError("columns")
-                self._columns.ranges = dict(state.ranges)
-            if not len(labels.ids) == len(labels.names) == len(self.counts().class_documents):
-                raise ModelFileError("the model can't be read: labels and counts disagree")
-            if self._store.form != self.form:
-                raise ModelFileError("the model can't be read: its counts have another form")
-        self._schedule.reset(round(self.n_documents))
-        self.refresh()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle and deepcopy keep: everything, the statistics in use included."""
-        class_ids = [class_id for _, class_id in self._labels.order]
-        return {
-            "parameters": self._parameters(),
-            "labels": self.classes_,
-            "counts": self._store.snapshot(parents=True),
-            "schedule": (self._schedule.messages, self._schedule.due),
-            "columns": dict(self._columns.ranges) if self._columns is not None else None,
-            "records": [tuning.state() for tuning in self._tunings],
-            "statistics": [
-                refresher.state(self._store, class_ids) for refresher in self._refreshers
-            ],
-        }
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept["parameters"])
-        self._begin(kept["counts"], Labels(kept["labels"]))
-        self._schedule.messages, self._schedule.due = kept["schedule"]
-        for tuning, record in zip(self._tunings, kept["records"], strict=True):
-            tuning.restore(record)
-        for refresher, statistics in zip(self._refreshers, kept["statistics"], strict=True):
-            refresher.restore(self._store, statistics)
-        self._scoring = self._scorer.scoring
-        if self._columns is not None:
-            self._columns.ranges = kept["columns"]
 
 
 @dataclasses.dataclass(eq=False, repr=False)

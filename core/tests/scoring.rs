@@ -9,8 +9,13 @@ use _core::scoring::scorer::{Family, Scoring};
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 use std::collections::BTreeSet;
 
-const EVENTS: [Event; 4] =
-    [Event::Bernoulli, Event::Multinomial, Event::Complement, Event::OneVersusAll];
+const EVENTS: [Event; 5] = [
+    Event::Bernoulli,
+    Event::Multinomial,
+    Event::Complement,
+    Event::NormalisedComplement,
+    Event::OneVersusAll,
+];
 
 /// The learned messages themselves, and nothing precomputed.
 struct Reference<'a> {
@@ -62,6 +67,14 @@ impl Reference<'_> {
         self.log_prior(class, complement) + logs.sum::<f64>()
     }
 
+    /// −Σ ln P(w|c̄) over all m words.
+    fn normaliser(&self, class: u32) -> f64 {
+        let vocabulary = self.vocabulary();
+        let known: f64 = vocabulary.iter().map(|word| self.log_word(word, class, true)).sum();
+        let others = self.size() - vocabulary.len() as f64;
+        -known - others * self.log_word("a word that nobody wrote", class, true)
+    }
+
     fn bernoulli(&self, message: &Words, class: u32) -> f64 {
         let alpha = self.scoring.parameters.alpha;
         let mut vocabulary = self.vocabulary();
@@ -85,6 +98,10 @@ impl Reference<'_> {
             Event::Bernoulli => self.bernoulli(message, class),
             Event::Multinomial => self.draws(message, class, false),
             Event::Complement => -self.draws(message, class, true),
+            Event::NormalisedComplement => {
+                let prior = self.log_prior(class, true);
+                -prior - (self.draws(message, class, true) - prior) / self.normaliser(class)
+            }
             Event::OneVersusAll => {
                 self.draws(message, class, false) - self.draws(message, class, true)
             }

@@ -15,6 +15,7 @@ from streamnb.models import (
     higher_order,
     independent,
     nearest,
+    normalised,
     one_dependence,
     packaged,
     selection,
@@ -33,6 +34,7 @@ from streamnb.models.hidden import *  # noqa: F403
 from streamnb.models.higher_order import *  # noqa: F403
 from streamnb.models.independent import *  # noqa: F403
 from streamnb.models.nearest import *  # noqa: F403
+from streamnb.models.normalised import *  # noqa: F403
 from streamnb.models.one_dependence import *  # noqa: F403
 from streamnb.models.packaged import *  # noqa: F403
 from streamnb.models.selection import *  # noqa: F403
@@ -41,6 +43,7 @@ from streamnb.models.tree_depth import *  # noqa: F403
 
 __all__ = (
     independent.__all__
+    + normalised.__all__
     + hidden.__all__
     + one_dependence.__all__
     + packaged.__all__

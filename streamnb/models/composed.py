@@ -49,9 +49,10 @@ class ComposedNB(TextNaiveBayes, _Parameters, _Parts):
     Parameters
     ----------
     event
-        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`; or, where a message maps
-        attributes to values, `"attributes"`, whose numbers fall into bins (see `streamnb.PHNB` with
-        `columns=True`), or `"gaussian"`, whose numbers don't (see `streamnb.LNB`).
+        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`;
+        `"normalised-complement"` (see `streamnb.TWCNB`), with plain parts only; or, where a message
+        maps attributes to values, `"attributes"`, whose numbers fall into bins (see `streamnb.PHNB`
+        with `columns=True`), or `"gaussian"`, whose numbers don't (see `streamnb.LNB`).
     dependence
         `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
         bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`. Of
@@ -179,17 +180,23 @@ it; leave it at 50, or choose neighbourhood='nearest'
     untested: float = 1.0
 
     def _composition(self) -> Composition:
-        changed = _changed(self._parameters())
-        parts = {name: axis.named(getattr(self, name)) for name, axis in AXES.items()}
-        by_name = {name: part for name, part in parts.items() if part is not getattr(self, name)}
-        for name, value in changed.items():
-            if not any(part.has(name) for part in by_name.values()):
+        values = self._parameters()
+        parts = {name: axis.named(values[name]) for name, axis in AXES.items()}
+        by_name = {name: part for name, part in parts.items() if part is not values[name]}
+        for name, default in _DEFAULTS.items():
+            if values[name] != default and not any(part.has(name) for part in by_name.values()):
                 raise InputError(
-                    f"{name}={value!r} has no effect: no part that is given by its name has it; "
-                    f"leave it at {_DEFAULTS[name]!r}, or choose {_choices(name)}"
+                    f"{name}={values[name]!r} has no effect: no part that is given by its name has "
+                    f"it; leave it at {default!r}, or choose {_choices(name)}"
                 )
-        given = {name: part.given(changed) for name, part in by_name.items()}
-        return Composition(**{**parts, **given})  # type: ignore[arg-type]
+        # What is not given is the part's own default; 1 is another value than True.
+        given = {
+            name: values[name]
+            for name, default in _DEFAULTS.items()
+            if not (type(values[name]) is type(default) and values[name] == default)
+        }
+        chosen = {name: part.given(given) for name, part in by_name.items()}
+        return Composition(**{**parts, **chosen})  # type: ignore[arg-type]
 
     @classmethod
     def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -202,10 +209,8 @@ it; leave it at 50, or choose neighbourhood='nearest'
             if isinstance(described := read.get(name), dict):
                 read[name] = axis.of_description(described)
         parts = [axis.named(read[name]) for name, axis in AXES.items() if name in read]
-        for name in _changed(read):
-            if not any(part.has(name) for part in parts):
-                del read[name]
-        return read
+        unused = {name for name in _DEFAULTS if not any(part.has(name) for part in parts)}
+        return {name: value for name, value in read.items() if name not in unused}
 
 
 # The parameters of parts, and what each is where it is not given.
@@ -215,15 +220,6 @@ _DEFAULTS: dict[str, Any] = {
     if field.name not in AXES
     and field.name not in {common.name for common in dataclasses.fields(TextNaiveBayes)}
 }
-
-
-def _changed(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of parts that were given."""
-    return {
-        name: value
-        for name, value in parameters.items()
-        if name in _DEFAULTS and value != _DEFAULTS[name]
-    }
 
 
 def _choices(parameter: str) -> str:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from streamnb.naive_bayes import TextNaiveBayes
-from streamnb.parts import Bernoulli, Complement, Composition, Multinomial, OneVersusAll
+from streamnb.parts import (
+    Bernoulli,
+    Complement,
+    Composition,
+    Multinomial,
+    OneVersusAll,
+)
 
 __all__ = ["BNB", "CNB", "MNB", "OVA"]
 

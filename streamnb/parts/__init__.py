@@ -40,6 +40,7 @@ from streamnb.parts.gain_ratio import GainRatio
 from streamnb.parts.hidden import Hidden, HiddenRatios
 from streamnb.parts.higher_order import HigherOrderPaths
 from streamnb.parts.nearest import Nearest
+from streamnb.parts.normalised import NormalisedComplement
 from streamnb.parts.one_dependence import OneDependence
 from streamnb.parts.packaged import Packaged
 from streamnb.parts.selection import Selection
@@ -73,6 +74,7 @@ __all__ = [
     "Multinomial",
     "Nearest",
     "Neighbourhood",
+    "NormalisedComplement",
     "OneDependence",
     "OneVersusAll",
     "Packaged",

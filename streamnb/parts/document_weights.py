@@ -55,7 +55,7 @@ class DiscriminativeOnline(DocumentWeights, name="discriminative-online"):
 
     def store_options(self, parts: Composition) -> dict[str, Any]:
         """Ask for messages that are weighed as they come."""
-        return {"weighed": True}
+        return {"instance_weights": True}
 
     def scoring_options(self, parts: Composition) -> dict[str, Any]:
         """Ask for weights of messages."""
@@ -63,4 +63,4 @@ class DiscriminativeOnline(DocumentWeights, name="discriminative-online"):
 
     def prepare(self, store: _core.CountStore, setup: Setup) -> None:
         """Say how messages are scored that are about to be learned."""
-        store.weigh(setup.make_scoring())
+        store.weigh_instances(setup.make_scoring())

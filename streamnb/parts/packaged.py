@@ -113,7 +113,7 @@ class Bags(Refresher):
         least = 0.0 if self.threshold.learns else self.threshold.bits
         if not give_bags(store, documents.counts.layout, pairs, least):
             return False
-        store.set_bag_threshold(self.threshold.bits)
+        store.set_package_threshold(self.threshold.bits)
         return True
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> float:
@@ -183,7 +183,7 @@ class BagThreshold:
 
         def record(weight: float) -> None:
             self.record(losses, weight)
-            store.set_bag_threshold(self.bits)
+            store.set_package_threshold(self.bits)
 
         return record
 

@@ -236,4 +236,4 @@ def give_bags(store: _core.CountStore, layout: int, pairs: Information, threshol
     """Give a store the bags of these pairs; False if ids have other meanings by now."""
     kept = pairs.bits >= threshold
     first, second, bits = pairs.first[kept], pairs.second[kept], pairs.bits[kept]
-    return store.set_bags(layout, first, second, bits, threshold)
+    return store.set_packages(layout, first, second, bits, threshold)

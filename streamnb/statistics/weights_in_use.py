@@ -124,24 +124,24 @@ class FittedWords(Refresher):
     def swap(self, store: _core.CountStore, anew: bool) -> bool:
         """Fit the weights, from those in use unless anew."""
         indexed = Documents.of(store, ordered=True)
-        kept = None if anew else store.exponents()
+        kept = None if anew else store.fitted_weights()
         before = None if kept is None else np.frombuffer(kept[0])
         fitted = self.fit.exponents(indexed, _with_words(self.parameters, store), before)
-        return store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale)
+        return store.set_fitted_weights(indexed.counts.layout, fitted.words, fitted.scale)
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
         """Return the weights in use, if there are any yet."""
-        return store.exponents()
+        return store.fitted_weights()
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
         """Take the weights of a copy."""
         if state is not None:
             words, scale = state
-            store.set_exponents(store.layout, np.frombuffer(words), scale)
+            store.set_fitted_weights(store.layout, np.frombuffer(words), scale)
 
     def weights(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word."""
-        kept = store.exponents()
+        kept = store.fitted_weights()
         return {} if kept is None else _by_word(store, kept[0])
 
 

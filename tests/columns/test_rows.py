@@ -213,7 +213,7 @@ def test_files_that_are_none_are_refused() -> None:
     store = attributes_of(learned("LNB", stream(10))._store)
     assert store is not None
     model = make("LNB")
-    whole = store.snapshot(parents=True)
+    whole = store.snapshot(statistics=True)
     for old, new in (
         (b'"numbers":{', b'"numbers":[', ),
         (b'"size":{"0":["', b'"size":{"9":["'),

@@ -23,6 +23,12 @@ impl CountStore {
             .map_err(|error| raise(py, error))
     }
 
+    /// Keeps what normalises the weights of complements by this scoring, from now on.
+    fn normalise(&self, py: Python<'_>, scoring: &Scoring) {
+        let parameters = scoring.inner.parameters.clone();
+        py.detach(|| self.write_detached(|store| store.normalise(parameters)));
+    }
+
     /// Learns one message.
     fn learn(
         &self,

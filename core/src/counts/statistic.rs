@@ -32,6 +32,12 @@ pub trait Statistic: Any + Send + Sync {
         false
     }
 
+    /// The counts of these words are about to change …
+    fn take_words(&mut self, _rows: &Rows, _words: &[(WordId, f64)]) {}
+
+    /// … and have changed.
+    fn add_words(&mut self, _rows: &Rows, _words: &[(WordId, f64)]) {}
+
     /// A message was learned.
     fn learn(&mut self, _words: &[(WordId, f64)], _class: ClassId, _weight: f64) {}
 

@@ -217,6 +217,9 @@ impl Store {
         if class as usize >= self.classes.len() {
             self.classes.resize_with(class as usize + 1, Class::default);
         }
+        for statistic in self.statistics.iter_mut() {
+            statistic.take_words(&self.rows, &bag.words);
+        }
         let totals = &mut self.classes[class as usize];
         let mut tokens = 0.0;
         for &(word, count) in &bag.words {
@@ -232,6 +235,7 @@ impl Store {
         totals.documents += weight;
         totals.tokens += weight * tokens;
         for statistic in self.statistics.iter_mut() {
+            statistic.add_words(&self.rows, &bag.words);
             statistic.learn(&bag.words, class, weight);
         }
         self.version += 1;
@@ -324,22 +328,25 @@ impl Store {
         tokens: f64,
         documents: f64,
     ) -> f64 {
-        let Some(cell) = self.rows.cell_mut(word, class) else { return 0.0 };
-        let before = *cell;
+        let Some(&before) = self.rows.cell(word, class) else { return 0.0 };
+        for statistic in self.statistics.iter_mut() {
+            statistic.take_words(&self.rows, &[(word, tokens)]);
+        }
+        let cell = self.rows.entry(word, class);
         cell.tokens = tokens;
         cell.documents = documents;
         if self.settings.frequencies {
             self.classes[class as usize].move_frequency(before.documents, documents);
         }
-        for statistic in self.statistics.iter_mut() {
-            statistic.take(word, class, before.tokens - tokens, documents == 0.0);
-        }
         if documents == 0.0 {
             self.rows.remove(word, class);
-            if self.rows.is_empty(word) {
-                self.forget_word(word);
-            }
-            return before.tokens;
+        }
+        for statistic in self.statistics.iter_mut() {
+            statistic.add_words(&self.rows, &[(word, tokens)]);
+            statistic.take(word, class, before.tokens - tokens, documents == 0.0);
+        }
+        if documents == 0.0 && self.rows.is_empty(word) {
+            self.forget_word(word);
         }
         before.tokens - tokens
     }

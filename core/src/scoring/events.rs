@@ -47,6 +47,7 @@ impl Parameters {
             Event::Categories => self.add_categories(store, terms, bag, out),
             Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
             Event::Complement => self.add_complement(counts, terms, bag, out),
+            Event::NormalisedComplement => self.add_normalised(counts, terms, bag, out),
             // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
             Event::OneVersusAll => {
                 self.add_multinomial(counts, terms, bag, out);
@@ -81,7 +82,7 @@ impl Parameters {
     }
 
     /// Equations 2, 5 and 7: −ln P(c̄) − Σ_i f_i ln P(w_i | c̄).
-    fn add_complement(
+    pub(crate) fn add_complement(
         &self,
         counts: &impl Cells,
         terms: &[ClassTerms],

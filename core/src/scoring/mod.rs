@@ -9,6 +9,7 @@ pub mod hidden;
 pub mod instance_weights;
 pub mod messages;
 pub mod neighbourhood;
+pub mod normalised;
 pub mod one_dependence;
 pub mod options;
 pub mod packaged;

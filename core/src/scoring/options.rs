@@ -125,13 +125,14 @@ impl Options {
             ("bernoulli", Event::Bernoulli),
             ("multinomial", Event::Multinomial),
             ("complement", Event::Complement),
+            ("normalised-complement", Event::NormalisedComplement),
             ("one-versus-all", Event::OneVersusAll),
             ("attributes", Event::Attributes),
             // Its numbers are not the core's.
             ("gaussian", Event::Categories),
         ];
-        let allowed = "'bernoulli', 'multinomial', 'complement', 'one-versus-all', 'attributes' \
-                       or 'gaussian'";
+        let allowed = "'bernoulli', 'multinomial', 'complement', \
+                       'normalised-complement', 'one-versus-all', 'attributes' or 'gaussian'";
         named("event", &self.event, &events, allowed)
     }
 

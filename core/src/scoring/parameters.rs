@@ -13,6 +13,8 @@ pub enum Event {
     Multinomial,
     /// The class that fits worst to all documents outside it: Equations 2 and 7.
     Complement,
+    /// The same with weights of words that add up to 1 in each class.
+    NormalisedComplement,
     /// Multinomial minus complement: Equation 3, as the difference of the logarithms.
     OneVersusAll,
     /// A word is the value of an attribute: (n_ic + α/v_i) / (n_c + α), v_i values.
@@ -114,12 +116,12 @@ impl Parameters {
 
     /// Whether a score has the side of the class, P(w|c).
     pub fn has_own_side(&self) -> bool {
-        self.event != Event::Complement
+        !matches!(self.event, Event::Complement | Event::NormalisedComplement)
     }
 
     /// Whether a score has the side of all other classes, P(w|c̄).
     pub fn has_complement_side(&self) -> bool {
-        matches!(self.event, Event::Complement | Event::OneVersusAll)
+        matches!(self.event, Event::Complement | Event::NormalisedComplement | Event::OneVersusAll)
     }
 
     /// ln P(c), from the documents of the class, of all classes, and the number of classes.

@@ -24,6 +24,8 @@ pub struct ClassTerms {
     pub tokens: f64,
     /// ln of the denominator of P(w|c̄): Equation 7.
     pub tokens_complement: f64,
+    /// −Σ ln θ over all words: what the weights of words are divided by.
+    pub normaliser: f64,
     /// n_c, or the effective h_c, which counts of present words are shares of.
     pub total: f64,
     /// ln(n_c + 2α), the denominator of p_wc; with attributes, ln(n_c + α).
@@ -49,6 +51,9 @@ impl Parameters {
         let of_class = |class: &Class| Totals { documents: class.documents, tokens: class.tokens };
         let totals = store.classes().iter().map(|class| (of_class(class), class));
         self.prepare_classes(store, totals, 0.0, terms);
+        if self.event == Event::NormalisedComplement {
+            self.prepare_normalised(store, terms);
+        }
     }
 
     /// The same on a slice of the counts. All classes and words of the stream stay possible: a

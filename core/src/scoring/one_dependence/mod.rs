@@ -41,9 +41,8 @@ pub(crate) fn sides(event: Event) -> (f64, f64, f64) {
     match event {
         Event::Complement => (0.0, 1.0, -1.0),
         Event::OneVersusAll => (1.0, -1.0, 1.0),
-        Event::Bernoulli | Event::Attributes | Event::Categories | Event::Multinomial => {
-            (1.0, 0.0, 1.0)
-        }
+        // Every other event has the side of the class alone.
+        _ => (1.0, 0.0, 1.0),
     }
 }
 

@@ -1,0 +1,220 @@
+//! Weight-normalised complement naive Bayes: each class's weights of words add up to 1.
+//!
+//! With θ_ck the share of word k outside class c, smoothed, the weight of word k is ln θ_ck / Z_c,
+//! Z_c = Σ_k ln θ_ck over all m words. A message changes Z_c of every class that shares a word with
+//! it, so what Z_c is made of is kept as sums over words that follow each message:
+//!
+//!   Σ_k ln(N_·k − N_ck + α) = Σ_k ln(N_·k + α) − Σ_{k in c} [ln(N_·k + α) − ln(N_·k − N_ck + α)]
+//!
+//! The second sum runs over the words of the class only. Both are of integers, logarithms in steps
+//! of 2^-48: they are the same to the last bit in whatever order words come and go.
+//!
+//! Rennie et al. 2003: Tackling the Poor Assumptions of Naive Bayes Text Classifiers, Table 4.
+
+use crate::counts::bag::Bag;
+use crate::counts::rows::Rows;
+use crate::counts::slice::Cells;
+use crate::counts::statistic::{Counted, Statistic};
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::scoring::parameters::Parameters;
+use crate::scoring::terms::ClassTerms;
+
+/// Steps of a logarithm that is added up.
+const STEPS: f64 = (1_u64 << 48) as f64;
+
+/// Sums of logarithms over the words learned.
+#[derive(Clone, Default)]
+pub struct ComplementLogs {
+    /// How many words there are.
+    words: f64,
+    /// Σ_k ln(N_·k + α).
+    totals: i128,
+    /// Σ_k [ln(N_·k + α) − ln(N_·k − N_ck + α)] over the words of each class.
+    own: Vec<i128>,
+}
+
+impl ComplementLogs {
+    /// The sums of all words.
+    pub fn of(parameters: &Parameters, rows: &Rows) -> Self {
+        let mut logs = Self::default();
+        for word in 0..rows.slots() as WordId {
+            logs.change(parameters, rows, word, 1);
+        }
+        logs
+    }
+
+    /// Adds what a word gives as it is counted now (`sign` 1), or takes it back (-1).
+    fn change(&mut self, parameters: &Parameters, rows: &Rows, word: WordId, sign: i128) {
+        if rows.is_empty(word) {
+            return;
+        }
+        let steps = |count: f64| (parameters.log_plus(count) * STEPS).round() as i128;
+        let total: f64 = rows.cells(word).map(|cell| cell.tokens).sum();
+        let of_total = steps(total);
+        self.words += sign as f64;
+        self.totals += sign * of_total;
+        for cell in rows.cells(word) {
+            let class = cell.class as usize;
+            if class >= self.own.len() {
+                self.own.resize(class + 1, 0);
+            }
+            self.own[class] += sign * (of_total - steps(total - cell.tokens));
+        }
+    }
+
+    /// Σ_k ln(N_·k − N_ck + α) over all words learned.
+    fn complement(&self, class: usize) -> f64 {
+        (self.totals - self.own.get(class).copied().unwrap_or(0)) as f64 / STEPS
+    }
+}
+
+/// The sums that a store keeps, for the smoothing of a model.
+#[derive(Clone)]
+struct Normalisers {
+    parameters: Parameters,
+    logs: ComplementLogs,
+}
+
+impl Normalisers {
+    fn change(&mut self, rows: &Rows, words: &[(WordId, f64)], sign: i128) {
+        words.iter().for_each(|&(word, _)| self.logs.change(&self.parameters, rows, word, sign));
+    }
+}
+
+impl Statistic for Normalisers {
+    fn take_words(&mut self, rows: &Rows, words: &[(WordId, f64)]) {
+        self.change(rows, words, -1);
+    }
+
+    fn add_words(&mut self, rows: &Rows, words: &[(WordId, f64)]) {
+        self.change(rows, words, 1);
+    }
+
+    fn recount(&mut self, counted: &Counted<'_>) {
+        self.logs = ComplementLogs::of(&self.parameters, counted.rows);
+    }
+
+    fn size(&self) -> usize {
+        self.logs.own.capacity() * size_of::<i128>()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
+}
+
+impl Store {
+    /// Keeps the sums that normalise the weights of complements, from now on.
+    pub fn normalise(&mut self, parameters: Parameters) {
+        let logs = ComplementLogs::of(&parameters, self.rows());
+        self.statistics.put(Normalisers { parameters, logs });
+    }
+}
+
+impl Parameters {
+    /// −Z_c for each class, in `terms`.
+    pub(crate) fn prepare_normalised(&self, store: &Store, terms: &mut [ClassTerms]) {
+        let counted;
+        let logs = match store.statistic::<Normalisers>() {
+            Some(kept) => &kept.logs,
+            None => {
+                counted = ComplementLogs::of(self, store.rows());
+                &counted
+            }
+        };
+        let words = self.words(store);
+        let absent = (words - logs.words) * self.log_alpha;
+        for (class, terms) in terms.iter_mut().enumerate() {
+            terms.normaliser = words * terms.tokens_complement - logs.complement(class) - absent;
+        }
+    }
+
+    /// −ln P(c̄) + Σ_i f_i ln θ_ci / Z_c.
+    pub(crate) fn add_normalised(
+        &self,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
+        self.add_complement(counts, terms, bag, out);
+        for (score, class) in out.iter_mut().zip(terms) {
+            let sum = *score + class.prior_complement;
+            // Shares of two words or more have −Z_c ≥ m ln m > 1; a single word has share 1, and
+            // tells nothing.
+            let share = if class.normaliser > 1.0 { sum / class.normaliser } else { 0.0 };
+            *score = share - class.prior_complement;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::store::Settings;
+    use crate::scoring::parameters::{Event, Prior, Unseen};
+    use crate::scoring::scorer::Scoring;
+
+    const TEXTS: [(&str, u32); 4] =
+        [("win cash cash now", 0), ("see you now", 1), ("win prize", 0), ("lunch with you", 2)];
+
+    fn scoring() -> Scoring {
+        let event = Event::NormalisedComplement;
+        Scoring::new(event, 0.5, Prior::Uniform, Unseen::Smooth, None).unwrap()
+    }
+
+    fn store() -> Store {
+        Store::new(Settings { max_words: 100, ..Settings::COUNTS })
+    }
+
+    fn bag(store: &mut Store, text: &str) -> Bag {
+        let mut bag = Bag::default();
+        bag.clear(store.vocabulary().slots());
+        for name in text.split_whitespace() {
+            let token = store.vocabulary().token(name.as_bytes());
+            bag.add(store.intern(&token), 1.0);
+        }
+        bag
+    }
+
+    fn sums(logs: &ComplementLogs) -> (f64, i128, Vec<i128>) {
+        (logs.words, logs.totals, logs.own.clone())
+    }
+
+    #[test]
+    fn sums_follow_what_is_learned_and_unlearned() {
+        let mut store = store();
+        store.normalise(scoring().parameters);
+        for (text, class) in TEXTS {
+            let mut bag = bag(&mut store, text);
+            store.learn(&mut bag, class, 2.0).unwrap();
+            let anew = ComplementLogs::of(&scoring().parameters, store.rows());
+            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&anew));
+        }
+        for (text, class) in TEXTS {
+            let mut bag = bag(&mut store, text);
+            store.unlearn(&mut bag, class, 2.0).unwrap();
+            let mut anew = ComplementLogs::of(&scoring().parameters, store.rows());
+            anew.own.resize(3, 0);
+            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&anew));
+        }
+        assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), (0.0, 0, vec![0; 3]));
+    }
+
+    #[test]
+    fn weights_of_each_class_add_up_to_one() {
+        let mut store = store();
+        store.normalise(scoring().parameters);
+        for (text, class) in TEXTS {
+            let mut bag = bag(&mut store, text);
+            store.learn(&mut bag, class, 1.0).unwrap();
+        }
+        let every = bag(&mut store, "win cash now see you prize lunch with");
+        let (mut terms, mut out) = (Vec::new(), Vec::new());
+        scoring().prepare(&store, &mut terms);
+        scoring().scores(&store, &terms, &every, &mut out);
+        assert_eq!(out.len(), 3);
+        assert!(out.iter().all(|score| (score - 1.0).abs() < 1e-12), "{out:?}");
+    }
+}
