@@ -11,9 +11,9 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
-
 from river import datasets as river_datasets
 from river import evaluate, feature_extraction, metrics, naive_bayes
+
 from streamnb import datasets
 from streamnb.datasets import SyntheticSMS
 from streamnb.errors import DataError, InputError

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from river import evaluate, feature_extraction, linear_model, metrics, naive_bayes
 from sklearn import metrics as sk
 
-from river import evaluate, feature_extraction, linear_model, metrics, naive_bayes
 from streamnb import evaluation
 from streamnb.errors import InputError, MissingDependencyError
 from streamnb.evaluation.metrics import sorted_labels

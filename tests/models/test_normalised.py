@@ -1,6 +1,6 @@
 """TWCNB beside scikit-learn's `ComplementNB(norm=True)`, and what keeps its sums exact.
 
-Equality with the slow reference at every prefix is in test_reference.py, with that of all models.
+Equality with the slow reference at every prefix is in test_prefixes.py, with that of all models.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.naive_bayes import ComplementNB
-from test_reference import synthetic_stream
 
 import streamnb
 from streamnb.errors import InputError
+from support.streams import synthetic_stream
 
 WORDS = sorted({word for counts, _, _ in synthetic_stream() for word in counts})
 

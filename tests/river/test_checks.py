@@ -6,11 +6,11 @@ import collections
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from river import (
     base,
     checks,
 )
+
 from support.estimators import CHECKED
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from river import checks, drift, ensemble, evaluate, feature_extraction, metrics
 
 import streamnb
-from river import checks, drift, ensemble, evaluate, feature_extraction, metrics
 from streamnb import InputError
 from streamnb.ensembles import WeightedBoosting
 from support.streams import synthetic_stream

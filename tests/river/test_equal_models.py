@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from river import naive_bayes
 
 import streamnb
 from references.documents import Documents
 from references.independent import Reference
-from river import naive_bayes
 from support.streams import assert_same_scores, sms_stream
 
 # --- river's own models -------------------------------------------------------------------------

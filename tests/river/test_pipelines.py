@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-
-import streamnb
 from river import (
     compose,
     ensemble,
@@ -16,6 +14,8 @@ from river import (
     naive_bayes,
     stream,
 )
+
+import streamnb
 from support.estimators import ESTIMATORS
 from support.streams import synthetic_stream
 

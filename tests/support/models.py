@@ -24,6 +24,7 @@ from references.higher_order import PathsReference
 from references.independent import Reference
 from references.losses import LossReference
 from references.neighbourhood import NeighbourhoodReference
+from references.normalised import NormalisedReference
 from references.one_dependence import OneDependenceReference
 from references.packaged import PackagedReference
 from references.weights import WeightsReference
@@ -110,6 +111,7 @@ _ALL = [
         for name in ("MNB", "CNB", "OVA")
     ),
     Row("BNB", "independent", partial(Reference, "BNB"), representative=True, presence=True),
+    Row("TWCNB", "normalised", partial(NormalisedReference, "CNB"), representative=True),
     Row("ComposedNB", "composed", partial(Reference, "MNB")),
     *_rows(
         "hidden", "HMNB", "HCNB", "HOVA",

@@ -8,8 +8,9 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from references.documents import Document, Documents
 from river import feature_extraction
+
+from references.documents import Document, Documents
 from support.data import require_data
 from support.models import (
     make_model,

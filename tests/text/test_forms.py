@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from river import base, checks, feature_extraction
 from scipy import sparse
 
 import streamnb
@@ -14,7 +15,6 @@ from consumers.command import make_filter
 from consumers.settings import Settings
 from references.documents import Documents
 from references.forms import FORMS, STEP, formed, formed_stream
-from river import base, checks, feature_extraction
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.model_specs import build, model_spec
 from streamnb.text import forms
