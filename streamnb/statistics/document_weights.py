@@ -59,6 +59,7 @@ def discriminative(
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.3 (DW).
     """
+    indexed = indexed.sorted()
     counts, order = indexed.counts, indexed.class_order
     # Only the words of indexed messages have other counts than before.
     occurs = np.zeros(counts.tokens.shape[0], dtype=bool)

@@ -66,9 +66,7 @@ class WeightsInUse:
                 chi_square=self.words.chi_square,
             )
             if self.fit is not None:
-                kept = None if anew else store.exponents()
-                before = None if kept is None else np.frombuffer(kept[0])
-                fitted = self.fit.exponents(indexed, used, before)
+                fitted = self.fit.weights(indexed, used)
                 if store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale):
                     return
                 continue

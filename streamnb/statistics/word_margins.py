@@ -54,9 +54,9 @@ class WordSlopes:
         return self.gradient(curvature.diagonal * moved + mixed[:, None] * curvature.shares)
 
     def diagonal(self, curvature: Curvature) -> Floats:
-        """Return the diagonal of the second derivatives, but no less than a tenth of its first part.
+        """Return the diagonal of the second derivatives, with a bound below.
 
-        The first part is that of the curvature's diagonal, which is never below 0.
+        The bound is a tenth of what the curvature's diagonal gives, which is never below 0.
         """
         lengths = np.diff(self.columns[0].indptr)
         words, width = self.columns[0].indices, self.columns[0].shape[1]
@@ -129,8 +129,6 @@ class Margins:
         table = counts.tokens[indexed.word_order].toarray()[:, order]
         messages = indexed.words[:, indexed.word_order].tocsr()
         messages.sort_indices()
-        messages.indices = messages.indices.astype(np.int32)
-        messages.indptr = messages.indptr.astype(np.int32)
         place = np.zeros(len(counts.class_documents), dtype=np.int64)
         place[order] = np.arange(k)
         classes = place[indexed.classes]
@@ -143,9 +141,9 @@ class Margins:
             priors, others, 1
         )
         slopes = _slopes(messages, table, classes, others, one, setting)
+        indices, indptr = messages.indices.astype(np.int32), messages.indptr.astype(np.int32)
         columns = (
-            sparse.csr_array((slope, messages.indices, messages.indptr), shape=messages.shape)
-            for slope in slopes
+            sparse.csr_array((slope, indices, indptr), shape=messages.shape) for slope in slopes
         )
         alone = leave_one_out & (documents[classes] <= one)
         weights = np.where(alone, 0.0, indexed.weights)
