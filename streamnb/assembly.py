@@ -15,8 +15,8 @@ from streamnb.online.tuning import Recorder
 from streamnb.parameters import check_bound, check_choice, check_number
 from streamnb.parts import Composition, Event, Weights
 from streamnb.statistics.correlation import CorrelationFactor, LearnedFactor, MakeScoring
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.packaging import Packaging
-from streamnb.statistics.weighting import Setting
 
 
 def scoring_of(
@@ -27,7 +27,7 @@ def scoring_of(
     prior: Any,
     unseen: Any,
     vocabulary_size: Any,
-) -> tuple[MakeScoring, Setting]:
+) -> tuple[MakeScoring, ScoringParameters]:
     """Return how to make a scoring, all but its factors settled; and what it depends on.
 
     Parameters
@@ -64,7 +64,7 @@ def scoring_of(
         neighbourhood=parts.neighbourhood.native,
         n_neighbors=parts.neighbourhood.n_neighbors,
     )
-    return make_scoring, Setting(parts.event.name, prior, alpha, float(m or 1))
+    return make_scoring, ScoringParameters(parts.event.name, prior, alpha, float(m or 1))
 
 
 def columns_of(event: Event, bins: Any, values: Mapping[str, int] | None) -> Columns | None:

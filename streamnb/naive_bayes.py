@@ -49,9 +49,9 @@ from streamnb.persistence import merging, saving
 from streamnb.statistics.correlation import parse_factor
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.statistics.document_weights import PAPER_ROUNDS
+from streamnb.statistics.events import MAX_CANDIDATES, MIN_SAMPLES_LEAF
 from streamnb.statistics.packaging import Packaging
 from streamnb.statistics.refreshing import Statistics
-from streamnb.statistics.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF
 from streamnb.statistics.weights_in_use import WeightsInUse
 from streamnb.text import inputs, outputs
 from streamnb.text.forms import check_form

@@ -20,7 +20,7 @@ from streamnb.parts import (
     with_settings,
 )
 from streamnb.statistics.document_weights import PAPER_ROUNDS
-from streamnb.statistics.weighting import MAX_CANDIDATES
+from streamnb.statistics.events import MAX_CANDIDATES
 
 
 class ComposedNB(NaiveBayes):

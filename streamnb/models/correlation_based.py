@@ -7,7 +7,7 @@ from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.parts import CORRELATION_BASED
-from streamnb.statistics.weighting import MAX_CANDIDATES
+from streamnb.statistics.events import MAX_CANDIDATES
 
 
 class CorrelationBasedNB(NaiveBayes):

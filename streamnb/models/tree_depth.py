@@ -7,7 +7,7 @@ from typing import Any
 
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.parts import TREE, TREE_DEPTH
-from streamnb.statistics.weighting import MIN_SAMPLES_LEAF
+from streamnb.statistics.events import MIN_SAMPLES_LEAF
 
 
 class TreeDepthNB(NaiveBayes):

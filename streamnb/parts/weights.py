@@ -16,9 +16,9 @@ from streamnb.columns.search import forward_selection
 from streamnb.columns.tree import tree_depth as attribute_depth
 from streamnb.statistics.document_weights import ExtraCounts, discriminative
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.statistics.weighting import (
-    Setting,
     WordWeights,
     correlation_based,
     relative_gain_ratios,
@@ -55,7 +55,7 @@ class Weights:
     ordered: bool = False
     fitted: bool = False
 
-    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights | None:
+    def weigh(self, indexed: Documents, setting: ScoringParameters) -> WordWeights | None:
         """Return the weight of each word, where they are statistics."""
         return None
 
@@ -102,7 +102,7 @@ class GainRatioWeights(Weights):
 
     periodic: bool = True
 
-    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+    def weigh(self, indexed: Documents, setting: ScoringParameters) -> WordWeights:
         """Return the gain ratios over their mean."""
         return relative_gain_ratios(indexed.counts, setting.vocabulary_size)
 
@@ -113,7 +113,7 @@ class Selection(Weights):
 
     periodic: bool = True
 
-    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+    def weigh(self, indexed: Documents, setting: ScoringParameters) -> WordWeights:
         """Return 1 for the words selected, 0 for the others."""
         return selection(indexed, setting)
 
@@ -125,7 +125,7 @@ class CorrelationWeights(Weights):
     periodic: bool = True
     ordered: bool = True
 
-    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+    def weigh(self, indexed: Documents, setting: ScoringParameters) -> WordWeights:
         """Return the weights 2 and 1."""
         return correlation_based(indexed, setting)
 
@@ -137,7 +137,7 @@ class TreeDepthWeights(Weights):
     periodic: bool = True
     ordered: bool = True
 
-    def weigh(self, indexed: Documents, setting: Setting) -> WordWeights:
+    def weigh(self, indexed: Documents, setting: ScoringParameters) -> WordWeights:
         """Return what the words weigh by the depths of their tests (DTW)."""
         return tree_depth(indexed, setting)
 
@@ -216,7 +216,7 @@ class DocumentWeights:
     def extra(
         self,
         indexed: Documents,
-        setting: Setting,
+        setting: ScoringParameters,
         words: WordWeights | None,
         rounds: int,
     ) -> ExtraCounts | None:
@@ -233,7 +233,7 @@ class Discriminative(DocumentWeights):
     def extra(
         self,
         indexed: Documents,
-        setting: Setting,
+        setting: ScoringParameters,
         words: WordWeights | None,
         rounds: int,
     ) -> ExtraCounts:

@@ -157,11 +157,11 @@ class Slopes(Protocol):
         """Return the derivative by each weight, from that by each margin."""
 
 
-S = TypeVar("S", bound=Slopes)
+S_co = TypeVar("S_co", bound=Slopes, covariant=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class Objective(Generic[S]):
+class Objective(Generic[S_co]):
     """The function of the weights that a fit minimises.
 
     It is the mean loss, and `ridge` / 2 times the squared distance of the weights from `centre`
@@ -186,12 +186,12 @@ class Objective(Generic[S]):
 
     loss: Loss
     offsets: Floats
-    slopes: S
+    slopes: S_co
     weights: Floats
     ridge: float
     centre: float = 1.0
 
-    def at(self, w: Floats) -> Point[S]:
+    def at(self, w: Floats) -> Point[S_co]:
         """Return the value and its derivatives where the weights are `w`."""
         margins = self.offsets + self.slopes.margins(w)
         away = w - self.centre
@@ -223,7 +223,7 @@ class Objective(Generic[S]):
 
 
 @dataclasses.dataclass(frozen=True)
-class Point(Generic[S]):
+class Point(Generic[S_co]):
     """An objective where the weights are `w`.
 
     Attributes
@@ -242,7 +242,7 @@ class Point(Generic[S]):
         What the loss of the margins, and the ridge, are multiplied by in derivatives.
     """
 
-    objective: Objective[S]
+    objective: Objective[S_co]
     w: Floats
     margins: Floats
     value: float

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
@@ -147,7 +148,7 @@ def _product(matrix: Floats, vector: Floats) -> Floats:
     return found
 
 
-def _least_quadratic(matrix: Floats, slope: Floats, free: Floats) -> Floats | None:
+def _least_quadratic(matrix: Floats, slope: Floats, free: NDArray[np.bool_]) -> Floats | None:
     """Return x ≥ 0 where ½ xᵀA x + bᵀx is least; None if A is not positive definite.
 
     Which x_j are 0 is found by principal pivoting: those that are below 0, and those of 0 that

@@ -10,8 +10,8 @@ from streamnb.columns.store import attributes_of
 from streamnb.parts import Composition
 from streamnb.statistics.correlation import CorrelationFactor, OptimalFactor
 from streamnb.statistics.counts import Counts
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.packaging import Packaging
-from streamnb.statistics.weighting import Setting
 from streamnb.statistics.weights_in_use import WeightsInUse
 
 
@@ -32,7 +32,7 @@ class Statistics:
     """
 
     parts: Composition
-    setting: Setting
+    setting: ScoringParameters
     weights: WeightsInUse
     factor: CorrelationFactor | None
     weighing: Weighing | None

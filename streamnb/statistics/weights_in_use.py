@@ -12,7 +12,7 @@ from streamnb.statistics.documents import Documents
 
 if TYPE_CHECKING:
     from streamnb.parts import DocumentWeights, Weights
-    from streamnb.statistics.weighting import Setting
+    from streamnb.statistics.events import ScoringParameters
     from streamnb.statistics.word_fits import WordFit
 
 
@@ -45,7 +45,7 @@ class WeightsInUse:
         """Whether the order of all words is needed."""
         return self.words.ordered or self.documents.periodic or self.fit is not None
 
-    def refresh(self, store: _core.CountStore, setting: Setting, anew: bool) -> None:
+    def refresh(self, store: _core.CountStore, setting: ScoringParameters, anew: bool) -> None:
         """Compute the weights of a store with messages anew, and swap them in.
 
         Parameters

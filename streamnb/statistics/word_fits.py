@@ -20,9 +20,9 @@ from streamnb.errors import InputError
 from streamnb.parameters import check_number
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import LEAST_RIDGE, LIKELIHOOD, Loss, Objective
 from streamnb.statistics.newton import SparseSteps, least
-from streamnb.statistics.weighting import Setting
 from streamnb.statistics.word_margins import Margins
 
 TEXT_RIDGE = 0.1
@@ -118,7 +118,7 @@ class WordFit:
             )
         return cls(loss, ridge, leave_one_out)
 
-    def weights(self, indexed: Documents, setting: Setting) -> FittedWeights:
+    def weights(self, indexed: Documents, parameters: ScoringParameters) -> FittedWeights:
         """Return the weights with the least loss over the indexed messages.
 
         They follow from the messages alone, in whatever order those were learned. A fit begins
@@ -126,11 +126,11 @@ class WordFit:
 
         Parameters
         ----------
-        indexed, setting
+        indexed, parameters
             As in `Margins.of`.
         """
         found = np.ones(indexed.counts.tokens.shape[0])
-        margins = Margins.of(indexed.sorted(), setting, self.leave_one_out)
+        margins = Margins.of(indexed.sorted(), parameters, self.leave_one_out)
         if margins is None:
             return FittedWeights(found)
         loss, scale, start = self.loss, 1.0, multiplier(margins)
