@@ -23,9 +23,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from broker import Broker
 from rounds import Target
 
+from broker import Broker
 from consumers.cluster import Cluster, Topics
 from consumers.command import make_filter
 from consumers.filtering import Filter

@@ -11,8 +11,8 @@ from streamnb.online.tuning import Tuning
 from streamnb.parameters import check_bound, check_choice, check_number
 from streamnb.parts import Composition
 from streamnb.parts.composition import Scorer, Setup
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
-from streamnb.statistics.weighting import Setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Assembly:
             **parts.scoring_options(),
         }
         make_scoring = functools.partial(_core.Scoring, **options)
-        parameters = Setting(
+        parameters = ScoringParameters(
             parts.event.name, prior, alpha, float(m or 1), options.get("weights") == "chi-square"
         )
         setup = Setup(parts, parameters, make_scoring)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.losses import LEAST_RIDGE, Curvature, Loss, Objective
+from streamnb.statistics.losses import LEAST_RIDGE, LIKELIHOOD, Curvature, Loss, Objective
 from streamnb.statistics.newton import dense_step, exact_gram, least
 
 
@@ -35,7 +35,7 @@ class AttributeSlopes:
 
     def matrix(self, curvature: Curvature) -> Floats:
         """Return the second derivatives by the weights: shape `(attributes, attributes)`."""
-        n, others, attributes = self.table.shape
+        others, attributes = self.table.shape[1:]
         flat, diagonal = self.table.reshape(-1, attributes), curvature.diagonal.ravel()
         if others == 1:
             both = diagonal + curvature.rank_one * curvature.shares[:, 0] ** 2
@@ -54,8 +54,7 @@ def fit(
 
     They follow from the examples alone. A convex loss is least in one place, wherever its fit
     begins. Without a ridge only what helps gets any weight, and no more than it needs. Another loss
-    has several minima: its fit begins with weights of 1, which are naive Bayes, and ends in the
-    minimum below.
+    has several minima: its fit begins where the log loss is least, and ends in the minimum below.
 
     Parameters
     ----------
@@ -88,10 +87,14 @@ def fit(
     if loss.weighs_prior:
         slopes = np.concatenate([offsets[:, :, None], slopes], axis=2)
         offsets = np.zeros_like(offsets)
-    start = np.full(slopes.shape[2], 0.0 if loss.convex else 1.0)
-    centre = 1.0 if ridge else start[0]
-    objective = Objective(
-        loss, offsets, AttributeSlopes(slopes), weights, max(ridge, LEAST_RIDGE), centre
-    )
-    best = least(objective, start, dense_step)
+    table = AttributeSlopes(slopes)
+
+    def of(loss: Loss, start: Floats) -> Floats:
+        objective = Objective(
+            loss, offsets, table, weights, max(ridge, LEAST_RIDGE), 1.0 if ridge else 0.0
+        )
+        return least(objective, start, dense_step)
+
+    start = np.zeros(slopes.shape[2])
+    best = of(loss, start if loss.convex else of(LIKELIHOOD, start))
     return best if loss.weighs_prior else np.concatenate([[1.0], best])

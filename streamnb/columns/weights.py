@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-import numpy as np
-
 from streamnb.statistics.counts import Floats
 
 Pair = tuple[int, int]

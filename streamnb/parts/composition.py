@@ -15,8 +15,8 @@ from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.errors import InputError
 from streamnb.online.tuning import Tuning
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
-from streamnb.statistics.weighting import Setting
 from streamnb.statistics.weights_in_use import WeightsInUse
 
 
@@ -49,7 +49,7 @@ class Setup:
     """
 
     parts: Composition
-    parameters: Setting
+    parameters: ScoringParameters
     make_scoring: MakeScoring
 
 
@@ -316,7 +316,7 @@ class Weights(Part, axis="weights"):
 
     ordered: ClassVar[bool] = False
 
-    def weigh(self, indexed: Any, parameters: Setting) -> Any:
+    def weigh(self, indexed: Any, parameters: ScoringParameters) -> Any:
         """Return the weight of each word, where they are statistics: `WordWeights` or None.
 
         Parameters
@@ -349,7 +349,7 @@ class UniformWeights(Weights, name="uniform"):
 class DocumentWeights(Part, axis="document_weights"):
     """How much each message counts when it is learned, beside the weight that it was given."""
 
-    def added(self, indexed: Any, parameters: Setting, words: Any) -> Any:
+    def added(self, indexed: Any, parameters: ScoringParameters, words: Any) -> Any:
         """Return what the indexed messages count for besides: `ExtraCounts` or None.
 
         Parameters

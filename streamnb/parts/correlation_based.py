@@ -9,6 +9,7 @@ from streamnb.parameters import check_bound
 from streamnb.parts.composition import Weights
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,6 @@ class CorrelationBased(Weights, name="correlation-based"):
     def __post_init__(self) -> None:
         self._check("max_candidates", check_bound, 1)
 
-    def weigh(self, indexed: Documents, parameters: weighting.Setting) -> weighting.WordWeights:
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> weighting.WordWeights:
         """Return the weights 2 and 1."""
         return weighting.correlation_based(indexed, self.max_candidates)

@@ -10,7 +10,8 @@ from streamnb.parameters import check_bound
 from streamnb.parts.composition import Composition, DocumentWeights, Setup
 from streamnb.statistics.document_weights import PAPER_ROUNDS, ExtraCounts, discriminative
 from streamnb.statistics.documents import Documents
-from streamnb.statistics.weighting import Setting, WordWeights
+from streamnb.statistics.events import ScoringParameters
+from streamnb.statistics.weighting import WordWeights
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Discriminative(DocumentWeights, name="discriminative"):
         return {"instance_weights": True}
 
     def added(
-        self, indexed: Documents, parameters: Setting, words: WordWeights | None
+        self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
     ) -> ExtraCounts:
         """Return what the messages count for besides."""
         return discriminative(indexed, parameters, words, self.rounds)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from streamnb.parts.composition import Weights
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +22,6 @@ class GainRatio(Weights, name="gain-ratio"):
 
     periodic: ClassVar[bool] = True
 
-    def weigh(self, indexed: Documents, parameters: weighting.Setting) -> weighting.WordWeights:
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> weighting.WordWeights:
         """Return the gain ratios over their mean."""
         return weighting.relative_gain_ratios(indexed.counts, parameters.vocabulary_size)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from streamnb.parts.composition import Weights
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +23,6 @@ class Selection(Weights, name="selection"):
     periodic: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
 
-    def weigh(self, indexed: Documents, parameters: weighting.Setting) -> weighting.WordWeights:
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> weighting.WordWeights:
         """Return 1 for the words selected, 0 for the others."""
         return weighting.selection(indexed, parameters)

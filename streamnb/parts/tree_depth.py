@@ -12,6 +12,7 @@ from streamnb.parts.attribute_weights import WeightedAttributes
 from streamnb.parts.composition import Composition, InUse, Setup, Weights
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +58,6 @@ class TreeDepth(Weights, name="tree-depth"):
             return InUse(WeightedAttributes(Measured(attribute_depth)))
         return super().in_use(setup)
 
-    def weigh(self, indexed: Documents, parameters: weighting.Setting) -> weighting.WordWeights:
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> weighting.WordWeights:
         """Return the weights of the words by the depths of their tests."""
         return weighting.tree_depth(indexed, self.max_depth, self.min_samples_leaf, self.untested)

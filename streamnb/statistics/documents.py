@@ -75,3 +75,32 @@ class Documents:
         present = self.words.copy()
         present.data = np.ones_like(present.data)
         return present
+
+    def sorted(self) -> Self:
+        """Return the same documents in an order that follows from what they hold.
+
+        Whatever is summed over them is then the same to the last bit, in whatever order they were
+        learned. It takes `word_order`.
+        """
+        table = self.words[:, self.word_order].tocsr()
+        table.sort_indices()
+        rank = np.zeros(len(self.counts.class_documents), dtype=np.int64)
+        rank[self.class_order] = np.arange(len(self.class_order))
+        words, counts, ends = table.indices, table.data, table.indptr.tolist()
+        keys = [
+            (own, weight, words[start:end].tobytes(), counts[start:end].tobytes())
+            for own, weight, start, end in zip(
+                rank[self.classes].tolist(),
+                self.weights.tolist(),
+                ends[:-1],
+                ends[1:],
+                strict=True,
+            )
+        ]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        return dataclasses.replace(
+            self,
+            classes=self.classes[order],
+            weights=self.weights[order],
+            words=self.words[order],
+        )

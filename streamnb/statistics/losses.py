@@ -111,8 +111,17 @@ class Loss:
             return float((weights * lacks**2).sum()), shares * slope[:, None]
         return float((weights * deviance).sum()), shares * (-self.multiplier * weights[:, None])
 
-    def curvature(self, margins: Floats, weights: Floats) -> Curvature:
-        """Return the second derivatives by the margins; parameters are those of `value`."""
+    def curvature(self, margins: Floats, weights: Floats, bowl: bool = False) -> Curvature:
+        """Return the second derivatives by the margins.
+
+        Parameters
+        ----------
+        margins, weights
+            As in `value`.
+        bowl
+            Whether examples around which the loss is not convex have Gauss and Newton's
+            approximation, the square of the first derivative, which is nowhere below 0.
+        """
         if self.multiplier is None:
             shares = weights[:, None] * np.exp(-margins)
             return Curvature(shares, shares, np.zeros(len(weights)))
@@ -120,8 +129,14 @@ class Loss:
         square = self.multiplier**2 * weights
         if self.squared:
             square = 2.0 * square * right
-            diagonal = (square * (1.0 - right))[:, None] * shares
-            return Curvature(diagonal, shares, -square * (2.0 - 3.0 * right))
+            diagonal, rank_one = square * (1.0 - right), -square * (2.0 - 3.0 * right)
+            if bowl:
+                far = right < 0.5
+                diagonal, rank_one = (
+                    np.where(far, 0.0, diagonal),
+                    np.where(far, square * right, rank_one),
+                )
+            return Curvature(diagonal[:, None] * shares, shares, rank_one)
         return Curvature(square[:, None] * shares, shares, -square)
 
 
@@ -142,16 +157,16 @@ class Slopes(Protocol):
         """Return the derivative by each weight, from that by each margin."""
 
 
-S = TypeVar("S", bound=Slopes)
+S_co = TypeVar("S_co", bound=Slopes, covariant=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class Objective(Generic[S]):
+class Objective(Generic[S_co]):
     """The function of the weights that a fit minimises.
 
     It is the mean loss, and `ridge` / 2 times the squared distance of the weights from `centre`
-    (over the number of examples). Of the exponential loss it is the logarithm of that, which has the same
-    minimum and does not overflow.
+    (over the number of examples). Of the exponential loss it is the logarithm of that, which has
+    the same minimum and does not overflow.
 
     Attributes
     ----------
@@ -171,12 +186,12 @@ class Objective(Generic[S]):
 
     loss: Loss
     offsets: Floats
-    slopes: S
+    slopes: S_co
     weights: Floats
     ridge: float
     centre: float = 1.0
 
-    def at(self, w: Floats) -> Point[S]:
+    def at(self, w: Floats) -> Point[S_co]:
         """Return the value and its derivatives where the weights are `w`."""
         margins = self.offsets + self.slopes.margins(w)
         away = w - self.centre
@@ -208,7 +223,7 @@ class Objective(Generic[S]):
 
 
 @dataclasses.dataclass(frozen=True)
-class Point(Generic[S]):
+class Point(Generic[S_co]):
     """An objective where the weights are `w`.
 
     Attributes
@@ -227,7 +242,7 @@ class Point(Generic[S]):
         What the loss of the margins, and the ridge, are multiplied by in derivatives.
     """
 
-    objective: Objective[S]
+    objective: Objective[S_co]
     w: Floats
     margins: Floats
     value: float
@@ -247,12 +262,16 @@ class Point(Generic[S]):
             self.w - self.objective.centre
         )
 
-    @functools.cached_property
-    def curvature(self) -> Curvature:
-        """The second derivatives by the margins.
+    def curvature(self, bowl: bool = False) -> Curvature:
+        """Return the second derivatives by the margins.
 
         Of the exponential loss these are those of the loss, not of its logarithm: nowhere are they
         less than 0, and where the gradient is 0 both have the same.
+
+        Parameters
+        ----------
+        bowl
+            As in `Loss.curvature`.
         """
-        found = self.objective.loss.curvature(self.margins, self.objective.weights)
+        found = self.objective.loss.curvature(self.margins, self.objective.weights, bowl)
         return found.times(self.loss_scale)

@@ -5,7 +5,7 @@ of the examples, and on the processor, whose BLAS adds up in an order of its own
 ends in the minimum itself, as its last steps square the distance that is left.
 
 There are two kinds of steps: for some dozens of attributes the quadratic model is minimised exactly
-(`dense_step`); for tens of thousands of words by conjugate gradients (`sparse_step`).
+(`dense_step`); for tens of thousands of words by conjugate gradients (`SparseSteps`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
@@ -31,7 +32,7 @@ _MOST_HALVINGS = 60
 # Conjugate gradients: rounds of one step, near the minimum and far from it, and by how much they
 # lessen what is left.
 _MOST_ROUNDS, _FAR_ROUNDS = 500, 50
-_FIRST_ACCURACY, _LAST_ACCURACY, _NEAR = 0.1, 1e-5, 1e-6
+_FIRST_ACCURACY, _LAST_ACCURACY, _NEAR = 0.5, 1e-5, 1e-6
 # Weights this near to 0 that want to be less count as 0.
 _ALMOST_ZERO = 1e-3
 # The least pivot of a matrix, with a diagonal of ones, that is taken for positive definite.
@@ -72,7 +73,7 @@ def least(
     start
         Weights to start from, 0 or more: shape `(weights,)`.
     step
-        `dense_step` or `sparse_step`.
+        `dense_step` or a `SparseSteps`.
     most_steps
         After so many steps it ends wherever it is.
     """
@@ -116,25 +117,30 @@ def dot(one: Floats, other: Floats) -> float:
     return float((one * other).sum())
 
 
-# --- steps of few weights --------------------------------------------------------------------------
+# --- steps of few weights -------------------------------------------------------------------------
 
 
 def dense_step(point: Point[DenseSlopes]) -> Floats:
     """Return the step to the least value of the quadratic model among weights of 0 or more."""
-    matrix = point.objective.slopes.matrix(point.curvature)
-    diagonal = np.einsum("jj->j", matrix)
-    diagonal += point.ridge
+    slopes, damping = point.objective.slopes, 0.0
+    matrix = slopes.matrix(point.curvature())
+    while (step := _model_step(point, matrix, damping)) is None:
+        if not damping and not point.objective.loss.convex:
+            matrix = slopes.matrix(point.curvature(bowl=True))
+        damping = max(100.0 * damping, 1e-12)
+    return step
+
+
+def _model_step(point: Point[DenseSlopes], matrix: Floats, damping: float) -> Floats | None:
+    """Return the step that these second derivatives give; None if they are not convex."""
+    diagonal = np.diagonal(matrix) + point.ridge
     # Of each weight in such units that the diagonal is 1.
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    matrix /= scale[:, None] * scale[None, :]
+    damped = (matrix + point.ridge * np.eye(len(scale))) / (scale[:, None] * scale[None, :])
+    damped += damping * np.eye(len(scale))
     at, gradient = point.w * scale, point.gradient / scale
-    damping = 0.0
-    while True:
-        damped = matrix + damping * np.eye(len(scale))
-        found = _least_quadratic(damped, gradient - _product(damped, at), point.w > 0)
-        if found is not None:
-            return (found - at) / scale
-        damping = max(100.0 * damping, 1e-12)
+    found = _least_quadratic(damped, gradient - _product(damped, at), point.w > 0)
+    return None if found is None else (found - at) / scale
 
 
 def _product(matrix: Floats, vector: Floats) -> Floats:
@@ -142,7 +148,7 @@ def _product(matrix: Floats, vector: Floats) -> Floats:
     return found
 
 
-def _least_quadratic(matrix: Floats, slope: Floats, free: Floats) -> Floats | None:
+def _least_quadratic(matrix: Floats, slope: Floats, free: NDArray[np.bool_]) -> Floats | None:
     """Return x ≥ 0 where ½ xᵀA x + bᵀx is least; None if A is not positive definite.
 
     Which x_j are 0 is found by principal pivoting: those that are below 0, and those of 0 that
@@ -249,11 +255,16 @@ def exact_gram(rows: Floats, factors: Floats) -> Floats:
     return total
 
 
-# --- steps of many weights -------------------------------------------------------------------------
+# --- steps of many weights ------------------------------------------------------------------------
 
 
-def sparse_step(point: Point[SparseSlopes]) -> Floats:
-    """Return a step of truncated Newton by conjugate gradients, those weights left at 0 that are.
+class SparseSteps:
+    """Steps of truncated Newton by conjugate gradients, which leave at 0 what wants to be less.
+
+    Parameters
+    ----------
+    most_rounds
+        Of conjugate gradients in all steps together: past it there is no further step.
 
     References
     ----------
@@ -262,34 +273,43 @@ def sparse_step(point: Point[SparseSlopes]) -> Floats:
     [^2]: Dembo and Steihaug (1983), Truncated-Newton algorithms for large-scale unconstrained
           optimization.
     """
-    slopes, curvature, gradient = point.objective.slopes, point.curvature, point.gradient
-    diagonal = slopes.diagonal(curvature) + point.ridge
-    diagonal = np.where(diagonal > 0, diagonal, 1.0)
-    # What a step along the gradient alone would change: little, near the minimum.
-    moved = np.abs(point.w - np.maximum(point.w - gradient / diagonal, 0.0)).max(initial=0.0)
-    held = (point.w <= min(_ALMOST_ZERO, moved)) & (gradient > 0)
-    direction = np.zeros_like(gradient)
-    left = np.where(held, 0.0, -gradient)
-    solved_for = left / diagonal
-    towards = solved_for.copy()
-    size = first = dot(left, solved_for)
-    if first > 0:
-        length = np.sqrt(first * point.objective.total)
-        accuracy = min(_FIRST_ACCURACY, np.sqrt(length)) if length > _NEAR else _LAST_ACCURACY
-        for _ in range(_MOST_ROUNDS if length <= _NEAR else _FAR_ROUNDS):
-            product = slopes.product(curvature, towards) + point.ridge * towards
-            product[held] = 0.0
-            curved = dot(towards, product)
-            if curved <= 0:
-                # Not convex here: as far as it was, or along the gradient.
-                direction = direction if direction.any() else solved_for
-                break
-            direction = direction + (size / curved) * towards
-            left = left - (size / curved) * product
-            solved_for = left / diagonal
-            before, size = size, dot(left, solved_for)
-            if size <= accuracy**2 * first:
-                break
-            towards = solved_for + (size / before) * towards
-    direction[held] = np.maximum(-gradient[held] / diagonal[held], -point.w[held])
-    return direction
+
+    def __init__(self, most_rounds: int) -> None:
+        self.left = most_rounds
+
+    def __call__(self, point: Point[SparseSlopes]) -> Floats:
+        """Return the step; 0 where no rounds are left."""
+        if self.left <= 0:
+            return np.zeros_like(point.w)
+        slopes, curvature, gradient = point.objective.slopes, point.curvature(), point.gradient
+        diagonal = slopes.diagonal(curvature) + point.ridge
+        diagonal = np.where(diagonal > 0, diagonal, 1.0)
+        # What a step along the gradient alone would change: little, near the minimum.
+        moved = np.abs(point.w - np.maximum(point.w - gradient / diagonal, 0.0)).max(initial=0.0)
+        held = (point.w <= min(_ALMOST_ZERO, moved)) & (gradient > 0)
+        direction = np.zeros_like(gradient)
+        left = np.where(held, 0.0, -gradient)
+        solved_for = left / diagonal
+        towards = solved_for.copy()
+        size = first = dot(left, solved_for)
+        if first > 0:
+            length = np.sqrt(first * point.objective.total)
+            accuracy = min(_FIRST_ACCURACY, np.sqrt(length)) if length > _NEAR else _LAST_ACCURACY
+            for _ in range(min(self.left, _MOST_ROUNDS if length <= _NEAR else _FAR_ROUNDS)):
+                self.left -= 1
+                product = slopes.product(curvature, towards) + point.ridge * towards
+                product[held] = 0.0
+                curved = dot(towards, product)
+                if curved <= 0:
+                    # Not convex here: as far as it was, or along the gradient.
+                    direction = direction if direction.any() else solved_for
+                    break
+                direction = direction + (size / curved) * towards
+                left = left - (size / curved) * product
+                solved_for = left / diagonal
+                before, size = size, dot(left, solved_for)
+                if size <= accuracy**2 * first:
+                    break
+                towards = solved_for + (size / before) * towards
+        direction[held] = np.maximum(-gradient[held] / diagonal[held], -point.w[held])
+        return direction

@@ -18,6 +18,12 @@ import numpy as np
 from streamnb import _core
 from streamnb.statistics.counts import Counts, Floats, Integers, gain_ratio
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import (
+    ScoringParameters,
+    log_denominators,
+    log_numerators,
+    log_priors,
+)
 from streamnb.statistics.relevance import select_words
 
 SHARES = tuple(tenths / 10 for tenths in range(1, 11))
@@ -35,29 +41,6 @@ TIE = 1e-9
 # dense table of words and classes, 32 MB.
 _BLOCK = 1 << 18
 _TABLE = 1 << 22
-
-
-@dataclasses.dataclass(frozen=True)
-class Setting:
-    """What of a model's scores its weights depend on.
-
-    Attributes
-    ----------
-    event, prior
-        Names, as `ComposedNB` knows them; the prior is not None.
-    alpha
-        The smoothing.
-    vocabulary_size
-        m, at least the number of words learned.
-    chi_square
-        Whether P(w|c) is multiplied by R_wc.
-    """
-
-    event: str
-    prior: str
-    alpha: float
-    vocabulary_size: float
-    chi_square: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,7 +166,7 @@ def tree_depth(
     return WordWeights(weights, untested)
 
 
-def selection(indexed: Documents, setting: Setting) -> WordWeights:
+def selection(indexed: Documents, parameters: ScoringParameters) -> WordWeights:
     """Return weight 1 for the share of words by gain ratio that would have decided best, else 0.
 
     Each share of `SHARES` decides each indexed message, with its own counts taken out: of class,
@@ -196,7 +179,7 @@ def selection(indexed: Documents, setting: Setting) -> WordWeights:
     ----------
     indexed
         Messages and counts; without messages all words are kept.
-    setting
+    parameters
         How they are scored.
 
     References
@@ -204,13 +187,13 @@ def selection(indexed: Documents, setting: Setting) -> WordWeights:
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.2 (GRS) and Equation 12.
     """
     ratios = gain_ratio(indexed.counts)
-    thresholds = _thresholds(ratios, setting.vocabulary_size)
+    thresholds = _thresholds(ratios, parameters.vocabulary_size)
     if not len(indexed.classes):
         return WordWeights(np.ones_like(ratios), 1.0)
     # The first share that keeps a word: what a share keeps, the next ones keep too.
     first = np.searchsorted(-thresholds, -ratios - TIE, side="left").astype(np.int64)
     right = np.zeros(len(SHARES))
-    for rows, own in _left_out(indexed, setting, first):
+    for rows, own in _left_out(indexed, parameters, first):
         right += (indexed.weights[rows, None] * own).sum(axis=0)
     best = int(np.argmax(right >= right.max() * (1 - 1e-12)))
     kept = np.where(first <= best, 1.0, 0.0)
@@ -229,7 +212,7 @@ def _thresholds(ratios: Floats, vocabulary_size: float) -> Floats:
 
 
 def _left_out(
-    indexed: Documents, setting: Setting, first: Integers
+    indexed: Documents, parameters: ScoringParameters, first: Integers
 ) -> Iterator[tuple[slice, Floats]]:
     """Decide the messages, each without its own counts, by the words of each share.
 
@@ -238,13 +221,11 @@ def _left_out(
     Blocks of messages, and 1 where a share decides right: shape `(messages of the block, shares)`.
     A tie is no decision, nor is the class of a single message ever right.
     """
-    counts, alpha = indexed.counts, setting.alpha
+    counts = indexed.counts
     n_classes, n_shares = len(counts.class_documents), len(SHARES)
     exists = counts.class_documents > 0
-    multinomial, complement = setting.event != "complement", setting.event != "multinomial"
     table = counts.tokens.toarray() if _is_small(counts) else None
     totals = _by_share(counts, first)  # shares × classes
-    smoothing = alpha * setting.vocabulary_size
     indptr = indexed.words.indptr
     step = max(1, _BLOCK // (n_shares * n_classes * 2))
     start = 0
@@ -267,28 +248,26 @@ def _left_out(
         length = (
             np.bincount(cell, count, size).reshape(-1, n_shares).cumsum(axis=1, dtype=np.float64)
         )
-        terms = np.zeros((len(words), n_classes))
-        if multinomial:
-            terms += np.log(np.maximum(of_class - np.where(is_own, out, 0), 0) + alpha)
-        if complement:
-            rest = in_all - of_class - np.where(is_own, 0, out)
-            terms -= np.log(np.maximum(rest, 0) + alpha)
+        terms = log_numerators(
+            of_class, in_all, parameters, np.where(is_own, out, 0), np.where(is_own, 0, out)
+        )
         terms *= count[:, None]
         scores = np.empty((stop - start, n_shares, n_classes))
         for c in range(n_classes):
             parts = np.bincount(cell, terms[:, c], size).reshape(-1, n_shares)
             own = (classes == c)[:, None]
             taken = one[:, None] * length
-            total = totals[:, c] - np.where(own, taken, 0)
-            others = totals.sum(axis=1) - totals[:, c] - np.where(own, 0, taken)
             score = parts.cumsum(axis=1, dtype=np.float64)
-            if multinomial:
-                score -= length * np.log(np.maximum(total, 0) + smoothing)
-            if complement:
-                score += length * np.log(np.maximum(others, 0) + smoothing)
+            score += length * log_denominators(
+                totals[:, c],
+                totals.sum(axis=1),
+                parameters,
+                np.where(own, taken, 0),
+                np.where(own, 0, taken),
+            )
             scores[:, :, c] = score
         left = counts.class_documents - (np.arange(n_classes) == classes[:, None]) * one[:, None]
-        scores += log_priors(np.maximum(left, 0), int(exists.sum()), setting)[:, None, :]
+        scores += log_priors(np.maximum(left, 0), int(exists.sum()), parameters)[:, None, :]
         scores[:, :, ~exists] = -np.inf
         rows = np.arange(stop - start)
         own_scores = scores[rows, :, classes].copy()
@@ -313,35 +292,3 @@ def _by_share(counts: Counts, first: Integers) -> Floats:
     tokens = np.bincount(place, counts.tokens.data[inside], shares * classes)
     summed: Floats = tokens.reshape(shares, classes).cumsum(axis=0)
     return summed
-
-
-def log_priors(documents: Floats, n_classes: int, setting: Setting) -> Floats:
-    """Return the prior terms of a score.
-
-    Parameters
-    ----------
-    documents
-        Of each class, along the last axis; where there are none, there is no term.
-    n_classes
-        s, how many classes have messages.
-    setting
-        Which sides there are, and the prior.
-    """
-    n = documents.sum(axis=-1, keepdims=True)
-
-    def log(of_side: Floats) -> Floats:
-        if setting.prior == "laplace":
-            smoothed: Floats = np.log((of_side + 1) / (n + n_classes))
-            return smoothed
-        share = np.divide(of_side, n, out=np.zeros_like(of_side), where=n > 0)
-        logs: Floats = np.log(share, out=np.zeros_like(share), where=share > 0)
-        return logs
-
-    terms = np.zeros_like(documents)
-    if setting.prior == "uniform":
-        return terms
-    if setting.event != "complement":
-        terms += log(documents)
-    if setting.event != "multinomial":
-        terms -= log(np.maximum(n - documents, 0))
-    return terms

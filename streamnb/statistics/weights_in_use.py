@@ -10,8 +10,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.statistics.document_weights import ExtraCounts
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
-from streamnb.statistics.weighting import Setting, WordWeights
+from streamnb.statistics.weighting import WordWeights
 from streamnb.statistics.word_fits import WordFit
 
 
@@ -26,7 +27,7 @@ class WeighsWords(Protocol):
     def ordered(self) -> bool:
         """Whether the order of the words' bytes is needed."""
 
-    def weigh(self, indexed: Documents, parameters: Setting) -> WordWeights | None:
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights | None:
         """Return them."""
 
 
@@ -38,7 +39,7 @@ class WeighsDocuments(Protocol):
         """Whether they have any that are statistics."""
 
     def added(
-        self, indexed: Documents, parameters: Setting, words: WordWeights | None
+        self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
     ) -> ExtraCounts | None:
         """Return what they count for besides."""
 
@@ -57,7 +58,7 @@ class WeightsInUse(Refresher):
 
     words: WeighsWords
     documents: WeighsDocuments
-    parameters: Setting
+    parameters: ScoringParameters
 
     def swap(self, store: _core.CountStore, anew: bool) -> bool:
         """Weigh the words, and with them the documents."""
@@ -119,14 +120,12 @@ class FittedWords(Refresher):
     """
 
     fit: WordFit
-    parameters: Setting
+    parameters: ScoringParameters
 
     def swap(self, store: _core.CountStore, anew: bool) -> bool:
-        """Fit the weights, from those in use unless anew."""
+        """Fit the weights to the indexed messages."""
         indexed = Documents.of(store, ordered=True)
-        kept = None if anew else store.fitted_weights()
-        before = None if kept is None else np.frombuffer(kept[0])
-        fitted = self.fit.exponents(indexed, _with_words(self.parameters, store), before)
+        fitted = self.fit.weights(indexed, _with_words(self.parameters, store))
         return store.set_fitted_weights(indexed.counts.layout, fitted.words, fitted.scale)
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
@@ -145,7 +144,7 @@ class FittedWords(Refresher):
         return {} if kept is None else _by_word(store, kept[0])
 
 
-def _with_words(parameters: Setting, store: _core.CountStore) -> Setting:
+def _with_words(parameters: ScoringParameters, store: _core.CountStore) -> ScoringParameters:
     words = max(parameters.vocabulary_size, float(store.n_words))
     return dataclasses.replace(parameters, vocabulary_size=words)
 

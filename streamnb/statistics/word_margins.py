@@ -16,8 +16,13 @@ from scipy import sparse
 
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import (
+    ScoringParameters,
+    log_denominators,
+    log_numerators,
+    log_priors,
+)
 from streamnb.statistics.losses import Curvature
-from streamnb.statistics.weighting import Setting, log_priors
 
 # Numbers of one block of messages, which keep the interpreter for a millisecond at most.
 _BLOCK = 1 << 17
@@ -54,9 +59,9 @@ class WordSlopes:
         return self.gradient(curvature.diagonal * moved + mixed[:, None] * curvature.shares)
 
     def diagonal(self, curvature: Curvature) -> Floats:
-        """Return the diagonal of the second derivatives, but no less than a tenth of its first part.
+        """Return the diagonal of the second derivatives, with a bound below.
 
-        The first part is that of the curvature's diagonal, which is never below 0.
+        The bound is a tenth of what the curvature's diagonal gives, which is never below 0.
         """
         lengths = np.diff(self.columns[0].indptr)
         words, width = self.columns[0].indices, self.columns[0].shape[1]
@@ -75,7 +80,8 @@ class WordSlopes:
         mixed *= np.repeat(curvature.rank_one, lengths)
         first = np.bincount(words, squares, width)
         second = np.bincount(words, mixed, width)
-        return np.maximum(first + second, 0.1 * first)
+        found: Floats = np.maximum(first + second, 0.1 * first)
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +109,7 @@ class Margins:
     def of(
         cls,
         indexed: Documents,
-        setting: Setting,
+        parameters: ScoringParameters,
         leave_one_out: bool,
     ) -> Margins | None:
         """Return the margins of indexed messages; None where there is nothing to tell apart.
@@ -116,7 +122,7 @@ class Margins:
         ----------
         indexed
             Ordered messages, and counts.
-        setting
+        parameters
             How they are scored.
         leave_one_out
             Whether messages are left out of what they are scored by.
@@ -129,23 +135,21 @@ class Margins:
         table = counts.tokens[indexed.word_order].toarray()[:, order]
         messages = indexed.words[:, indexed.word_order].tocsr()
         messages.sort_indices()
-        messages.indices = messages.indices.astype(np.int32)
-        messages.indptr = messages.indptr.astype(np.int32)
         place = np.zeros(len(counts.class_documents), dtype=np.int64)
         place[order] = np.arange(k)
         classes = place[indexed.classes]
         one = np.minimum(indexed.weights, 1.0) if leave_one_out else np.zeros(n)
         documents = counts.class_documents[order]
         own = (classes[:, None] == np.arange(k)) * one[:, None]
-        priors = log_priors(np.maximum(documents - own, 0), k, setting)
+        priors = log_priors(np.maximum(documents - own, 0), k, parameters)
         others = np.arange(k - 1) + (np.arange(k - 1) >= classes[:, None])
         offsets = np.take_along_axis(priors, classes[:, None], 1) - np.take_along_axis(
             priors, others, 1
         )
-        slopes = _slopes(messages, table, classes, others, one, setting)
+        slopes = _slopes(messages, table, classes, others, one, parameters)
+        indices, indptr = messages.indices.astype(np.int32), messages.indptr.astype(np.int32)
         columns = (
-            sparse.csr_array((slope, messages.indices, messages.indptr), shape=messages.shape)
-            for slope in slopes
+            sparse.csr_array((slope, indices, indptr), shape=messages.shape) for slope in slopes
         )
         alone = leave_one_out & (documents[classes] <= one)
         weights = np.where(alone, 0.0, indexed.weights)
@@ -160,7 +164,7 @@ def _slopes(
     classes: Integers,
     others: Integers,
     one: Floats,
-    setting: Setting,
+    parameters: ScoringParameters,
 ) -> Floats:
     """Return the slopes of each word of each message: shape `(classes - 1, words of messages)`.
 
@@ -174,18 +178,17 @@ def _slopes(
         The class of each message, and all others.
     one
         How much of each message is left out.
-    setting
+    parameters
         How it is scored.
     """
     n, k = len(classes), table.shape[1]
-    counts, smoothing = messages.data, setting.alpha * setting.vocabulary_size
-    own, complement = setting.event != "complement", setting.event != "multinomial"
+    counts = messages.data
     totals, in_all = table.sum(axis=0), table.sum(axis=1)
     length = np.asarray(messages.sum(axis=1)).ravel() * one
     is_own = classes[:, None] == np.arange(k)
-    log_total = np.log(np.maximum(totals - is_own * length[:, None], 0) + smoothing)
-    outside = totals.sum() - totals - ~is_own * length[:, None]
-    log_outside = np.log(np.maximum(outside, 0) + smoothing)
+    denominators = log_denominators(
+        totals, totals.sum(), parameters, is_own * length[:, None], ~is_own * length[:, None]
+    )
     slopes = np.empty((k - 1, len(counts)))
     indptr, start = messages.indptr, 0
     while start < n:
@@ -196,14 +199,10 @@ def _slopes(
         message = np.repeat(np.arange(start, stop), np.diff(indptr[start : stop + 1]))
         mine, out = is_own[message], (one[message] * count)[:, None]
         of_class = table[words]
-        terms = np.zeros(of_class.shape)
-        if own:
-            terms += np.log(np.maximum(of_class - mine * out, 0) + setting.alpha)
-            terms -= log_total[message]
-        if complement:
-            rest = in_all[words][:, None] - of_class - ~mine * out
-            terms -= np.log(np.maximum(rest, 0) + setting.alpha)
-            terms += log_outside[message]
+        terms = log_numerators(
+            of_class, in_all[words][:, None], parameters, mine * out, ~mine * out
+        )
+        terms += denominators[message]
         terms *= count[:, None]
         right = np.take_along_axis(terms, classes[message][:, None], 1)
         slopes[:, block] = (right - np.take_along_axis(terms, others[message], 1)).T
