@@ -18,15 +18,17 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench bench-kafka growth results docs soak help clean machine machine-lint machine-test
+.PHONY: demo test test-broker lint bench bench-kafka growth results docs soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo    watch filters learn a message stream online (the SMS collection where'
 	@echo '             STREAMNB_DATA holds it, else a synthetic stream), and one survive a kill'
-	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word"'
-	@echo 'make soak    the long tests'
+	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word";'
+	@echo '             DEV=1 builds the core in seconds after an edit, and less fast'
+	@echo 'make test-broker  the long tests on a real Kafka broker'
+	@echo 'make soak    the long tests, and every model in every test on many random examples; hours'
 	@echo 'make lint    style and types, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
 	@echo 'make bench-kafka  the daemon on a real broker beside one that decides nothing'
@@ -42,11 +44,15 @@ demo: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python -m consumers.demo
 
 test: $(STAMPS)/test $(NATIVE) | machine-test
-	cargo test --quiet $(CARGO_CORE)
-	$(BIN)/python -m pytest -n 2 -m 'not soak' $(ARGS)
+	cargo test --quiet $(CARGO_CORE) --profile fast
+	$(BIN)/python -m pytest -n 2 -m 'not soak and not broker_long' $(ARGS)
 
+test-broker: $(STAMPS)/test $(NATIVE) | machine-test
+	$(BIN)/python -m pytest -n 2 -m 'broker_long and not soak' $(ARGS)
+
+# The whole matrix: every model in every test, many examples, drawn anew at each run.
 soak: $(STAMPS)/test $(NATIVE) | machine-test
-	$(BIN)/python -m pytest -n 2 -m soak $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m 'soak or matrix' --hypothesis-profile=soak $(ARGS)
 
 # Clippy sees both shapes of the crate: alone, and with its Python bindings.
 lint: $(STAMPS)/lint $(EITHER) | machine-lint
