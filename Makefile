@@ -29,7 +29,7 @@ help:
 	@echo '             DEV=1 builds the core in seconds after an edit, and less fast'
 	@echo 'make test-broker  the long tests on a real Kafka broker'
 	@echo 'make soak    the long tests, and every model in every test on many random examples; hours'
-	@echo 'make lint    style and types, Python and Rust'
+	@echo 'make lint    style, types, the order of imports and the sizes of files, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
 	@echo 'make bench-kafka  the daemon on a real broker beside one that decides nothing'
 	@echo 'make results every model on real streams, into docs/results.md; hours; ARGS="--limit 2000"'
@@ -58,6 +58,8 @@ soak: $(STAMPS)/test $(NATIVE) | machine-test
 lint: $(STAMPS)/lint $(EITHER) | machine-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
+	@set -e; for check in tools/check_*.py; do echo "$(BIN)/python $$check"; $(BIN)/python $$check; done
 	$(BIN)/mypy --strict streamnb consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	$(BIN)/hadolint docker/Dockerfile

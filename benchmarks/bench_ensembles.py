@@ -13,9 +13,9 @@ from river import base, ensemble
 from rounds import table
 
 from streamnb import datasets
-from streamnb.cli.model_specs import build, model_spec
 from streamnb.ensembles import WeightedBoosting
 from streamnb.evaluation import prequential
+from streamnb.model_specs import build, model_spec
 
 STREAMS = ("sms", "spamassassin")
 # River's that pass a message through to their members as it is.

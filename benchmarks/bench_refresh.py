@@ -25,7 +25,7 @@ import growth  # noqa: E402
 import numpy as np  # noqa: E402
 from rounds import Target, table  # noqa: E402
 
-from streamnb.cli.model_specs import build, model_spec  # noqa: E402
+from streamnb.model_specs import build, model_spec  # noqa: E402
 
 MODELS = (
     *("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),

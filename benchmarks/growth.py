@@ -14,7 +14,7 @@ from typing import Any
 
 import streamnb
 from streamnb import datasets
-from streamnb.cli.model_specs import MODELS, build, model_spec
+from streamnb.model_specs import MODELS, build, model_spec
 
 Pair = tuple[str, str]
 

@@ -28,8 +28,8 @@ from consumers.settings import PREFIX, Settings, parser, read_settings
 from consumers.snapshots import Snapshots
 from consumers.stdio import StdinSource, StdoutSink
 from consumers.window import Bounds
-from streamnb.cli.model_specs import build, model_spec
 from streamnb.errors import StreamNBError
+from streamnb.model_specs import build, model_spec
 
 __all__ = ["make_filter", "make_loop", "run", "serving"]
 

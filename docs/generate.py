@@ -1,12 +1,14 @@
 """Write the generated documents again (`make docs`); with `--check`, say whether they are current.
 
 `command-line.md` comes from the parser of the command `streamnb`. It is written from the parser's
-options, not from its help text, whose layout differs between versions of Python.
+options, not from its help text, whose layout differs between versions of Python. In
+`architecture.md` the figure of the house comes from the folders; the remainder is written by hand.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +16,10 @@ from pathlib import Path
 from streamnb.cli import build_parser
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+
+from draw_house import figure  # noqa: E402
+
 HEAD = """# The command `streamnb`
 
 <!-- Written by `make docs` from the command's own parser: change the parser, not this page. -->
@@ -63,7 +69,21 @@ def command_line() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-PAGES = {"command-line.md": command_line}
+def architecture() -> str:
+    """The page about the architecture, with the figure drawn again."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    drawn, places = re.subn(
+        r"(<!-- The house: `make docs` draws it. -->\n```text\n).*?(```\n)",
+        lambda found: f"{found[1]}{figure()}\n{found[2]}",
+        text,
+        flags=re.DOTALL,
+    )
+    if places != 1:
+        raise ValueError("docs/architecture.md has no single place for the figure of the house")
+    return drawn
+
+
+PAGES = {"architecture.md": architecture, "command-line.md": command_line}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

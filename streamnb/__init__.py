@@ -16,130 +16,78 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from streamnb.errors import (
-    DataError,
-    InputError,
-    MissingDependencyError,
-    ModelFileError,
-    NotLearnedError,
-    StreamNBError,
-)
-from streamnb.explanation import Explanation
-from streamnb.models import (
-    BNB,
-    CBFWNB,
-    CNB,
-    DFWCNB,
-    DFWMNB,
-    DFWNB,
-    DFWOVA,
-    DNB,
-    DTWCNB,
-    DTWMNB,
-    DTWOVA,
-    DWCNB,
-    DWMNB,
-    DWOVA,
-    ENB,
-    GDNB,
-    GRSCNB,
-    GRSMNB,
-    GRSOVA,
-    GRWCNB,
-    GRWMNB,
-    GRWOVA,
-    HCNB,
-    HMNB,
-    HNB,
-    HONB,
-    HOVA,
-    KLNB,
-    LNB,
-    LWWCNB,
-    LWWMNB,
-    LWWOVA,
-    MNB,
-    MSENB,
-    NBCF,
-    OVA,
-    PHNB,
-    SBC,
-    SECNB,
-    SEMNB,
-    SEOVA,
-    CNBTree,
-    ComposedNB,
-    MNBTree,
-    OVATree,
-    RwcCNB,
-    RwcMNB,
-    RwcOVA,
-    TreeNB,
-)
-from streamnb.naive_bayes import NaiveBayes
-from streamnb.text.tokenizer import Tokenizer
+from streamnb import models
+from streamnb.errors import DataError as DataError
+from streamnb.errors import InputError as InputError
+from streamnb.errors import MissingDependencyError as MissingDependencyError
+from streamnb.errors import ModelFileError as ModelFileError
+from streamnb.errors import NotLearnedError as NotLearnedError
+from streamnb.errors import StreamNBError as StreamNBError
+from streamnb.explanation import Explanation as Explanation
+from streamnb.models import BNB as BNB
+from streamnb.models import CBFWNB as CBFWNB
+from streamnb.models import CNB as CNB
+from streamnb.models import DFWCNB as DFWCNB
+from streamnb.models import DFWMNB as DFWMNB
+from streamnb.models import DFWNB as DFWNB
+from streamnb.models import DFWOVA as DFWOVA
+from streamnb.models import DNB as DNB
+from streamnb.models import DTWCNB as DTWCNB
+from streamnb.models import DTWMNB as DTWMNB
+from streamnb.models import DTWOVA as DTWOVA
+from streamnb.models import DWCNB as DWCNB
+from streamnb.models import DWMNB as DWMNB
+from streamnb.models import DWOVA as DWOVA
+from streamnb.models import ENB as ENB
+from streamnb.models import GDNB as GDNB
+from streamnb.models import GRSCNB as GRSCNB
+from streamnb.models import GRSMNB as GRSMNB
+from streamnb.models import GRSOVA as GRSOVA
+from streamnb.models import GRWCNB as GRWCNB
+from streamnb.models import GRWMNB as GRWMNB
+from streamnb.models import GRWOVA as GRWOVA
+from streamnb.models import HCNB as HCNB
+from streamnb.models import HMNB as HMNB
+from streamnb.models import HNB as HNB
+from streamnb.models import HONB as HONB
+from streamnb.models import HOVA as HOVA
+from streamnb.models import KLNB as KLNB
+from streamnb.models import LNB as LNB
+from streamnb.models import LWWCNB as LWWCNB
+from streamnb.models import LWWMNB as LWWMNB
+from streamnb.models import LWWOVA as LWWOVA
+from streamnb.models import MNB as MNB
+from streamnb.models import MSENB as MSENB
+from streamnb.models import NBCF as NBCF
+from streamnb.models import OVA as OVA
+from streamnb.models import PHNB as PHNB
+from streamnb.models import SBC as SBC
+from streamnb.models import SECNB as SECNB
+from streamnb.models import SEMNB as SEMNB
+from streamnb.models import SEOVA as SEOVA
+from streamnb.models import CNBTree as CNBTree
+from streamnb.models import ComposedNB as ComposedNB
+from streamnb.models import MNBTree as MNBTree
+from streamnb.models import OVATree as OVATree
+from streamnb.models import RwcCNB as RwcCNB
+from streamnb.models import RwcMNB as RwcMNB
+from streamnb.models import RwcOVA as RwcOVA
+from streamnb.models import TreeNB as TreeNB
+from streamnb.naive_bayes import NaiveBayes as NaiveBayes
+from streamnb.text.tokenizer import Tokenizer as Tokenizer
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BNB",
-    "CBFWNB",
-    "CNB",
-    "DFWCNB",
-    "DFWMNB",
-    "DFWNB",
-    "DFWOVA",
-    "DNB",
-    "DTWCNB",
-    "DTWMNB",
-    "DTWOVA",
-    "DWCNB",
-    "DWMNB",
-    "DWOVA",
-    "ENB",
-    "GDNB",
-    "GRSCNB",
-    "GRSMNB",
-    "GRSOVA",
-    "GRWCNB",
-    "GRWMNB",
-    "GRWOVA",
-    "HCNB",
-    "HMNB",
-    "HNB",
-    "HONB",
-    "HOVA",
-    "KLNB",
-    "LNB",
-    "LWWCNB",
-    "LWWMNB",
-    "LWWOVA",
-    "MNB",
-    "MSENB",
-    "NBCF",
-    "OVA",
-    "PHNB",
-    "SBC",
-    "SECNB",
-    "SEMNB",
-    "SEOVA",
-    "CNBTree",
-    "ComposedNB",
+__all__ = models.__all__ + [  # noqa: RUF005 - the names of the models stand in their families
     "DataError",
     "Explanation",
     "InputError",
-    "MNBTree",
     "MissingDependencyError",
     "ModelFileError",
     "NaiveBayes",
     "NotLearnedError",
-    "OVATree",
-    "RwcCNB",
-    "RwcMNB",
-    "RwcOVA",
     "StreamNBError",
     "Tokenizer",
-    "TreeNB",
     "load",
 ]
 
@@ -168,6 +116,6 @@ def load(path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = No
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(f"{folder}/filter.snb")
     ...     type(load(f"{folder}/filter.snb"))
-    <class 'streamnb.models.mnb.MNB'>
+    <class 'streamnb.models.independent.MNB'>
     """
     return NaiveBayes.load(path, tokenizer)

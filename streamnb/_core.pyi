@@ -27,10 +27,14 @@ class NativeTokenizer:
         *,
         lowercase: bool,
         strip_accents: bool,
-        analyzer: str,
-        ngram_range: tuple[int, int],
+        boundaries: str,
+        words: tuple[int, int] | None,
+        sparse_bigrams: int | None,
+        characters: tuple[int, int] | None,
+        characters_within_words: tuple[int, int] | None,
         max_token_length: int | None,
         max_tokens: int | None,
+        max_bytes: int | None,
     ) -> Self: ...
     def tokens(self, text: str) -> list[str]: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...
@@ -49,19 +53,17 @@ class Scoring:
     def __new__(
         cls,
         *,
-        event: str,
-        alpha: float,
-        prior: str,
-        unseen: str,
-        vocabulary_size: float | None,
-        hidden: str | None,
-        effective: bool,
+        event: str = "multinomial",
+        alpha: float = 1.0,
+        prior: str = "empirical",
+        unseen: str = "smooth",
+        vocabulary_size: float | None = None,
+        hidden: str | None = None,
+        effective: bool = False,
         factor: float | None = None,
         factors: list[tuple[float, float]] | None = None,
-        weighted: bool = False,
-        weighted_documents: bool = False,
-        chi_square: bool = False,
-        minimised: bool = False,
+        weights: str | None = None,
+        instance_weights: bool = False,
         neighbourhood: str | None = None,
         n_neighbors: int = 1,
     ) -> Self: ...
@@ -73,18 +75,18 @@ class CountStore:
         cls,
         tokenizer: NativeTokenizer,
         *,
-        max_words: int,
-        max_documents: int,
-        max_pairs: int,
-        frequencies: bool,
-        columns: bool,
-        own_pairs: bool,
+        max_words: int = ...,
+        max_documents: int = 0,
+        max_pairs: int = 0,
+        frequencies: bool = False,
+        columns: bool = False,
+        own_pairs: bool = False,
         form: str = "counts",
-        weighed: bool = False,
+        instance_weights: bool = False,
     ) -> Self: ...
     @staticmethod
     def restore(tokenizer: NativeTokenizer, snapshot: bytes) -> CountStore: ...
-    def weigh(self, scoring: Scoring) -> None: ...
+    def weigh_instances(self, scoring: Scoring) -> None: ...
     def learn(self, x: str | Mapping[Any, float], class_id: int, weight: Any) -> None: ...
     def learn_many(
         self, batch: Batch, class_ids: list[int], weight: Any, start: int, stop: int
@@ -107,12 +109,12 @@ class CountStore:
         self, x: Mapping[Any, float], scoring: Scoring
     ) -> tuple[list[float], list[tuple[str, list[float]]]]: ...
     def set_ranks(self, ranks: list[int]) -> None: ...
-    def snapshot(self, parents: bool) -> bytes: ...
+    def snapshot(self, statistics: bool) -> bytes: ...
     def counts(
         self,
     ) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...
     def words(self) -> list[str]: ...
-    def set_bags(
+    def set_packages(
         self,
         layout: int,
         first: _Integers,
@@ -120,8 +122,8 @@ class CountStore:
         information: _Floats,
         threshold: float,
     ) -> bool: ...
-    def set_bag_threshold(self, threshold: float) -> None: ...
-    def bags(self) -> list[tuple[int, int, float]]: ...
+    def set_package_threshold(self, threshold: float) -> None: ...
+    def packages(self) -> list[tuple[int, int, float]]: ...
     def packaged_losses(
         self,
         x: str | Mapping[Any, float],
@@ -166,8 +168,8 @@ class CountStore:
         tokens: _Floats,
     ) -> bool: ...
     def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
-    def set_exponents(self, layout: int, words: _Floats, scale: float) -> bool: ...
-    def exponents(self) -> tuple[bytes, float] | None: ...
+    def set_fitted_weights(self, layout: int, words: _Floats, scale: float) -> bool: ...
+    def fitted_weights(self) -> tuple[bytes, float] | None: ...
     def plant(
         self,
         array: _Integers,

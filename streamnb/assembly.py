@@ -1,135 +1,115 @@
-"""How a model is put together from its parts: its scoring, its columns, its records, its store."""
+"""How a model begins to work: its parts' scoring, statistics, tuning and store."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 from streamnb import _core
-from streamnb.columns.examples import NumberColumns
-from streamnb.columns.reading import Columns
-from streamnb.columns.store import open_store
-from streamnb.online.threshold import DecisionThreshold, LearnedThreshold
-from streamnb.online.tuning import Recorder
+from streamnb.online.tuning import Tuning
 from streamnb.parameters import check_bound, check_choice, check_number
-from streamnb.parts import Composition, Event, Weights
-from streamnb.statistics.correlation import CorrelationFactor, LearnedFactor, MakeScoring
-from streamnb.statistics.packaging import Packaging
+from streamnb.parts import Composition
+from streamnb.parts.composition import Scorer, Setup
+from streamnb.statistics.refreshing import Refresher
 from streamnb.statistics.weighting import Setting
 
 
-def scoring_of(
-    parts: Composition,
-    words: Weights,
-    minimised: bool,
-    alpha: Any,
-    prior: Any,
-    unseen: Any,
-    vocabulary_size: Any,
-) -> tuple[MakeScoring, Setting]:
-    """Return how to make a scoring, all but its factors settled; and what it depends on.
+@dataclasses.dataclass(frozen=True)
+class Assembly:
+    """The parts of a model at work.
 
-    Parameters
+    Attributes
     ----------
-    parts
-        The parts.
-    words
-        What words weigh.
-    minimised
-        Whether words have weights in the score alone.
-    alpha, prior, unseen, vocabulary_size
-        As in `NaiveBayes`.
-
-    Raises
-    ------
-    InputError
-        If one of them is out of range. Parts that do not go together are refused by the scoring.
+    setup
+        The parts, and what they build on.
+    scorer
+        How messages are scored.
+    refreshers
+        What is computed now and then, in the order in which it is.
+    tunings
+        What is tuned along the stream.
     """
-    m = None if vocabulary_size is None else check_bound("vocabulary_size", vocabulary_size, 1)
-    prior = parts.prior if prior is None else check_choice("prior", prior)
-    make_scoring = functools.partial(
-        _core.Scoring,
-        event=parts.event.name,
-        alpha=check_number("alpha", alpha),
-        prior=prior,
-        unseen=parts.event.unseen if unseen is None else check_choice("unseen", unseen),
-        vocabulary_size=m,
-        hidden=parts.dependence.hidden,
-        effective=parts.estimate.substitutes,
-        weighted=words.periodic,
-        weighted_documents=parts.document_weights.periodic or parts.document_weights.online,
-        chi_square=words.chi_square,
-        minimised=minimised,
-        neighbourhood=parts.neighbourhood.native,
-        n_neighbors=parts.neighbourhood.n_neighbors,
-    )
-    return make_scoring, Setting(parts.event.name, prior, alpha, float(m or 1))
 
+    setup: Setup
+    scorer: Scorer
+    refreshers: tuple[Refresher, ...]
+    tunings: tuple[Tuning, ...]
 
-def columns_of(event: Event, bins: Any, values: Mapping[str, int] | None) -> Columns | None:
-    """Return how messages of columns are read; None for texts."""
-    if not event.columns:
-        return None
-    columns = Columns(bins, values)
-    return NumberColumns(values) if event.numbers else columns
+    @classmethod
+    def of(
+        cls, parts: Composition, alpha: Any, prior: Any, unseen: Any, vocabulary_size: Any
+    ) -> Assembly:
+        """Put the parts of a model to work.
 
+        Parameters
+        ----------
+        parts
+            The parts.
+        alpha, prior, unseen, vocabulary_size
+            As in `NaiveBayes`.
 
-def recorders_of(
-    threshold: DecisionThreshold | None,
-    packaging: Packaging | None,
-    factor: CorrelationFactor | None,
-) -> list[Recorder]:
-    """Return those of a model's settings that are chosen along the stream."""
-    recorders: list[Recorder] = []
-    if isinstance(threshold, LearnedThreshold):
-        recorders.append(threshold)
-    if packaging is not None and packaging.learns:
-        recorders.append(packaging)
-    if isinstance(factor, LearnedFactor):
-        recorders.append(factor)
-    return recorders
+        Raises
+        ------
+        InputError
+            If one of them is out of range, or parts do not go together.
+        """
+        m = None if vocabulary_size is None else check_bound("vocabulary_size", vocabulary_size, 1)
+        prior = parts.prior if prior is None else check_choice("prior", prior)
+        options = {
+            "alpha": check_number("alpha", alpha),
+            "prior": prior,
+            "unseen": parts.event.unseen if unseen is None else check_choice("unseen", unseen),
+            "vocabulary_size": m,
+            **parts.scoring_options(),
+        }
+        make_scoring = functools.partial(_core.Scoring, **options)
+        parameters = Setting(
+            parts.event.name, prior, alpha, float(m or 1), options.get("weights") == "chi-square"
+        )
+        setup = Setup(parts, parameters, make_scoring)
+        in_use = [part.in_use(setup) for part in parts.all]
+        scorers = [used.scorer for used in in_use if used.scorer is not None]
+        return cls(
+            setup,
+            scorers[0] if scorers else Scorer(make_scoring()),
+            tuple(used.refresher for used in in_use if used.refresher is not None),
+            tuple(used.tuning for used in in_use if used.tuning is not None),
+        )
 
+    @property
+    def periodic(self) -> bool:
+        """Whether anything is computed as the schedule says."""
+        return any(refresher.periodic for refresher in self.refreshers)
 
-def open_counts(
-    parts: Composition,
-    tokenizer: _core.NativeTokenizer,
-    bounds: dict[str, int],
-    form: str,
-    snapshot: bytes | None,
-) -> _core.CountStore:
-    """Return a store that has learned nothing, or that of a snapshot.
+    def open_store(
+        self,
+        tokenizer: _core.NativeTokenizer,
+        bounds: dict[str, int],
+        form: str,
+        snapshot: bytes | None,
+    ) -> _core.CountStore:
+        """Return a store that has learned nothing, or that of a snapshot.
 
-    Parameters
-    ----------
-    parts
-        Whose statistics it should have.
-    tokenizer
-        For texts.
-    bounds
-        `max_words`, `max_documents` and `max_pairs`.
-    form
-        Of documents.
-    snapshot
-        What another store has learned.
+        Parameters
+        ----------
+        tokenizer
+            For texts.
+        bounds
+            `max_words`, `max_documents` and `max_pairs`.
+        form
+            Of documents.
+        snapshot
+            What another store has learned.
 
-    Raises
-    ------
-    ModelFileError
-        If the snapshot holds no store.
-    """
-    if not parts.mixes_pairs:
-        bounds = {**bounds, "max_pairs": 0}
-    if parts.event.numbers:
-        return open_store(tokenizer, bounds, snapshot)
-    if snapshot is not None:
-        return _core.CountStore.restore(tokenizer, snapshot)
-    return _core.CountStore(
-        tokenizer,
-        **bounds,
-        frequencies=parts.event.frequencies and not parts.estimate.substitutes,
-        columns=parts.event.columns,
-        own_pairs=parts.dependence.own_pairs,
-        form=form,
-        weighed=parts.document_weights.online,
-    )
+        Raises
+        ------
+        ModelFileError
+            If the snapshot holds no store.
+        """
+        parts = self.setup.parts
+        options = {**bounds, "form": form, **parts.store_options()}
+        store = parts.event.open_store(tokenizer, options, snapshot)
+        for part in parts.all:
+            part.prepare(store, self.setup)
+        return store

@@ -12,47 +12,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from streamnb import _core, assembly
+from streamnb import _core
+from streamnb.assembly import Assembly
 from streamnb.columns import reading as columns
-from streamnb.columns.store import attributes_of
-from streamnb.errors import NotLearnedError
+from streamnb.errors import InputError, ModelFileError, NotLearnedError
 from streamnb.explanation import Explanation
 from streamnb.online.schedule import Schedule
 from streamnb.online.threshold import parse_threshold
-from streamnb.online.tuning import Note
-from streamnb.parameters import (
-    check_bound,
-    check_number,
-    check_tokenizer,
-    check_weight_of_words,
-    is_weight,
-)
-from streamnb.parts import (
-    CORRELATION,
-    INDEPENDENT,
-    PACKAGED,
-    SMOOTHING,
-    TREE,
-    UNIFORM,
-    UNIFORM_DOCUMENTS,
-    WHOLE_STREAM,
-    Composition,
-    Dependence,
-    DocumentWeights,
-    Estimate,
-    Event,
-    Neighbourhood,
-    Weights,
-    with_settings,
-)
+from streamnb.online.tuning import Judgement
+from streamnb.parameters import check_bound, check_tokenizer, is_weight
+from streamnb.parts import Composition
 from streamnb.persistence import merging, saving
-from streamnb.statistics.correlation import parse_factor
+from streamnb.persistence.merging import Learned
 from streamnb.statistics.counts import Counts, Floats
-from streamnb.statistics.document_weights import PAPER_ROUNDS
-from streamnb.statistics.packaging import Packaging
-from streamnb.statistics.refreshing import Statistics
-from streamnb.statistics.weighting import MAX_CANDIDATES, MIN_SAMPLES_LEAF
-from streamnb.statistics.weights_in_use import WeightsInUse
 from streamnb.text import inputs, outputs
 from streamnb.text.forms import check_form
 from streamnb.text.labels import Label, Labels, check_label
@@ -60,9 +32,15 @@ from streamnb.text.labels import Label, Labels, check_label
 Message = str | Mapping[Any, float]
 Tokenize = Callable[[str], Iterable[Any]]
 
+KNOWN: dict[str, type[NaiveBayes]] = {}
+"""The models that a file may hold, by the names of their classes."""
 
+
+@dataclasses.dataclass(eq=False, repr=False)
 class NaiveBayes(base.MiniBatchClassifier):
-    """Base of all models: one count store, read through an event, an estimate and a dependence.
+    """Base of all models: one count store, read through the parts of the model.
+
+    A subclass names its parts, and may have parameters of theirs beside the common ones below.
 
     Parameters
     ----------
@@ -96,17 +74,10 @@ class NaiveBayes(base.MiniBatchClassifier):
         document frequencies is pruned, as if never learned.
     max_documents
         Documents kept in the index, for models that look at past documents; past it, the oldest
-        are evicted. 0 or more; None is the own of the dependence or the estimate.
+        are evicted. 0 or more; None is as many as the parts want.
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more: past it,
         predictions walk the documents instead.
-    form
-        What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
-        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f) (near its
-        `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of the
-        message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With a
-        unit form use a smaller `alpha`, 0.01 say. Values that are no integers are rounded to
-        multiples of 2**-20, and never to 0, which keeps unlearning and merging exact.
 
     Raises
     ------
@@ -114,80 +85,37 @@ class NaiveBayes(base.MiniBatchClassifier):
         If a parameter is out of range.
     """
 
-    # The parts a model is made of.
-    event: ClassVar[Event]
-    dependence: ClassVar[Dependence] = INDEPENDENT
-    estimate: ClassVar[Estimate] = SMOOTHING
-    weights: ClassVar[Weights] = UNIFORM
-    document_weights: ClassVar[DocumentWeights] = UNIFORM_DOCUMENTS
-    neighbourhood: ClassVar[Neighbourhood] = WHOLE_STREAM
-    # The correlation factor, for models whose estimate has one; how columns are read and bags are
-    # filled, how often documents are weighed and how many words are searched, for models that do.
-    factor: float | str = 0.1
-    bins: int = 10
-    values: Mapping[str, int] | None = None
-    bag_threshold: float | str = 0.0
-    max_links: int = 1_000_000
-    rounds: int = PAPER_ROUNDS
-    max_candidates: int = MAX_CANDIDATES
-    # What words weigh that a tree of depths does not test, for models whose words weigh by them.
-    untested: float = 1.0
-    # How a tree grows and how many documents are near, for models that look at some of them only.
-    max_depth: int = TREE.max_depth
-    min_samples_leaf: float | None = None
-    grow: str = TREE.grow
-    delta: float = TREE.delta
-    tau: float = TREE.tau
-    grace_period: float = TREE.grace_period
-    n_neighbors: int = 50
+    parts: ClassVar[Composition]
     # Messages of columns have one form.
-    form: str = "counts"
-    # How weights that minimise a loss are fitted, for models that have any.
-    multiclass: str | None = None
-    ridge: float | None = None
-    leave_one_out: bool = True
+    form = "counts"
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        prior: str | None = None,
-        unseen: str | None = None,
-        vocabulary_size: int | None = None,
-        tokenizer: Tokenize | None = None,
-        refresh_every: int | float = 0.1,
-        threshold: float | str | None = None,
-        positive: Any = None,
-        cost_ratio: float = 1.0,
-        max_words: int = 1_000_000,
-        max_documents: int | None = None,
-        max_pairs: int = 1_000_000,
-        form: str = "counts",
-    ) -> None:
-        self.alpha = alpha
-        self.prior = prior
-        self.unseen = unseen
-        self.vocabulary_size = vocabulary_size
-        self.tokenizer = tokenizer
-        self.refresh_every = refresh_every
-        self.threshold = threshold
-        self.positive = positive
-        self.cost_ratio = cost_ratio
-        self.max_words = max_words
-        self.max_documents = max_documents
-        self.max_pairs = max_pairs
-        self.form = form
+    alpha: float = 1.0
+    prior: str | None = None
+    unseen: str | None = None
+    vocabulary_size: int | None = None
+    tokenizer: Tokenize | None = None
+    refresh_every: int | float = 0.1
+    threshold: float | str | None = None
+    positive: Any = None
+    cost_ratio: float = 1.0
+    max_words: int = 1_000_000
+    max_documents: int | None = None
+    max_pairs: int = 1_000_000
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if hasattr(cls, "parts"):
+            KNOWN.setdefault(cls.__name__, cls)
+
+    def __post_init__(self) -> None:
         self._begin(None, Labels())
 
     def _composition(self) -> Composition:
-        """Return the parts, with the settings that are theirs."""
-        return Composition(
-            self.event,
-            self.dependence,
-            self.estimate,
-            self.weights,
-            self.document_weights,
-            with_settings(self.neighbourhood, self),
-        )
+        """Return the parts, with the parameters that are theirs."""
+        return self.parts.given(self._parameters())
+
+    def _parameters(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from nothing, or from the counts of a snapshot."""
@@ -198,31 +126,14 @@ class NaiveBayes(base.MiniBatchClassifier):
             "max_documents": check_bound("max_documents", documents, least=0),
             "max_pairs": check_bound("max_pairs", self.max_pairs, least=0),
         }
-        weighing = parts.weights.of_attributes(self.multiclass, self.ridge, parts.event.numbers)
-        words = parts.weights if weighing is None else UNIFORM
-        fit = None
-        if not parts.event.numbers:
-            fit = parts.weights.of_words(
-                self.multiclass, self.ridge, self.leave_one_out, parts.document_weights
-            )
-        make_scoring, setting = assembly.scoring_of(
-            parts, words, fit is not None, self.alpha, self.prior, self.unseen, self.vocabulary_size
-        )
-        least = MIN_SAMPLES_LEAF if self.min_samples_leaf is None else self.min_samples_leaf
-        setting = dataclasses.replace(
-            setting,
-            max_candidates=check_bound("max_candidates", self.max_candidates, 1),
-            max_depth=check_bound("max_depth", self.max_depth, least=0),
-            min_samples_leaf=check_number("min_samples_leaf", least),
-            untested=check_weight_of_words("untested", self.untested),
-        )
-        correlated = parts.estimate is CORRELATION
-        self._factor = parse_factor(self.factor, make_scoring) if correlated else None
-        self._scoring = make_scoring() if self._factor is None else self._factor.scoring
-        bags = parts.dependence.hidden == PACKAGED.hidden
-        self._packaging = Packaging(self.bag_threshold, self.max_links) if bags else None
+        assembly = Assembly.of(parts, self.alpha, self.prior, self.unseen, self.vocabulary_size)
+        self._scorer, self._refreshers = assembly.scorer, assembly.refreshers
+        self._scoring = self._scorer.scoring
+        self._has_statistics = assembly.periodic
         self._threshold = parse_threshold(self.threshold, self.positive, self.cost_ratio)
-        self._columns = assembly.columns_of(parts.event, self.bins, self.values)
+        tuned = None if self._threshold is None else self._threshold.tuning
+        self._tunings = (*([] if tuned is None else [tuned]), *assembly.tunings)
+        self._columns = parts.event.reader()
         self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
         self._reader: Callable[[Any], Any] | None = None
         if self._columns is not None:
@@ -230,22 +141,8 @@ class NaiveBayes(base.MiniBatchClassifier):
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._schedule = Schedule(self.refresh_every)
-        rounds = check_bound("rounds", self.rounds, 0)
-        self._weights = WeightsInUse(words, parts.document_weights, rounds, fit)
-        self._statistics = Statistics(
-            parts, setting, self._weights, self._factor, weighing, self._packaging
-        )
-        self._has_statistics = self._statistics.periodic
-        self._recorders = assembly.recorders_of(self._threshold, self._packaging, self._factor)
         form = check_form(self.form, parts.event)
-        self._store = assembly.open_counts(parts, self._native_tokenizer, bounds, form, snapshot)
-        if (attributes := attributes_of(self._store)) is not None:
-            attributes.halved = make_scoring(alpha=setting.alpha / 2 or setting.alpha)
-        if parts.document_weights.online:
-            self._store.weigh(self._scoring)
-        if self._columns is not None:
-            self._store.declare(self._columns.declared)
-        parts.neighbourhood.plant(self._store, None)
+        self._store = assembly.open_store(self._native_tokenizer, bounds, form, snapshot)
         self._labels = labels
         self._store.set_ranks(labels.ranks())
 
@@ -278,7 +175,7 @@ class NaiveBayes(base.MiniBatchClassifier):
             class_id = self._labels.ids.get(y)
         except TypeError:
             class_id = None
-        if class_id is not None and not self._recorders:
+        if class_id is not None and not self._tunings:
             self._store.learn(x, class_id, w)
         else:
             self._learn_carefully(x, check_label(y), w)
@@ -288,19 +185,18 @@ class NaiveBayes(base.MiniBatchClassifier):
     def _learn_carefully(self, x: Any, y: Label, w: float) -> None:
         """Learn a message whose label may be new, or that is judged before it is learned."""
         new = y not in self._labels.ids
-        notes: list[Note] = []
+        judgements: list[Judgement] = []
         if not new:
             # Whatever can fail comes before learning.
             judged = (
-                recorder.judge(self._store, self._scoring, self._labels, x, y)
-                for recorder in self._recorders
+                tuning.judge(self._store, self._scoring, self._labels, x, y)
+                for tuning in self._tunings
             )
-            notes = [note for note in judged if note is not None]
+            judgements = [record for record in judged if record is not None]
         self._store.learn(x, self._labels.free_id() if new else self._labels.ids[y], w)
-        for note in notes:
-            note(w)
-        if self._factor is not None:
-            self._scoring = self._factor.scoring
+        for record in judgements:
+            record(w)
+        self._scoring = self._scorer.scoring
         if new and w:
             self._labels.add(y)
             self._store.set_ranks(self._labels.ranks())
@@ -336,12 +232,12 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, _ = self._read_batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))
         class_ids, new = self._labels.ids_of(labels)
-        if self._recorders or self._has_statistics or self._columns is not None or not w:
+        if self._tunings or self._has_statistics or self._columns is not None or not w:
             # Learning none of them checks the weight, before anything has changed.
             self._store.learn_many(batch, class_ids, w, 0, 0)
         if not (w and labels):
             return
-        if self._recorders:
+        if self._tunings:
             # Each message's score before it is learned belongs to the record.
             for message, label in zip(inputs.each(X, vocabulary), labels, strict=True):
                 self.learn_one(message, label, w)
@@ -395,7 +291,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If the other is of another kind, or tokenises differently.
         """
-        merging.merge(self, other)
+        merging.merge(self._learned, self._alike(other)._learned)
         self.refresh()
 
     def subtract(self, other: NaiveBayes) -> None:
@@ -408,8 +304,25 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If the other is of another kind, or tokenises differently.
         """
-        merging.subtract(self, other)
+        merging.subtract(self._learned, self._alike(other)._learned)
         self.refresh()
+
+    @property
+    def _learned(self) -> Learned:
+        return Learned(self._store, self._labels, self._columns, self._tunings)
+
+    def _alike(self, other: NaiveBayes) -> NaiveBayes:
+        """Return the other model, if the two count alike."""
+        kind = type(self).__name__
+        if not isinstance(other, type(self)) or other._parts != self._parts:
+            raise InputError(f"a {kind} takes another {kind}, not {type(other).__name__}")
+        if other.tokenizer != self.tokenizer:
+            raise InputError("models with different tokenizers count different words")
+        if other.form != self.form:
+            raise InputError("models with different forms of documents count differently")
+        if self._columns and other._columns and self._columns.bins != other._columns.bins:
+            raise InputError("models with different bins count different words")
+        return other
 
     # --- statistics ---------------------------------------------------------------------------
 
@@ -428,9 +341,9 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def _refresh_statistics(self, anew: bool = False) -> None:
         # Weights start from those before, but for files: there they follow from the counts.
-        self._statistics.refresh(self._store, self._scoring, anew)
-        if self._factor is not None:
-            self._scoring = self._factor.scoring
+        for refresher in self._refreshers:
+            refresher.refresh(self._store, self._scoring, anew)
+        self._scoring = self._scorer.scoring
 
     # --- predicting ---------------------------------------------------------------------------
 
@@ -566,10 +479,10 @@ class NaiveBayes(base.MiniBatchClassifier):
     @property
     def weights_(self) -> dict[str, float]:
         """Weight of each word, or on average over pairs of classes of each attribute, if any."""
-        attributes = attributes_of(self._store)
-        if attributes is None:
-            return self._weights.by_word(self._store)
-        return attributes.in_use.mean()
+        weights: dict[str, float] = {}
+        for refresher in self._refreshers:
+            weights |= refresher.weights(self._store)
+        return weights
 
     @property
     def _multiclass(self) -> bool:
@@ -586,16 +499,14 @@ class NaiveBayes(base.MiniBatchClassifier):
         Statistics are refreshed first and not written: they follow from the counts.
         """
         self.refresh()
-        return saving.dump(self)
+        return saving.dump(self.state())
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, which is replaced as a whole or not at all."""
         saving.write(Path(path), self.to_bytes())
 
     @classmethod
-    def load(
-        cls, path: str | Path, tokenizer: Callable[[str], Iterable[Any]] | None = None
-    ) -> Self:
+    def load(cls, path: str | Path, tokenizer: Tokenize | None = None) -> Self:
         """Return the model that a file holds.
 
         Parameters
@@ -610,17 +521,110 @@ class NaiveBayes(base.MiniBatchClassifier):
         ModelFileError
             If the file is truncated, altered, of another version, or holds another model.
         """
-        return saving.load(cls, Path(path).read_bytes(), tokenizer)
+        return cls.from_bytes(Path(path).read_bytes(), tokenizer)
 
     @classmethod
-    def from_bytes(
-        cls, data: bytes, tokenizer: Callable[[str], Iterable[Any]] | None = None
-    ) -> Self:
+    def from_bytes(cls, data: bytes, tokenizer: Tokenize | None = None) -> Self:
         """Return the model that `to_bytes` wrote."""
-        return saving.load(cls, data, tokenizer)
+        state = saving.read(data, tokenizer)
+        with saving.readable():
+            found = KNOWN.get(state.model)
+            if found is None:
+                raise ModelFileError(
+                    f"the file holds a model of class {state.model!r}, which is unknown here"
+                )
+            if not issubclass(found, cls):
+                raise ModelFileError(
+                    f"the file holds a model of class {found.__name__}, not {cls.__name__}: "
+                    f"use {found.__name__}.load, or streamnb.load for any"
+                )
+            model = found(**found._read_parameters(state.parameters))
+            model.restore(state)
+        return model
+
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a model file as the class takes them today."""
+        return parameters
+
+    def state(self) -> saving.State:
+        """Return everything learned; statistics follow from it."""
+        return saving.State(
+            type(self).__name__,
+            self._get_params(),
+            self.classes_,
+            self._store.snapshot(parents=False),
+            {tuning.name: tuning.state() for tuning in self._tunings},
+            None if self._columns is None else self._columns.ranges,
+        )
+
+    def restore(self, state: saving.State) -> None:
+        """Take everything learned by a model with the same parameters, and refresh statistics.
+
+        Raises
+        ------
+        ModelFileError
+            If it does not hold together.
+        """
+        with saving.readable():
+            labels = Labels(state.labels)
+            self._begin(state.counts, labels)
+            for tuning in self._tunings:
+                tuning.restore(state.records[tuning.name])
+            if self._columns is not None:
+                if state.ranges is None:
+                    raise KeyError("columns")
+                self._columns.ranges = dict(state.ranges)
+            if not len(labels.ids) == len(labels.names) == len(self.counts().class_documents):
+                raise ModelFileError("the model can't be read: labels and counts disagree")
+            if self._store.form != self.form:
+                raise ModelFileError("the model can't be read: its counts have another form")
+        self._schedule.reset(round(self.n_documents))
+        self.refresh()
 
     def __getstate__(self) -> dict[str, Any]:
-        return saving.state(self)
+        """Return what pickle and deepcopy keep: everything, the statistics in use included."""
+        class_ids = [class_id for _, class_id in self._labels.order]
+        return {
+            "parameters": self._parameters(),
+            "labels": self.classes_,
+            "counts": self._store.snapshot(parents=True),
+            "schedule": (self._schedule.messages, self._schedule.due),
+            "columns": dict(self._columns.ranges) if self._columns is not None else None,
+            "records": [tuning.state() for tuning in self._tunings],
+            "statistics": [
+                refresher.state(self._store, class_ids) for refresher in self._refreshers
+            ],
+        }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        saving.set_state(self, state)
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept["parameters"])
+        self._begin(kept["counts"], Labels(kept["labels"]))
+        self._schedule.messages, self._schedule.due = kept["schedule"]
+        for tuning, record in zip(self._tunings, kept["records"], strict=True):
+            tuning.restore(record)
+        for refresher, statistics in zip(self._refreshers, kept["statistics"], strict=True):
+            refresher.restore(self._store, statistics)
+        self._scoring = self._scorer.scoring
+        if self._columns is not None:
+            self._columns.ranges = kept["columns"]
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class TextNaiveBayes(NaiveBayes):
+    """Base of the models that read texts.
+
+    Parameters
+    ----------
+    form
+        What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
+        f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f) (near its
+        `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of the
+        message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With a
+        unit form use a smaller `alpha`, 0.01 say. Values that are no integers are rounded to
+        multiples of 2**-20, and never to 0, which keeps unlearning and merging exact.
+
+    The other parameters, methods and errors are those of `NaiveBayes`.
+    """
+
+    form: str = "counts"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -39,6 +40,34 @@ def check_bound(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} must be a whole number from {least} on, not {value!r}")
     return min(int(value), 2**53)
+
+
+def check_above_zero(name: str, value: Any) -> float:
+    """Return a number above 0.
+
+    Raises
+    ------
+    InputError
+        If it is none, or not finite.
+    """
+    number = check_number(name, value)
+    if not (number > 0 and math.isfinite(number)):
+        raise InputError(f"{name} must be a number above 0, not {value!r}")
+    return number
+
+
+def check_from_zero(name: str, value: Any) -> float:
+    """Return a number from 0 on.
+
+    Raises
+    ------
+    InputError
+        If it is none, or not finite.
+    """
+    number = check_number(name, value)
+    if not (number >= 0 and math.isfinite(number)):
+        raise InputError(f"{name} must be a number from 0 on, not {value!r}")
+    return number
 
 
 def check_weight_of_words(name: str, value: Any) -> float:

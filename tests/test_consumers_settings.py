@@ -11,6 +11,7 @@ import pytest
 from consumers.command import make_filter, run
 from consumers.errors import SettingsError
 from consumers.settings import PREFIX, Settings, parser, read_settings, table
+from streamnb import Tokenizer
 
 ROOT = Path(__file__).parent.parent
 KAFKA = ["--bootstrap-servers=localhost:9092"]
@@ -94,11 +95,21 @@ def test_mistakes_in_files_are_named(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", ["XNB", "MNB(alpha=-1)", "MNB(beta=1)", "river:MultinomialNB", "1+"]
+    "model",
+    [
+        *("XNB", "MNB(alpha=-1)", "MNB(beta=1)", "river:MultinomialNB", "1+"),
+        "MNB(tokenizer=Tokenizer(analyzer='sentence'))",
+    ],
 )
 def test_wrong_models_are_named(model: str) -> None:
     with pytest.raises(SettingsError, match="model: "):
         make_filter("sms", Settings(model=model))
+
+
+def test_models_may_name_a_tokenizer() -> None:
+    text = "MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))"
+    model = make_filter("sms", Settings(model=text)).model
+    assert model.tokenizer == Tokenizer(analyzer="char_wb", ngram_range=(2, 5))
 
 
 def test_check_config(capsys: Any, monkeypatch: Any) -> None:

@@ -1,12 +1,15 @@
 //! What each word of a message contributes to each class.
 
 use crate::counts::bag::{Bag, Unseen};
+use crate::counts::message::{Message, WordCounts};
+use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::hidden::HiddenScratch;
-use crate::scoring::one_dependence::{OneDependenceScratch, log_sum, log_sum_parts, sides};
-use crate::scoring::packaged::PackagedScratch;
-use crate::scoring::scorer::{ClassTerms, Scoring};
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::scorer::{Family, Scoring};
+use crate::scoring::scratch::Scratch;
+use crate::scoring::terms::ClassTerms;
+use crate::text::tokenizer::{NotReady, Tokenizer};
 
 /// The joint log-likelihoods taken apart: they are `baseline` plus the sum of all contributions.
 pub struct Explanation {
@@ -18,18 +21,110 @@ pub struct Explanation {
     pub unseen: Vec<Vec<f64>>,
 }
 
+impl Explanation {
+    /// The words of the message by name, known ones first, each with its contributions by class.
+    pub fn named<'a>(
+        self,
+        store: &'a Store,
+        message: &'a WordCounts,
+    ) -> impl Iterator<Item = (&'a [u8], Vec<f64>)> {
+        let vocabulary = store.vocabulary();
+        let known = self.words.into_iter().map(|(id, parts)| (vocabulary.word(id), parts));
+        let is_unknown = |word: &&[u8]| vocabulary.find(&vocabulary.token(word)).is_none();
+        let unknown = message.iter().map(|(word, _)| word).filter(is_unknown);
+        known.chain(unknown.zip(self.unseen))
+    }
+}
+
 impl Scoring {
-    /// Explains the independent score: words add up, so each is scored alone.
-    pub fn explain(&self, store: &Store, terms: &[ClassTerms], bag: &Bag) -> Explanation {
-        self.explain_sum(store, bag, |single, scores| self.scores(store, terms, single, scores))
+    /// Explains the score of the bag of the scratch, its words each there once, whose terms are
+    /// prepared.
+    pub fn explain(&self, store: &Store, scratch: &mut Scratch) -> Explanation {
+        let Scratch { bag, terms, families, .. } = scratch;
+        self.weigh_bag(store, bag);
+        let parameters = &self.parameters;
+        let mut explanation = match self.family {
+            Family::Independent => return self.explain_independent(store, terms, bag),
+            Family::Near(neighbourhood) => {
+                let nothing = Slice::default();
+                let near = neighbourhood.slice(parameters, store, bag, &mut families.nearest);
+                let slice = near.unwrap_or(&nothing);
+                parameters.prepare_slice(store, slice, terms);
+                parameters.explain_sum(store, bag, |single, scores| {
+                    parameters.slice_scores(store, slice, terms, single, scores);
+                })
+            }
+            Family::Hidden => {
+                let hidden = &mut families.hidden;
+                explain_parts(store, bag, |bag, scores, parts| {
+                    parameters.hidden_scores(store, terms, bag, hidden, scores, Some(parts));
+                })
+            }
+            Family::Ratios => {
+                let hidden = &mut families.hidden;
+                explain_parts(store, bag, |bag, scores, parts| {
+                    parameters.ratio_scores(store, terms, bag, hidden, scores, Some(parts));
+                })
+            }
+            Family::Packaged => {
+                let (packaged, threshold) = (&mut families.packaged, [store.packages().threshold]);
+                explain_parts(store, bag, |bag, scores, parts| {
+                    let parts = Some(parts);
+                    parameters
+                        .packaged_scores(store, terms, bag, packaged, &threshold, scores, parts);
+                })
+            }
+            Family::OneDependence if Parameters::has_estimators(store, bag) => {
+                let estimators = &mut families.one_dependence;
+                explain_parts(store, bag, |bag, scores, parts| {
+                    parameters.one_dependence_parts(store, terms, bag, estimators, scores, parts);
+                })
+            }
+            Family::OneDependence => {
+                let estimators = &mut families.one_dependence;
+                parameters.explain_sum(store, bag, |single, scores| {
+                    parameters.one_dependence_scores(store, terms, single, estimators, scores);
+                })
+            }
+        };
+        let mut single = Bag::default();
+        for (&(word, count), (_, parts)) in bag.words.iter().zip(&mut explanation.words) {
+            single.clear(store.vocabulary.slots());
+            single.add(word, count);
+            self.multiply_ratios(store, terms, &single, parts);
+        }
+        explanation
     }
 
+    /// Explains the score of a message.
+    pub fn explain_message(
+        &self,
+        store: &Store,
+        tokenizer: &Tokenizer,
+        message: &Message<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Explanation, NotReady> {
+        let Scratch { tokens, bag, terms, .. } = scratch;
+        message.look_up(store, tokenizer, tokens, bag, true)?;
+        self.prepare(store, terms);
+        Ok(self.explain(store, scratch))
+    }
+
+    /// Explains the independent score: words add up, so each is scored alone.
+    fn explain_independent(&self, store: &Store, terms: &[ClassTerms], bag: &Bag) -> Explanation {
+        self.parameters.explain_sum(store, bag, |single, scores| {
+            self.scores(store, terms, single, scores);
+        })
+    }
+}
+
+impl Parameters {
     /// Explains any score that is a sum over words.
-    pub fn explain_sum(
+    fn explain_sum(
         &self,
         store: &Store,
         bag: &Bag,
-        score: impl Fn(&Bag, &mut Vec<f64>),
+        mut score: impl FnMut(&Bag, &mut Vec<f64>),
     ) -> Explanation {
         let mut single = Bag::default();
         let mut scores = Vec::new();
@@ -46,7 +141,7 @@ impl Scoring {
             (word, less_baseline(&single))
         });
         let words = words.collect();
-        let unseen = if self.needs_distinct() {
+        let unseen = if self.event == Event::Bernoulli {
             // They take the places of absent words together, as long as there are any: each has an
             // equal share of that.
             single.clear(store.vocabulary.slots());
@@ -64,149 +159,6 @@ impl Scoring {
             unseen.collect()
         };
         Explanation { words, unseen, baseline: baseline.clone() }
-    }
-
-    /// Explains the score with hidden parents: f_i ln P(w_i | hp_i, c) for each word.
-    pub fn explain_hidden(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        scratch: &mut HiddenScratch,
-    ) -> Explanation {
-        explain_parts(store, bag, |bag, scores, parts| {
-            self.hidden_scores(store, terms, bag, scratch, scores, Some(parts));
-        })
-    }
-
-    /// Explains the score with hidden parents of ratios.
-    pub fn explain_ratios(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        scratch: &mut HiddenScratch,
-    ) -> Explanation {
-        explain_parts(store, bag, |bag, scores, parts| {
-            self.ratio_scores(store, terms, bag, scratch, scores, Some(parts));
-        })
-    }
-
-    /// Explains averaged one-dependence estimators.
-    pub fn explain_one_dependence(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        scratch: &mut OneDependenceScratch,
-    ) -> Explanation {
-        if !Self::has_estimators(store, bag) {
-            return self.explain(store, terms, bag);
-        }
-        explain_parts(store, bag, |bag, scores, parts| {
-            self.one_dependence_parts(store, terms, bag, scratch, scores, parts);
-        })
-    }
-
-    /// The score, and its parts: `words × classes`, and one row for all tokens of unseen words.
-    ///
-    /// With r_tc, the share of estimator t in the mean for class c, and v_t = W_t/Σ W,
-    /// ln Σ_t v_t a_tc = Σ_t r_tc (ln a_tc + ln(v_t/r_tc)). So a word's part is f_i ln P(w_i|w_t,c)
-    /// averaged by these shares, and what it counts for as a parent: r_ic ln(v_i/r_ic).
-    pub(crate) fn one_dependence_parts(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        scratch: &mut OneDependenceScratch,
-        out: &mut Vec<f64>,
-        parts: &mut Vec<f64>,
-    ) {
-        self.one_dependence_scores(store, terms, bag, scratch, out);
-        let classes = terms.len();
-        parts.clear();
-        parts.resize((bag.words.len() + 1) * classes, 0.0);
-        if !Self::has_estimators(store, bag) || classes == 0 {
-            return;
-        }
-        let OneDependenceScratch { together, weights, logs, .. } = scratch;
-        let (_, _, sign) = sides(self.event);
-        let all = log_sum(weights.iter().copied());
-        for class in 0..classes {
-            let column = logs.iter().skip(class).step_by(classes);
-            let (highest, others) = log_sum_parts(column.copied());
-            for (position, log) in logs.iter_mut().skip(class).step_by(classes).enumerate() {
-                // Not less their sum: a large one would round the shares.
-                let log_share = (*log - highest) - others;
-                *log = log_share.exp();
-                if *log > 0.0 {
-                    let own = &mut parts[position * classes + class];
-                    *own += sign * *log * (weights[position] - all - log_share);
-                }
-            }
-        }
-        let shares = logs;
-        // Every token, as if no word stood together with any …
-        let mut row = vec![0.0; classes];
-        let mut smoothed = vec![0.0; classes];
-        for (&(word, _), shares) in bag.words.iter().zip(shares.chunks_exact(classes)) {
-            self.start_estimator(store, word, 1.0, &mut row);
-            for ((sum, log), share) in smoothed.iter_mut().zip(&row).zip(shares) {
-                *sum += sign * share * log;
-            }
-        }
-        let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
-        let counts = bag.words.iter().map(|&(_, count)| count).chain([unseen]);
-        for (part, count) in parts.chunks_exact_mut(classes).zip(counts) {
-            part.iter_mut().zip(&smoothed).for_each(|(part, log)| *part += count * log);
-        }
-        // … and what changes where they did.
-        together.visit(
-            store,
-            bag,
-            |position| weights[position].is_finite(),
-            |parent, child, counts| {
-                row.fill(0.0);
-                let shared = self.add_together(counts, bag.words[child].1, &mut row);
-                let shares = &shares[parent * classes..];
-                let part = &mut parts[child * classes..(child + 1) * classes];
-                for ((part, log), share) in part.iter_mut().zip(&row).zip(shares) {
-                    *part += sign * share * (log + shared);
-                }
-            },
-        );
-    }
-}
-
-impl Scoring {
-    /// Adds what the ratios R_wc of the words contribute.
-    pub fn explain_chi_square(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        explanation: &mut Explanation,
-    ) {
-        let mut single = Bag::default();
-        for (&(word, count), (_, parts)) in bag.words.iter().zip(&mut explanation.words) {
-            single.clear(store.vocabulary.slots());
-            single.add(word, count);
-            self.add_chi_square(store, terms, &single, parts);
-        }
-    }
-
-    /// Explains the score with packaged hidden parents.
-    pub fn explain_packaged(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        scratch: &mut PackagedScratch,
-    ) -> Explanation {
-        let threshold = [store.bags.threshold];
-        explain_parts(store, bag, |bag, scores, parts| {
-            self.packaged_scores(store, terms, bag, scratch, &threshold, scores, Some(parts));
-        })
     }
 }
 

@@ -1,10 +1,11 @@
-//! Columns: values come and go, are renamed, and bags survive a snapshot.
+//! Columns: values come and go, are renamed, and packages survive a snapshot.
 
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
-use _core::statistics::bags::{Bags, Member};
+use _core::scoring::parameters::{Event, Prior, Unseen};
+use _core::scoring::scorer::Scoring;
+use _core::statistics::packages::{Member, Packages};
 use common::{Example, Learner, UNBOUNDED, Words, assert_close};
 use std::collections::{BTreeSet, HashMap};
 
@@ -67,22 +68,22 @@ fn renaming_is_having_learned_the_new_names() {
 }
 
 #[test]
-fn bags_survive_a_snapshot() {
+fn packages_survive_a_snapshot() {
     for settings in [COLUMNS, UNBOUNDED] {
         let mut learner = Learner::of(settings, &rows());
         let information = if settings.columns { 0.25 } else { 0.5 };
         let member = Member { low: 0, high: 1, information };
-        let bags = Bags::new([member].into_iter(), f64::INFINITY).expect("a pair");
+        let packages = Packages::new([member].into_iter(), f64::INFINITY).expect("a pair");
         let layout = learner.store.layout();
-        assert!(!learner.store.set_bags(bags.clone(), layout + 1));
-        assert!(learner.store.set_bags(bags, layout));
+        assert!(learner.store.swap_in(packages.clone(), layout + 1, 0).is_err());
+        assert!(learner.store.swap_in(packages, layout, 0).is_ok());
         let order = learner.store.class_order();
         let bytes = learner.store.snapshot(&order, true).unwrap();
         let restored = Store::restore(&bytes).expect("whole");
         assert_eq!(restored.snapshot(&order, true).unwrap(), bytes);
         assert_ne!(learner.store.snapshot(&order, false).unwrap(), bytes);
         for length in 0..bytes.len() {
-            // Without any of the bags it is whole.
+            // Without any of the packages it is whole.
             if let Ok(store) = Store::restore(&bytes[..length]) {
                 let without = learner.store.snapshot(&order, false).unwrap();
                 assert_eq!(store.snapshot(&order, true).unwrap(), without);
@@ -103,11 +104,13 @@ fn categories(words: &Words, class: u32, scoring: &Scoring, v: &HashMap<String, 
     let mut score = (weight(None) / all).ln();
     for word in words.keys() {
         let values = v.get(word.split('=').next().expect("a name"));
-        let Some(values) = values.filter(|_| scoring.is_smooth() || known.contains(word)) else {
+        let Some(values) =
+            values.filter(|_| scoring.parameters.is_smooth() || known.contains(word))
+        else {
             continue;
         };
-        let count = weight(Some(word)) + scoring.alpha;
-        score += (count / (weight(None) + scoring.alpha * values)).ln();
+        let count = weight(Some(word)) + scoring.parameters.alpha;
+        score += (count / (weight(None) + scoring.parameters.alpha * values)).ln();
     }
     score
 }

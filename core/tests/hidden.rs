@@ -3,7 +3,9 @@
 mod common;
 
 use _core::counts::store::Settings;
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::scoring::parameters::{Event, Prior, Unseen};
+use _core::scoring::scorer::Scoring;
+use _core::statistics::parents::Parents;
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
@@ -71,13 +73,13 @@ fn reference(
         let documents: f64 = own.iter().map(|e| e.weight).sum();
         let mut score = ((documents + 1.0) / (all + 3.0)).ln();
         for (word, count) in message {
-            if known(word) || scoring.unseen == Unseen::Smooth {
+            if known(word) || scoring.parameters.unseen == Unseen::Smooth {
                 score += count * log_word(&own, &parents, word, vocabulary.len() as f64);
             }
         }
         score
     };
-    let score = |class| match scoring.event {
+    let score = |class| match scoring.parameters.event {
         Event::Complement => -side(class, true),
         Event::OneVersusAll => side(class, false) - side(class, true),
         _ => side(class, false),
@@ -158,12 +160,13 @@ fn parents_of_another_layout_are_refused() {
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let layout = learner.store.layout();
     assert_eq!(learner.unlearn(&examples[0]), Ok(()));
-    assert!(!learner.store.set_parents(vec![1.0, 1.0], layout));
+    let parents = || Parents::new(vec![1.0, 1.0]);
+    assert!(learner.store.swap_in(parents(), layout, 0).is_err());
     learner.learn(&Example::new(&[("new", 1.0)], 0));
-    assert!((0..2).all(|id| learner.store.parent_weight(id) == 0.0));
-    assert!(learner.store.set_parents(vec![1.0, 1.0], learner.store.layout()));
+    assert!((0..2).all(|id| learner.store.parents().weight(id) == 0.0));
+    assert!(learner.store.swap_in(parents(), learner.store.layout(), 0).is_ok());
     // A forgotten word takes its weight along.
     learner.unlearn(&examples[1]).expect("learned");
     learner.learn(&Example::new(&[("other", 1.0)], 0));
-    assert_eq!((0..2).map(|id| learner.store.parent_weight(id)).sum::<f64>(), 1.0);
+    assert_eq!((0..2).map(|id| learner.store.parents().weight(id)).sum::<f64>(), 1.0);
 }

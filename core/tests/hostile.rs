@@ -3,7 +3,8 @@
 mod common;
 
 use _core::counts::store::{MAX_COUNT, Settings};
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::scoring::parameters::{Event, Prior, Unseen};
+use _core::scoring::scorer::Scoring;
 use common::{Example, Learner, UNBOUNDED, Words, assert_consistent, stream};
 
 const EVENTS: [Event; 4] =

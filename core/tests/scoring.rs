@@ -4,7 +4,8 @@ mod common;
 
 use _core::counts::store::Settings;
 use _core::scoring::decision::{best, probabilities};
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::scoring::parameters::{Event, Prior, Unseen};
+use _core::scoring::scorer::{Family, Scoring};
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 use std::collections::BTreeSet;
 
@@ -29,7 +30,7 @@ impl Reference<'_> {
 
     /// m, which a message's unseen words do not change.
     fn size(&self) -> f64 {
-        self.scoring.vocabulary_size.unwrap_or(0.0).max(self.vocabulary().len() as f64)
+        self.scoring.parameters.vocabulary_size.unwrap_or(0.0).max(self.vocabulary().len() as f64)
     }
 
     /// Equations 4 and 5.
@@ -37,7 +38,7 @@ impl Reference<'_> {
         let documents: f64 = self.side(class, complement).map(|e| e.weight).sum();
         let all: f64 = self.examples.iter().map(|e| e.weight).sum();
         let classes: BTreeSet<u32> = self.examples.iter().map(|e| e.class).collect();
-        match self.scoring.prior {
+        match self.scoring.parameters.prior {
             Prior::Empirical => (documents / all).ln(),
             Prior::Laplace => ((documents + 1.0) / (all + classes.len() as f64)).ln(),
             Prior::Uniform => 0.0,
@@ -49,22 +50,22 @@ impl Reference<'_> {
     fn log_word(&self, word: &str, class: u32, complement: bool) -> f64 {
         let count: f64 = self.side(class, complement).map(|e| e.weight * e.count(word)).sum();
         let tokens: f64 = self.side(class, complement).map(|e| e.weight * e.length()).sum();
-        let alpha = self.scoring.alpha;
+        let alpha = self.scoring.parameters.alpha;
         ((count + alpha) / (tokens + alpha * self.size())).ln()
     }
 
     fn draws(&self, message: &Words, class: u32, complement: bool) -> f64 {
         let vocabulary = self.vocabulary();
-        let skip = self.scoring.unseen == Unseen::Skip;
+        let skip = self.scoring.parameters.unseen == Unseen::Skip;
         let words = message.iter().filter(|(word, _)| !skip || vocabulary.contains(word));
         let logs = words.map(|(word, count)| count * self.log_word(word, class, complement));
         self.log_prior(class, complement) + logs.sum::<f64>()
     }
 
     fn bernoulli(&self, message: &Words, class: u32) -> f64 {
-        let alpha = self.scoring.alpha;
+        let alpha = self.scoring.parameters.alpha;
         let mut vocabulary = self.vocabulary();
-        if self.scoring.unseen == Unseen::Smooth {
+        if self.scoring.parameters.unseen == Unseen::Smooth {
             vocabulary.extend(message.keys());
         }
         let documents: f64 = self.side(class, false).map(|e| e.weight).sum();
@@ -80,7 +81,7 @@ impl Reference<'_> {
     }
 
     fn score(&self, message: &Words, class: u32) -> f64 {
-        match self.scoring.event {
+        match self.scoring.parameters.event {
             Event::Bernoulli => self.bernoulli(message, class),
             Event::Multinomial => self.draws(message, class, false),
             Event::Complement => -self.draws(message, class, true),
@@ -148,15 +149,12 @@ fn explanations_add_up() {
     for event in EVENTS {
         let scoring =
             Scoring::new(event, 1.0, Prior::Empirical, Unseen::Smooth, None).expect("valid");
-        let mut terms = Vec::new();
-        scoring.prepare(&learner.store, &mut terms);
         let scores = learner.scores(&scoring, &message);
-        let mut cases = vec![(scoring.explain(&learner.store, &terms, &learner.bag), scores)];
+        let mut cases = vec![(learner.explain(&scoring, &message), scores)];
         if event != Event::Bernoulli {
             let scores = learner.hidden_scores(&scoring, &message);
-            let mut scratch = _core::scoring::hidden::HiddenScratch::default();
-            let parts = scoring.explain_hidden(&learner.store, &terms, &learner.bag, &mut scratch);
-            cases.push((parts, scores));
+            let scoring = Scoring { family: Family::Hidden, ..scoring };
+            cases.push((learner.explain(&scoring, &message), scores));
         }
         for (parts, scores) in cases {
             assert!(!parts.unseen.is_empty());

@@ -6,7 +6,8 @@ use _core::counts::form::Form;
 use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::error::Error;
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::scoring::parameters::{Event, Prior, Unseen};
+use _core::scoring::scorer::Scoring;
 use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, stream};
 
 #[test]
@@ -20,7 +21,7 @@ fn restoring_gives_the_same_snapshot() {
             frequencies: false,
             columns: false,
             own_pairs: true,
-            weighed: true,
+            instance_weights: true,
             form: Form::named("log-unit").expect("a form"),
         },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },
@@ -113,7 +114,7 @@ fn use_it(store: Store, other: &Store, scorings: &[Scoring]) -> Vec<u8> {
     for message in &stream(37, 8, 8, 2) {
         for scoring in scorings {
             learner.scores(scoring, &message.words);
-            if scoring.event != Event::Bernoulli {
+            if scoring.parameters.event != Event::Bernoulli {
                 learner.hidden_scores(scoring, &message.words);
             }
         }

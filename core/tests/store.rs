@@ -234,7 +234,7 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
             frequencies: true,
             columns: false,
             own_pairs: true,
-            weighed: false,
+            instance_weights: false,
             form: Form::named(["counts", "log-unit", "unit"][seed as usize / 2 % 3])
                 .expect("a form"),
         };

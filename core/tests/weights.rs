@@ -3,7 +3,8 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::scorer::{Event, Prior, Scoring, Unseen};
+use _core::scoring::parameters::{Event, Prior, Unseen};
+use _core::scoring::scorer::{Estimate, Scoring};
 use _core::statistics::word_weights::{WeightArrays, Weights};
 use common::{Learner, UNBOUNDED, assert_close, stream};
 
@@ -29,13 +30,12 @@ fn arrays(store: &Store) -> WeightArrays {
 fn weigh(store: &mut Store, arrays: &WeightArrays) {
     let weights = Weights::new(arrays, store).expect("valid weights");
     let (layout, version) = (store.layout(), store.version());
-    assert!(store.set_weights(weights, &arrays.documents, layout, version));
+    assert!(store.swap_in(weights, layout, version).is_ok());
 }
 
 fn scoring(event: Event) -> Scoring {
-    Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, Some(1000.0))
-        .and_then(|scoring| scoring.with_weights(true, false))
-        .expect("valid scoring")
+    let plain = Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, Some(1000.0));
+    Scoring { estimate: Estimate::Weighted, ..plain.expect("valid scoring") }
 }
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
@@ -59,7 +59,7 @@ fn totals_follow_what_is_learned_and_unlearned() {
             scores.collect::<Vec<_>>()
         })
         .collect();
-    let in_use = learner.store.export_weights().expect("there are weights");
+    let in_use = learner.store.export_statistic::<Weights>().expect("there are weights");
     let mut restored = Learner::from(Store::restore(&learner.snapshot()).expect("a snapshot"));
     let order = learner.store.class_order();
     weigh(&mut restored.store, &in_use);
@@ -82,8 +82,8 @@ fn weights_of_other_ids_are_not_taken() {
     let weights = Weights::new(&found, &learner.store).expect("valid weights");
     let (layout, version) = (learner.store.layout(), learner.store.version());
     learner.store.prune(5);
-    assert!(!learner.store.set_weights(weights, &found.documents, layout, version));
-    assert!(learner.store.weights().is_none());
+    assert!(learner.store.swap_in(weights, layout, version).is_err());
+    assert!(learner.store.statistic::<Weights>().is_none());
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn weights_of_older_counts_are_summed_up_again() {
         late.learn(example);
         in_time.learn(example);
     }
-    assert!(late.store.set_weights(weights, &found.documents, layout, version));
+    assert!(late.store.swap_in(weights, layout, version).is_ok());
     for example in &examples {
         let scoring = scoring(Event::OneVersusAll);
         let expected = in_time.scores(&scoring, &example.words);

@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamnb.cli.commands import add_command
 from streamnb.cli.sources import Reading, add_source_arguments, count, plural
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from streamnb.cli.commands import Subparsers
     from streamnb.datasets import Message
 
 __all__ = ["add_parser", "decision", "run"]
@@ -37,14 +39,14 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command's options."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "classify",
-        help="decide on messages with a saved model",
-        description="Decide on messages with a saved model; the decisions are JSON, one a line.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "decide on messages with a saved model",
+        "Decide on messages with a saved model; the decisions are JSON, one a line.",
+        _EPILOG,
     )
     parser.add_argument("model", type=Path, metavar="MODELFILE", help="what learn saved")
     parser.add_argument(
@@ -102,12 +104,12 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
     decided: dict[str, Any] = {
         "id": message.id,
         "label": _plain(label),
-        "probabilities": {str(each): share for each, share in probabilities.items()},
+        "probabilities": {str(known): share for known, share in probabilities.items()},
         "score": score,
     }
     if n_words:
-        others = [each for each in probabilities if each != label]
-        rival = max(others, key=lambda each: probabilities[each], default=None)
+        rivals = [known for known in probabilities if known != label]
+        rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
         decided["words"] = _loudest(model, message.text, label, rival, n_words)
     return decided

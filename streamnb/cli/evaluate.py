@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamnb.cli import model_specs
+from streamnb import model_specs
+from streamnb.cli.commands import add_command
 from streamnb.cli.sources import Reading, add_source_arguments, count, non_negative
 
 if TYPE_CHECKING:
+    from streamnb.cli.commands import Subparsers
     from streamnb.evaluation import Result
 
 __all__ = ["add_parser", "run"]
@@ -28,15 +30,15 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command's options."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "evaluate",
-        help="predict, then learn, each message of a stream, with several models side by side",
-        description="Prequential evaluation: each message of the stream is predicted and then\n"
+        "predict, then learn, each message of a stream, with several models side by side",
+        "Prequential evaluation: each message of the stream is predicted and then\n"
         "learned, by several models side by side.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EPILOG,
     )
     parser.add_argument(
         "sources",
@@ -119,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if status := reading.status():
         return status
-    name = ", ".join(_shown(each) for each in sources)
+    name = ", ".join(_shown(source) for source in sources)
     _warn_about_positive(args.positive, results)
     plotted, why_not = _draw(args, name, results)
     if args.json:

@@ -6,11 +6,15 @@ import argparse
 import itertools
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from streamnb.cli import model_specs
+from streamnb import model_specs
+from streamnb.cli.commands import add_command
 from streamnb.cli.sources import Reading, add_source_arguments, plural
 from streamnb.errors import InputError
+
+if TYPE_CHECKING:
+    from streamnb.cli.commands import Subparsers
 
 __all__ = ["add_parser", "run"]
 
@@ -23,14 +27,14 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command's options."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "learn",
-        help="learn labelled messages and save the model",
-        description="Learn labelled messages and save the model in a file.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "learn labelled messages and save the model",
+        "Learn labelled messages and save the model in a file.",
+        _EPILOG,
     )
     parser.add_argument(
         "sources",
@@ -65,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args, args.sources)
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
-        model.learn_many([each.text for each in batch], [each.label for each in batch])
+        model.learn_many([message.text for message in batch], [message.label for message in batch])
     if status := reading.status():
         return status
     model.save(args.output)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from streamnb.cli.commands import add_command, add_run_arguments
 
 if TYPE_CHECKING:
+    from streamnb.cli.commands import Subparsers
     from streamnb.reproduce import Experiment, Figure
 
 __all__ = ["add_parser", "run"]
@@ -35,20 +38,14 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add this command's parser.
-
-    Parameters
-    ----------
-    subparsers
-        What `argparse.ArgumentParser.add_subparsers` returned.
-    """
-    parser: argparse.ArgumentParser = subparsers.add_parser(
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command's options."""
+    parser = add_command(
+        subparsers,
         "reproduce",
-        help="measure a paper's tables again and compare",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "measure a paper's tables again and compare",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument("experiment", nargs="?", metavar="NAME", help="what to reproduce: hmnb ...")
     parser.add_argument("--list", action="store_true", help="list what can be reproduced")
@@ -68,9 +65,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         help="seed of the first run; the next has the next number (default: 1, as in WEKA)",
     )
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="processes to use (default: 1)"
-    )
+    add_run_arguments(parser, "NAME.jsonl")
     parser.add_argument(
         "--compare",
         metavar="MODEL",
@@ -94,15 +89,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--plot", type=Path, metavar="FILE.svg", help="draw a figure (needs matplotlib)"
-    )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="FILE",
-        help="results file (default: streamnb/reproduce/NAME.jsonl in the user's cache folder)",
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="run everything again, whatever the results file has"
     )
 
 
@@ -142,7 +128,7 @@ def _figure(figure: Figure, args: argparse.Namespace) -> str:
     from streamnb.errors import InputError
     from streamnb.evaluation.plots import require_matplotlib
     from streamnb.reproduce.figures import draw
-    from streamnb.reproduce.robustness import text_of
+    from streamnb.reproduce.papers.robustness import text_of
 
     if args.plot is not None:
         require_matplotlib()  # before minutes of work
@@ -159,9 +145,9 @@ def _measure(experiment: Experiment, args: argparse.Namespace) -> str:
     from streamnb.reproduce import (
         FORMATS,
         Plan,
-        ResultsFile,
+        RunsFile,
         check_request,
-        default_results_path,
+        default_runs_path,
         make_report,
         run_plan,
     )
@@ -178,7 +164,7 @@ def _measure(experiment: Experiment, args: argparse.Namespace) -> str:
         jobs=args.jobs,
     )
     check_request(plan, args.compare, args.level)
-    results = ResultsFile(args.results or default_results_path(experiment.name))
+    results = RunsFile(args.results or default_runs_path(experiment.name))
     try:
         scores = run_plan(plan, results, fresh=args.fresh)
     except KeyboardInterrupt:
@@ -205,8 +191,8 @@ def _listing() -> str:
     parts = []
     for experiment in experiments():
         collections = [
-            each.name + ("" if available(each.file) else " (absent)")
-            for each in experiment.collections
+            collection.name + ("" if available(collection.file) else " (absent)")
+            for collection in experiment.collections
         ]
         parts.append(
             f"{experiment.name}: {experiment.summary}\n"

@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+from streamnb.cli.commands import add_command, add_run_arguments
+
+if TYPE_CHECKING:
+    from streamnb.cli.commands import Subparsers
 
 __all__ = ["add_parser", "run"]
 
 _DESCRIPTION = """\
-Run every model, with its defaults, prequentially on the streams sms, spamassassin and 20news (in
-shuffled order, once for each seed), and write accuracy, (1 - AUC) and time as one table. The
-collections are read from the data folder (STREAMNB_DATA).
+Run every model of texts with its defaults, and some with other parameters, prequentially on the
+streams sms, spamassassin, enron and 20news (in shuffled order, once for each seed), and write
+accuracy, (1 - AUC) and time as one table. The collections are read from the data folder
+(STREAMNB_DATA).
 
 Each finished run is kept in the results file. The same command goes on where it was stopped, and
 takes from the file what the same code has measured before on the same data.
@@ -25,20 +31,14 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add this command's parser.
-
-    Parameters
-    ----------
-    subparsers
-        What `argparse.ArgumentParser.add_subparsers` returned.
-    """
-    parser: argparse.ArgumentParser = subparsers.add_parser(
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command's options."""
+    parser = add_command(
+        subparsers,
         "results",
-        help="run every model on real streams and write a table",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run every model on real streams and write a table",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument("--models", metavar="A;B", help="models to run, with ; or , between names")
     parser.add_argument("--streams", metavar="A,B", help="streams to use (default: all)")
@@ -53,22 +53,7 @@ def add_parser(subparsers: Any) -> None:
         help="only the first N messages, for one model or all, of one stream or each; the table "
         "says so (repeatable)",
     )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=1,
-        metavar="N",
-        help="processes to use; more than one disturb each other's times (default: 1)",
-    )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="FILE",
-        help="results file (default: streamnb/reproduce/streams.jsonl in the user's cache folder)",
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="run everything again, whatever the results file has"
-    )
+    add_run_arguments(parser, "streams.jsonl", "; more than one disturb each other's times")
     parser.add_argument(
         "--any-code",
         action="store_true",
@@ -90,35 +75,35 @@ def run(args: argparse.Namespace) -> int:
         A collection is absent, or the results file cannot be used.
     """
     from streamnb.errors import InputError
-    from streamnb.reproduce import ResultsFile, default_results_path, streams
+    from streamnb.reproduce import RunsFile, default_runs_path, results
 
-    names = _models(args.models) or list(streams.model_names())
+    names = _models(args.models) or list(results.model_names())
     chosen = [name.strip() for name in (args.streams or "").split(",") if name.strip()]
     limits = _limits(args.limit)
     if args.jobs < 1:
         raise InputError(f"jobs is {args.jobs}; it should be at least 1")
-    runs = streams.make_runs(names, chosen or list(streams.STREAMS), args.seeds, limits)
-    results = ResultsFile(args.results or default_results_path("streams"))
+    runs = results.make_runs(names, chosen or list(results.STREAMS), args.seeds, limits)
+    stored = RunsFile(args.results or default_runs_path("streams"))
     try:
-        figures = streams.run_streams(runs, results, args.jobs, args.fresh, any_code=args.any_code)
+        figures = results.run_streams(runs, stored, args.jobs, args.fresh, any_code=args.any_code)
     except KeyboardInterrupt:
         print(
-            f"finished runs are in {results.path}: the same command goes on from there",
+            f"finished runs are in {stored.path}: the same command goes on from there",
             file=sys.stderr,
         )
         raise
-    text = streams.page(runs, figures)
+    text = results.page(runs, figures)
     if args.output is None:
         sys.stdout.write(text)
     else:
-        streams.write_page(args.output, text)
+        results.write_page(args.output, text)
     return 0
 
 
 def _models(text: str | None) -> list[str]:
     """Return the models of a list, each checked; commas separate names without parameters."""
-    from streamnb.cli.model_specs import build, model_spec
     from streamnb.errors import InputError
+    from streamnb.model_specs import build, model_spec
 
     if text is None:
         return []

@@ -10,8 +10,6 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
@@ -125,13 +123,15 @@ class Reading:
 
     def check(self) -> None:
         """Raise an `InputError` when a source is neither a file nor a stream that is known."""
-        from streamnb.datasets import stream_names
-
-        known = list(stream_names())
         if self.sources.count("-") > 1:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
-            if source == "-" or source in known:
+            if source == "-" or Path(source).is_file():
+                continue
+            from streamnb.datasets import stream_names  # Here, as a file needs no stream.
+
+            known = list(stream_names())
+            if source in known:
                 continue
             if Path(source).is_dir():
                 raise InputError(f"{source} is a folder, not a file")
@@ -142,6 +142,8 @@ class Reading:
 
     def messages(self) -> Iterator[Message]:
         """Yield the messages of all sources, up to the limit, with a bar on a terminal."""
+        from tqdm import tqdm
+
         self.check()
         every = itertools.chain.from_iterable(self._one(source) for source in self.sources)
         hidden = self.args.no_progress or not sys.stderr.isatty()
@@ -159,16 +161,16 @@ class Reading:
                 yield message
 
     def _named(self, source: str) -> Stream | None:
-        from streamnb.datasets import stream
-
         if source == "-" or (Path(source).exists() and not Path(source).is_dir()):
             return None
+        from streamnb.datasets import stream
+
         return stream(source, limit=self.args.limit, seed=self.args.seed)
 
     def _expected(self) -> int | None:
         """Return how many messages there will be, where that is known."""
         streams = [self._named(source) for source in self.sources]
-        sizes: list[int | None] = [None if each is None else each.n_samples for each in streams]
+        sizes: list[int | None] = [None if named is None else named.n_samples for named in streams]
         limit: int | None = self.args.limit
         if any(size is None for size in sizes):
             return limit
@@ -202,6 +204,8 @@ class Reading:
                 yield message
 
     def _report(self, source: str, bad: BadLine) -> None:
+        from tqdm import tqdm
+
         name = "standard input" if source == "-" else source
         self.n_bad += 1
         if self.n_bad <= _MOST_LISTED:

@@ -140,6 +140,6 @@ def _cost(results: list[Result]) -> str:
             result.predict_seconds,
             result.learn_seconds,
         )
-        rates = [f"{result.n_messages / each:,.0f}" if each > 0 else "-" for each in seconds]
+        rates = [f"{result.n_messages / spent:,.0f}" if spent > 0 else "-" for spent in seconds]
         table.append([result.name, *rates, bytes_in_words(result.memory_bytes)])
     return aligned(table)

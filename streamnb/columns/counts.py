@@ -14,6 +14,7 @@ from streamnb.columns.examples import Example, Examples, Row, Rows
 from streamnb.columns.moments import NumberTable
 from streamnb.columns.weights import Terms
 from streamnb.errors import InputError
+from streamnb.text.tokenizer import Tokenizer
 
 
 class AttributeCounts:
@@ -184,11 +185,4 @@ def _weight(weight: Any) -> float:
 
 
 # Rows have no texts.
-_NO_TOKENIZER = _core.NativeTokenizer(
-    lowercase=False,
-    strip_accents=False,
-    analyzer="word",
-    ngram_range=(1, 1),
-    max_token_length=None,
-    max_tokens=None,
-)
+_NO_TOKENIZER = Tokenizer().native()

@@ -23,6 +23,9 @@ _TIE = 1e-9
 class ExampleTable:
     """Rows, their classes and their weights; a column of each array is an attribute.
 
+    Rows are sorted, by what they hold: the same rows make the same table, in whatever order they
+    were learned, and so the same sums.
+
     Attributes
     ----------
     names
@@ -60,7 +63,7 @@ class ExampleTable:
         order
             Class ids, in the order of their labels.
         """
-        words = list(dict.fromkeys(word for each in examples for word in each.row.words))
+        words = sorted({word for each in examples for word in each.row.words})
         code = {word: i for i, word in enumerate(words)}
         names = sorted(
             {name for each in examples for name in (*each.row.attributes, *each.row.numbers)}
@@ -76,7 +79,11 @@ class ExampleTable:
         rank = {class_id: i for i, class_id in enumerate(order)}
         classes = np.array([rank[each.class_id] for each in examples], dtype=np.int64)
         weights = np.array([each.weight for each in examples])
-        return cls(names, words, codes, numbers, classes, weights, len(order))
+        # Rows that are the same in all of these may stand in any order.
+        sort = np.lexsort((*numbers.T, *codes.T, weights, classes))
+        return cls(
+            names, words, codes[sort], numbers[sort], classes[sort], weights[sort], len(order)
+        )
 
     @property
     def tells(self) -> bool:

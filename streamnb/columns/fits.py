@@ -13,22 +13,19 @@ from streamnb import _core
 from streamnb.columns.counts import AttributeCounts
 from streamnb.columns.example_table import ExampleTable
 from streamnb.columns.moments import FARTHEST
+from streamnb.columns.slopes import fit
 from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
 from streamnb.parameters import check_number
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.losses import Loss, fit
+from streamnb.statistics.losses import Loss
 
 
 class Weighing(Protocol):
     """How attributes get their weights."""
 
     def weights(
-        self,
-        counts: AttributeCounts,
-        order: list[int],
-        scoring: _core.Scoring,
-        before: AttributeWeights,
+        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
         """Return the weights.
 
@@ -40,8 +37,6 @@ class Weighing(Protocol):
             Class ids, in the order of their labels.
         scoring
             Of the categories.
-        before
-            The weights in use.
         """
 
 
@@ -61,13 +56,9 @@ class Measured:
     in_estimate: bool = False
 
     def weights(
-        self,
-        counts: AttributeCounts,
-        order: list[int],
-        scoring: _core.Scoring,
-        before: AttributeWeights,
+        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights; whatever they were before."""
+        """Return the weights."""
         table = ExampleTable.of(list(counts.examples.order), order)
         if not table.tells:
             return AttributeWeights()
@@ -91,13 +82,9 @@ class Searched:
     search: Callable[[Floats, Floats, Integers, Floats], Floats]
 
     def weights(
-        self,
-        counts: AttributeCounts,
-        order: list[int],
-        scoring: _core.Scoring,
-        before: AttributeWeights,
+        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights; whatever they were before."""
+        """Return the weights."""
         table = ExampleTable.of(list(counts.examples.order), order)
         if not table.tells:
             return AttributeWeights()
@@ -138,7 +125,7 @@ class Fit:
     multiclass
         `"pairs"`: weights for each two classes, which vote; `"direct"`: one fit of all.
     ridge
-        As in `streamnb.statistics.losses.objective`.
+        As in `streamnb.statistics.losses.Objective`.
     """
 
     loss: Loss
@@ -162,22 +149,8 @@ class Fit:
             raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
         return cls(loss, multiclass, ridge)
 
-    @property
-    def begin(self) -> float:
-        """The weight that an attribute without one begins with.
-
-        A convex loss has its least value wherever a fit begins. But where classes are told apart
-        whatever the weights, and no ridge says which of those to take, weights stay where they
-        began: from 0 on, only what helps gets any.
-        """
-        return 0.0 if self.loss.convex and not self.ridge else 1.0
-
     def weights(
-        self,
-        counts: AttributeCounts,
-        order: list[int],
-        scoring: _core.Scoring,
-        before: AttributeWeights,
+        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
         """Return the weights with the least loss over the examples.
 
@@ -189,12 +162,7 @@ class Fit:
             Class ids, in the order of their labels.
         scoring
             Of the categories.
-        before
-            Weights to start from. A loss that is not convex has several minima: there each fit
-            starts anew, so that weights follow from the counts and not from the fits before.
         """
-        if not self.loss.convex:
-            before = AttributeWeights()
         table = ExampleTable.of(list(counts.examples.order), order)
         if not table.tells:
             return AttributeWeights()
@@ -202,8 +170,7 @@ class Fit:
         priors, terms = log_terms(table, counts, order, scoring)
         fitted: dict[tuple[int, int] | None, Floats] = {}
         if self.multiclass == "direct" or len(order) == 2:
-            start = before.start(None, names, self.begin)
-            fitted[None] = fit(self.loss, terms, priors, classes, weights, start, self.ridge)
+            fitted[None] = fit(self.loss, terms, priors, classes, weights, self.ridge)
             return AttributeWeights.of(names, fitted, votes=False)
         for i, one in enumerate(order):
             for j in range(i):
@@ -216,7 +183,6 @@ class Fit:
                     priors[both],
                     (classes[some] == i).astype(np.int64),
                     weights[some],
-                    before.start(pair, names, self.begin),
                     self.ridge,
                 )
         return AttributeWeights.of(names, fitted, votes=True)

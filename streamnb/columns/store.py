@@ -76,7 +76,7 @@ class AttributeStore:
         """Say how many values attributes have."""
         self.counted.native.declare(values)
 
-    def refit(self, how: Weighing, scoring: _core.Scoring, anew: bool) -> None:
+    def refit(self, how: Weighing, scoring: _core.Scoring) -> None:
         """Weigh the attributes by the examples, aside, and swap the weights in.
 
         Parameters
@@ -85,15 +85,12 @@ class AttributeStore:
             What gives the weights.
         scoring
             Of the categories.
-        anew
-            Whether fits start from weights of 1, not from those in use.
         """
         # In the midst of a batch there may be classes whose labels have no order yet.
         known = len(self.ranks)
         learned = self.counted.learned
         order = sorted(learned, key=lambda i: (self.ranks[i] if i < known else known, i))
-        before = AttributeWeights() if anew else self.in_use
-        self.in_use = how.weights(self.counted, order, scoring, before)
+        self.in_use = how.weights(self.counted, order, scoring)
 
     # --- scores -------------------------------------------------------------------------------
 
@@ -195,20 +192,20 @@ class AttributeStore:
     def weights(self) -> None:
         """Return None: words have no weights, and those of attributes are in `snapshot`."""
 
-    def exponents(self) -> None:
+    def fitted_weights(self) -> None:
         """Return None, as `weights`."""
 
     def tree(self) -> None:
         """Return None: all messages count."""
 
-    def snapshot(self, parents: bool) -> bytes:
-        """Return everything as canonical bytes; with `parents` the weights in use too."""
+    def snapshot(self, statistics: bool) -> bytes:
+        """Return everything as canonical bytes; with `statistics` the weights in use too."""
         places = {class_id: place for place, class_id in enumerate(self.order)}
-        weights = self.in_use.state(places) if parents else None
+        weights = self.in_use.state(places) if statistics else None
         kept = {**self.counted.state(places), "weights": weights}
         encoded = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
         head = len(encoded).to_bytes(8, "little")
-        return head + encoded + self.counted.native.snapshot(parents=False)
+        return head + encoded + self.counted.native.snapshot(statistics=False)
 
     @classmethod
     def restore(
@@ -254,7 +251,7 @@ def open_store(
             columns=True,
             own_pairs=False,
             form="counts",
-            weighed=False,
+            instance_weights=False,
         )
         store = AttributeStore(native, settings)
     return cast("_core.CountStore", store)

@@ -53,12 +53,6 @@ class AttributeWeights:
             by_pair[pair] = dict(zip(names, rest, strict=True))
         return cls(by_pair, prior, votes)
 
-    def start(self, pair: Pair | None, names: list[str], missing: float) -> Floats:
-        """Return these weights for a fit to start from; of what is missing, as given."""
-        weights = self.by_pair.get(pair, _UNWEIGHTED)
-        each = (weights.get(name, missing) for name in names)
-        return np.array([self.prior.get(pair, 1.0), *each])
-
     def _votes(
         self, order: Sequence[int], priors: Sequence[float], terms: Terms
     ) -> tuple[list[float], list[list[float]]]:

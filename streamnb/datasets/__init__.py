@@ -7,13 +7,18 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from streamnb.datasets.files import FORMATS, read_messages
 from streamnb.datasets.folder import available, collection_names, data_file, data_folder
 from streamnb.datasets.lines import BadLine
 from streamnb.datasets.message import Message
-from streamnb.datasets.streams import Stream, demo_stream, stream, stream_names
-from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
 from streamnb.datasets.uniform import Counts, read_counts, read_tabular, read_text
+
+if TYPE_CHECKING:
+    from streamnb.datasets.streams import Stream, demo_stream, stream, stream_names
+    from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
 
 __all__ = [
     "FORMATS",
@@ -35,3 +40,27 @@ __all__ = [
     "stream",
     "stream_names",
 ]
+
+# These are river data sets, and `river.datasets` takes seconds to import where scikit-learn is
+# installed: whoever reads a file of messages should not wait for it.
+_RIVER_DATASETS = {
+    "DriftPoint": "synthetic",
+    "Stream": "streams",
+    "SyntheticSMS": "synthetic",
+    "demo_stream": "streams",
+    "stream": "streams",
+    "stream_names": "streams",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _RIVER_DATASETS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{_RIVER_DATASETS[name]}")
+    value: object = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

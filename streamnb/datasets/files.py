@@ -155,15 +155,15 @@ def _deliver(
     report: Callable[[BadLine], None] | None,
 ) -> Iterator[Message]:
     name = source_name(source)
-    for each in found:
-        if isinstance(each, Message):
-            yield each
+    for read in found:
+        if isinstance(read, Message):
+            yield read
         elif on_bad == "fail":
-            raise DataError(f"{name}, line {each.number}: {each.reason}")
+            raise DataError(f"{name}, line {read.number}: {read.reason}")
         elif report is not None:
-            report(each)
+            report(read)
         else:
-            _log.warning("%s, line %d skipped: %s", name, each.number, each.reason)
+            _log.warning("%s, line %d skipped: %s", name, read.number, read.reason)
 
 
 def _one_a_line(

@@ -150,4 +150,4 @@ def available(name: str) -> bool:
     kind, _, short = name.rpartition("/")
     if kind:
         return kind in KINDS and _find(folder, kind, short) is not None
-    return any(_find(folder, each, short) is not None for each in KINDS)
+    return any(_find(folder, known, short) is not None for known in KINDS)

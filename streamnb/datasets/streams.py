@@ -10,7 +10,6 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from river import datasets as river_datasets
 from river.datasets import base
 
 from streamnb.datasets.files import read_messages
@@ -190,6 +189,8 @@ def _river_file() -> Path | None:
 
 
 def _download() -> Path:
+    from river import datasets as river_datasets
+
     collection = river_datasets.SMSSpam()  # type: ignore[no-untyped-call, unused-ignore]
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(_DOWNLOAD_SECONDS)

@@ -89,23 +89,23 @@ def _plan() -> _Plan:
     groups = {
         label: tuple(
             _Group(
-                each["name"],
-                float(each["weight"]),
-                each.get("from", 0),
-                each.get("to"),
-                each.get("ramp", 0),
-                each.get("hosts", "general"),
-                tuple(each["texts"]),
+                entry["name"],
+                float(entry["weight"]),
+                entry.get("from", 0),
+                entry.get("to"),
+                entry.get("ramp", 0),
+                entry.get("hosts", "general"),
+                tuple(entry["texts"]),
             )
-            for each in raw[label]
+            for entry in raw[label]
         )
         for label in ("ham", "spam")
     }
     return _Plan(
         raw["cycle"],
         raw["spam_rate"],
-        tuple((each["from"], each["to"], each["rate"]) for each in raw["wave"]),
-        tuple(DriftPoint(each["from"], each["to"], each["what"]) for each in raw["drift"]),
+        tuple((entry["from"], entry["to"], entry["rate"]) for entry in raw["wave"]),
+        tuple(DriftPoint(entry["from"], entry["to"], entry["what"]) for entry in raw["drift"]),
         groups,
         raw,
     )

@@ -105,7 +105,7 @@ def _columns(header: list[str], fields: Fields, source: Source) -> dict[str, int
         if name in header:
             return header.index(name)
         if needed:
-            names = ", ".join(repr(each) for each in header[:20])
+            names = ", ".join(repr(name) for name in header[:20])
             raise DataError(f"{source_name(source)}: no column {name!r} in the header {names}")
         return None
 

@@ -9,7 +9,6 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import data_file
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
     from pathlib import Path
+
+    from scipy import sparse
 
     from streamnb.datasets.message import Message
 
@@ -139,6 +140,8 @@ def read_counts(name_or_path: str | os.PathLike[str], n_words: int | None = None
     if width < greatest or (words is not None and width != len(words)):
         known = "" if words is None else f", the word list has {len(words):,} words"
         raise DataError(f"{path}: the greatest index is {greatest:,}{known}, columns {width:,}")
+    from scipy import sparse
+
     matrix = sparse.csr_array(
         (np.array(data), np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int32)),
         shape=(len(labels), width),

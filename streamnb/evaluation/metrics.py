@@ -11,8 +11,6 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-import river.metrics
-
 from streamnb.evaluation.roc import RocAuc, roc_auc
 
 if TYPE_CHECKING:
@@ -25,9 +23,6 @@ __all__ = [
     "logistic_average_misclassification",
     "sorted_labels",
 ]
-
-# River's metrics carry no types.
-_river: Any = river.metrics
 
 
 def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
@@ -133,11 +128,14 @@ class Tally:
     """
 
     def __init__(self, window: int | None = None, max_scores: int = 1_000_000) -> None:
+        import river.metrics  # Here: it takes half a second, and `log_odds` needs none of it.
+
+        measures: Any = river.metrics  # which carries no types
         self.window = window
-        self.confusion = _river.ConfusionMatrix()
-        self._accuracy = _river.Accuracy(cm=self.confusion)
-        self._kappa = _river.CohenKappa(cm=self.confusion)
-        self._macro_f1 = _river.MacroF1(cm=self.confusion)
+        self.confusion = measures.ConfusionMatrix()
+        self._accuracy = measures.Accuracy(cm=self.confusion)
+        self._kappa = measures.CohenKappa(cm=self.confusion)
+        self._macro_f1 = measures.MacroF1(cm=self.confusion)
         self._last: deque[tuple[Hashable, Hashable, bool, float | None]] = deque()
         self.area = RocAuc(max_scores)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result
-from streamnb.evaluation.scoring import Model, memory_bytes, scorer
+from streamnb.evaluation.scoring import Classifier, memory_bytes, scorer
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -66,7 +66,9 @@ class _Labels:
 class _Run:
     """One model on the stream: its decisions, its time and its curve."""
 
-    def __init__(self, name: str, model: Model, labels: _Labels, window: int, most: int) -> None:
+    def __init__(
+        self, name: str, model: Classifier, labels: _Labels, window: int, most: int
+    ) -> None:
         self.name, self.model, self.labels = name, model, labels
         self.score = scorer(model)
         self.total, self.last = Tally(max_scores=most), Tally(window=window)
@@ -154,10 +156,12 @@ def _timer_overhead(rounds: int = 2000) -> float:
     return float(sorted(spent)[rounds // 2])
 
 
-def _named(models: Model | Sequence[Model] | Mapping[str, Model]) -> dict[str, Model]:
+def _named(
+    models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
+) -> dict[str, Classifier]:
     if isinstance(models, Mapping):
         return dict(models)
-    named: dict[str, Model] = {}
+    named: dict[str, Classifier] = {}
     for model in models if isinstance(models, Sequence) else [models]:
         name = base = type(model).__name__
         number = 1
@@ -177,7 +181,7 @@ def _pair(item: Any) -> tuple[Any, Hashable]:
 
 
 def iter_prequential(
-    models: Model | Sequence[Model] | Mapping[str, Model],
+    models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
     stream: Iterable[Any],
     *,
     window: int = 500,
@@ -237,7 +241,7 @@ def iter_prequential(
 
 
 def prequential(
-    models: Model | Sequence[Model] | Mapping[str, Model],
+    models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
     stream: Iterable[Any],
     *,
     window: int = 500,

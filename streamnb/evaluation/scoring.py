@@ -12,17 +12,15 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeAlias, cast
 
-from river import compose
-
 from streamnb.evaluation.roc import log_odds
 
-__all__ = ["Model", "Scorer", "memory_bytes", "scorer"]
+__all__ = ["Classifier", "Scorer", "memory_bytes", "scorer"]
 
 Scorer: TypeAlias = Callable[[Any, Hashable], float | None]
 LogLikelihoods: TypeAlias = Callable[[Any], Mapping[Hashable, float]]
 
 
-class Model(Protocol):
+class Classifier(Protocol):
     """A classifier that learns one message at a time, as river's do."""
 
     def learn_one(self, x: Any, y: Any) -> None:
@@ -32,7 +30,7 @@ class Model(Protocol):
         """Return the label of a message, or None before any learning."""
 
 
-def scorer(model: Model) -> Scorer:
+def scorer(model: Classifier) -> Scorer:
     """Return a function that gives a message's score for a positive label.
 
     Parameters
@@ -56,6 +54,8 @@ def _log_likelihoods(model: Any) -> LogLikelihoods | None:
         return cast("LogLikelihoods", model.joint_log_likelihood_one)
     if hasattr(model, "joint_log_likelihood"):
         return cast("LogLikelihoods", model.joint_log_likelihood)
+    from river import compose
+
     if not isinstance(model, compose.Pipeline) or not model.steps:
         return None
     *before, last = model.steps.values()
@@ -74,7 +74,7 @@ def _log_likelihoods(model: Any) -> LogLikelihoods | None:
 class _ProbabilityScorer:
     """The logit of the probability; None for ever once the model says it has none."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Classifier) -> None:
         self._probabilities: Any = getattr(model, "predict_proba_one", None)
 
     def __call__(self, x: Any, positive: Hashable) -> float | None:

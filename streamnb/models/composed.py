@@ -1,30 +1,50 @@
-"""Any event model with any dependence."""
+"""Any event model with any dependence, estimate, weights and neighbourhood."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 from streamnb.errors import InputError
-from streamnb.naive_bayes import NaiveBayes
+from streamnb.naive_bayes import NaiveBayes, TextNaiveBayes
 from streamnb.parts import (
-    DEPENDENCES,
-    DOCUMENT_WEIGHTS,
-    ESTIMATES,
-    EVENTS,
-    NEIGHBOURHOODS,
-    PACKAGED,
-    WEIGHTS,
+    AXES,
     Composition,
-    packaged,
-    with_settings,
+    Dependence,
+    DocumentWeights,
+    Estimate,
+    Event,
+    Multinomial,
+    Neighbourhood,
+    Weights,
 )
-from streamnb.statistics.document_weights import PAPER_ROUNDS
-from streamnb.statistics.weighting import MAX_CANDIDATES
+
+__all__ = ["ComposedNB"]
 
 
-class ComposedNB(NaiveBayes):
-    """Naive Bayes composed of parts by their names.
+@dataclasses.dataclass(eq=False, repr=False)
+class _Parts:
+    event: str | Event = "multinomial"
+    dependence: str | Dependence = "independent"
+    estimate: str | Estimate = "additive"
+    factor: float | str = 0.1
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class _Parameters(NaiveBayes):
+    bag_threshold: float | str = "average"
+    bins: int = 10
+    values: Mapping[str, int] | None = None
+    max_links: int = 1_000_000
+    weights: str | Weights = "uniform"
+    document_weights: str | DocumentWeights = "uniform"
+    rounds: int = 20
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class ComposedNB(TextNaiveBayes, _Parameters, _Parts):
+    """Naive Bayes composed of parts, by their names or as objects of `streamnb.parts`.
 
     Parameters
     ----------
@@ -44,12 +64,6 @@ class ComposedNB(NaiveBayes):
         any event model but `"bernoulli"`, and words independent; or higher-order paths in the
         place of documents: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`, with
         `"bernoulli"` only (see `HONB`).
-    factor
-        As in `NBCF`, for the estimate `"correlation"`; without effect otherwise.
-    bag_threshold, max_links
-        As in `streamnb.PHNB`; without bags they have no effect.
-    bins, values
-        As in `streamnb.PHNB`; without columns they have no effect.
     weights
         Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
         `GRWMNB`; `"selection"`, as in `GRSMNB`; `"correlation-based"`, as in `DFWMNB`; or
@@ -68,44 +82,72 @@ class ComposedNB(NaiveBayes):
         the terms of the score alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄);
         `"generalised"` also multiplies the score by the α of Equation 18 that fits best where all
         weights are 1. They need uniform weights of documents.
-    multiclass
-        With weights of attributes, `"pairs"` or `"direct"`, as in `streamnb.ENB`; None is
-        `"pairs"`. A word has one weight for all classes: there None is `"direct"`, one fit of all.
-    ridge
-        What it costs weights that minimise a loss to be away from 1, as in `streamnb.ENB`, 0 or
-        more; None is 0.01 for attributes and 0.1 for words.
-    leave_one_out
-        Whether weights of words that minimise a loss are fitted to messages each scored without
-        its own counts.
     document_weights
         `"uniform"`; `"discriminative"`, as in `DWMNB`, with what weights of words go with, and
         with words independent; or `"discriminative-online"`, as in `DWMNB(online=True)`.
-    rounds
-        As in `DWMNB`; without effect otherwise.
-    max_candidates
-        As in `DFWMNB`; without effect otherwise.
-    untested
-        As in `DTWMNB`; without effect otherwise.
     neighbourhood
         Which messages count for a prediction: `"stream"`, all; `"tree"`, those in its leaf of a
         tree, as in `MNBTree`; or `"nearest"`, those that are like it, as in `LWWMNB`. But for the
         first, with any event model of texts, with words independent, with the estimate
         `"additive"`, and with uniform weights.
-    max_depth, min_samples_leaf, grow, delta, tau, grace_period, n_neighbors
-        As in `MNBTree`, `DTWMNB` and `LWWMNB`; without effect otherwise. With
-        `min_samples_leaf=None` it is 50 for `"tree"` and 2 for `"tree-depth"`.
+    factor
+        Of the estimate `"correlation"`, as in `NBCF`.
+    bag_threshold, max_links
+        Of the dependence `"packaged"`, as in `streamnb.PHNB`.
+    bins, values
+        Of columns, as in `streamnb.PHNB`.
+    rounds
+        Of the document weights `"discriminative"`, as in `DWMNB`.
+    max_candidates
+        Of the weights `"correlation-based"`, as in `DFWMNB`.
+    max_depth, min_samples_leaf
+        Of the neighbourhood `"tree"` and the weights `"tree-depth"`, as in `MNBTree` and `DTWMNB`.
+        With `min_samples_leaf=None` it is 50 for the one and 2 for the other.
+    grow, delta, tau, grace_period
+        Of the neighbourhood `"tree"`, as in `MNBTree`.
+    n_neighbors
+        Of the neighbourhood `"nearest"`, as in `LWWMNB`.
+    multiclass
+        Of weights that minimise a loss: with attributes, `"pairs"` or `"direct"`, as in
+        `streamnb.ENB`; None is `"pairs"`. A word has one weight for all classes: there None is
+        `"direct"`, one fit of all.
+    ridge
+        Of weights that minimise a loss: what it costs one to be away from 1, as in `streamnb.ENB`,
+        0 or more; None is 0.01 for attributes and 0.1 for words.
+    leave_one_out
+        Of weights that minimise a loss: whether those of words are fitted to messages each scored
+        without its own counts.
+    untested
+        Of the weights `"tree-depth"`, as in `DTWMNB`.
 
-    The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+    The parameters from `factor` on are those of parts given by their names. A part that is given as
+    an object has its own: `Packaged(bag_threshold=0.5)`. The other parameters, methods and errors
+    are those of `streamnb.naive_bayes.NaiveBayes`.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, parts do not go together, or a parameter is given that no
+        part given by its name has.
 
     Examples
     --------
     >>> from streamnb import HCNB, ComposedNB
-    >>> composed, named = ComposedNB(event="complement", dependence="hidden"), HCNB()
-    >>> for model in (composed, named):
+    >>> from streamnb.parts import Complement, Hidden
+    >>> by_name = ComposedNB(event="complement", dependence="hidden")
+    >>> composed, named = ComposedNB(Complement(), dependence=Hidden()), HCNB()
+    >>> for model in (by_name, composed, named):
     ...     model.learn_one("win cash now", "spam")
     ...     model.learn_one("see you at noon", "ham")
     >>> composed.predict_proba_one("cash at noon") == named.predict_proba_one("cash at noon")
     True
+    >>> by_name.to_bytes() == composed.to_bytes()
+    True
+    >>> ComposedNB(event="complement", n_neighbors=5)
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: n_neighbors=5 has no effect: no part that is given by its name has \
+it; leave it at 50, or choose neighbourhood='nearest'
     >>> model = ComposedNB(event="one-versus-all", form="log-unit", alpha=0.01)
     >>> model.learn_one("win cash now, win win", "spam")
     >>> model.counts().tokens.toarray().ravel().round(3)
@@ -120,105 +162,75 @@ class ComposedNB(NaiveBayes):
     True
     """
 
-    def __init__(
-        self,
-        event: str = "multinomial",
-        dependence: str = "independent",
-        estimate: str = "additive",
-        factor: float | str = 0.1,
-        alpha: float = 1.0,
-        prior: str | None = None,
-        unseen: str | None = None,
-        vocabulary_size: int | None = None,
-        tokenizer: Callable[[str], Iterable[Any]] | None = None,
-        refresh_every: int | float = 0.1,
-        threshold: float | str | None = None,
-        positive: Any = None,
-        cost_ratio: float = 1.0,
-        max_words: int = 1_000_000,
-        max_documents: int | None = None,
-        max_pairs: int = 1_000_000,
-        bag_threshold: float | str = "average",
-        bins: int = 10,
-        values: Mapping[str, int] | None = None,
-        max_links: int = 1_000_000,
-        weights: str = "uniform",
-        document_weights: str = "uniform",
-        rounds: int = PAPER_ROUNDS,
-        form: str = "counts",
-        max_candidates: int = MAX_CANDIDATES,
-        neighbourhood: str = "stream",
-        max_depth: int = 64,
-        min_samples_leaf: float | None = None,
-        grow: str = "periodic",
-        delta: float = 1e-7,
-        tau: float = 0.05,
-        grace_period: float = 200.0,
-        n_neighbors: int = 50,
-        multiclass: str | None = None,
-        ridge: float | None = None,
-        leave_one_out: bool = True,
-        untested: float = 1.0,
-    ) -> None:
-        self.event = event  # type: ignore[misc, assignment]
-        self.dependence = dependence  # type: ignore[misc, assignment]
-        self.multiclass = multiclass
-        self.ridge = ridge
-        self.leave_one_out = leave_one_out
-        self.bag_threshold = bag_threshold
-        self.bins = bins
-        self.values = values
-        self.max_links = max_links
-        self.estimate = estimate  # type: ignore[misc, assignment]
-        self.factor = factor
-        self.weights = weights  # type: ignore[misc, assignment]
-        self.document_weights = document_weights  # type: ignore[misc, assignment]
-        self.rounds = rounds
-        self.max_candidates = max_candidates
-        self.untested = untested
-        self.neighbourhood = neighbourhood  # type: ignore[misc, assignment]
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.grow = grow
-        self.delta = delta
-        self.tau = tau
-        self.grace_period = grace_period
-        self.n_neighbors = n_neighbors
-        super().__init__(
-            alpha=alpha,
-            prior=prior,
-            unseen=unseen,
-            vocabulary_size=vocabulary_size,
-            tokenizer=tokenizer,
-            refresh_every=refresh_every,
-            threshold=threshold,
-            positive=positive,
-            cost_ratio=cost_ratio,
-            max_words=max_words,
-            max_documents=max_documents,
-            max_pairs=max_pairs,
-            form=form,
-        )
+    parts = Composition(Multinomial())
+
+    max_candidates: int = 1_000
+    neighbourhood: str | Neighbourhood = "stream"
+    max_depth: int = 64
+    min_samples_leaf: float | None = None
+    grow: str = "periodic"
+    delta: float = 1e-7
+    tau: float = 0.05
+    grace_period: float = 200.0
+    n_neighbors: int = 50
+    multiclass: str | None = None
+    ridge: float | None = None
+    leave_one_out: bool = True
+    untested: float = 1.0
 
     def _composition(self) -> Composition:
-        event = _named("event", EVENTS, self.event)
-        dependence = _named("dependence", DEPENDENCES, self.dependence)
-        near = _named("neighbourhood", NEIGHBOURHOODS, self.neighbourhood)
-        return Composition(
-            event,
-            packaged(event.columns) if dependence == PACKAGED else dependence,
-            _named("estimate", ESTIMATES, self.estimate),
-            _named("weights", WEIGHTS, self.weights),
-            _named("document_weights", DOCUMENT_WEIGHTS, self.document_weights),
-            with_settings(near, self),
-        )
+        changed = _changed(self._parameters())
+        parts = {name: axis.named(getattr(self, name)) for name, axis in AXES.items()}
+        by_name = {name: part for name, part in parts.items() if part is not getattr(self, name)}
+        for name, value in changed.items():
+            if not any(part.has(name) for part in by_name.values()):
+                raise InputError(
+                    f"{name}={value!r} has no effect: no part that is given by its name has it; "
+                    f"leave it at {_DEFAULTS[name]!r}, or choose {_choices(name)}"
+                )
+        given = {name: part.given(changed) for name, part in by_name.items()}
+        return Composition(**{**parts, **given})  # type: ignore[arg-type]
+
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Make parts of their descriptions; drop what no part has.
+
+        Until version 0.1 parameters without effect were taken, and written.
+        """
+        read = dict(parameters)
+        for name, axis in AXES.items():
+            if isinstance(described := read.get(name), dict):
+                read[name] = axis.of_description(described)
+        parts = [axis.named(read[name]) for name, axis in AXES.items() if name in read]
+        for name in _changed(read):
+            if not any(part.has(name) for part in parts):
+                del read[name]
+        return read
 
 
-Part = TypeVar("Part")
+# The parameters of parts, and what each is where it is not given.
+_DEFAULTS: dict[str, Any] = {
+    field.name: field.default
+    for field in dataclasses.fields(ComposedNB)
+    if field.name not in AXES
+    and field.name not in {common.name for common in dataclasses.fields(TextNaiveBayes)}
+}
 
 
-def _named(kind: str, parts: Mapping[str, Part], name: object) -> Part:
-    """Return a part by its name."""
-    if isinstance(name, str) and name in parts:
-        return parts[name]
-    raise InputError(f"{kind} must be one of {', '.join(map(repr, parts))}, not {name!r}")
+def _changed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of parts that were given."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if name in _DEFAULTS and value != _DEFAULTS[name]
+    }
+
+
+def _choices(parameter: str) -> str:
+    """Return the parts that have a parameter."""
+    return " or ".join(
+        f"{axis.axis}={name!r}"
+        for axis in AXES.values()
+        for name, (found, meant) in axis.known.items()
+        if found.has(parameter) and parameter not in meant
+    )

@@ -1,58 +1,129 @@
-"""What models with correlation-based word weights have in common: how far they search."""
+"""Words weighted by correlation-based selection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import dataclasses
 
-from streamnb.naive_bayes import NaiveBayes
-from streamnb.parts import CORRELATION_BASED
-from streamnb.statistics.weighting import MAX_CANDIDATES
+from streamnb.naive_bayes import TextNaiveBayes
+from streamnb.parts import Complement, Composition, CorrelationBased, Multinomial, OneVersusAll
+
+__all__ = ["DFWCNB", "DFWMNB", "DFWOVA"]
 
 
-class CorrelationBasedNB(NaiveBayes):
+@dataclasses.dataclass(eq=False, repr=False)
+class _Parameters:
+    max_candidates: int = CorrelationBased.max_candidates
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class CorrelationBasedNB(TextNaiveBayes, _Parameters):
     """Base of the models whose words have correlation-based weights.
+
+    Parameters are those of `DFWMNB`.
+    """
+
+
+class DFWMNB(CorrelationBasedNB):
+    """Multinomial naive Bayes with words weighted by correlation-based selection (DFWMNB).
+
+    Deep weighting as in `GRWMNB`: a word of weight W_i counts W_i times as often, in the message
+    and in the estimate. W_i is 2 for the words that correlation-based selection (CFS) takes, which
+    tell the classes apart and do not repeat one another, and 1 for all others:
+
+        merit of a set S:  Σ_i SU(w_i, class) / √(|S| + Σ_{i ≠ j} SU(w_i, w_j)),  w_i and w_j in S
+
+    with SU(X, Y) = 2 I(X; Y) / (H(X) + H(Y)) the symmetric uncertainty of two words' presences, or
+    of a word's presence and the class. The search goes forward: it takes the word that makes the
+    merit highest, until none raises it. Where the paper does not say, this is Hall's selection with
+    the weights of the paper on deep feature weighting that it cites.
+
+    The search runs as `refresh_every` says, over the last `max_documents` messages. It takes at
+    most `max_candidates` steps, each of the words of messages that contain the one word taken, and
+    mostly a few dozen. `weights_` has the weights by word.
 
     Parameters
     ----------
     max_candidates
-        Words that the search looks at, 1 or more: those that tell most of the class.
+        Words that the search looks at, 1 or more: those with the highest symmetric uncertainty of
+        the class. It bounds the cost of a search.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+
+    Examples
+    --------
+    >>> from streamnb import DFWMNB
+    >>> model = DFWMNB()
+    >>> for x, y in [
+    ...     ("Free entry: WIN cash now", "spam"),
+    ...     ("see you at noon", "ham"),
+    ...     ("win a free phone now", "spam"),
+    ...     ("are you free for lunch at noon?", "ham"),
+    ... ]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one("free cash, call now")
+    'spam'
+    >>> model.predict_one("lunch with you")
+    'ham'
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW), Equations 1, 4 and 6.
+    [^2]: Hall (2000), Correlation-based feature selection for discrete and numeric class machine
+       learning.
     """
 
-    weights = CORRELATION_BASED
+    parts = Composition(Multinomial(), weights=CorrelationBased())
 
-    def __init__(
-        self,
-        max_candidates: int = MAX_CANDIDATES,
-        alpha: float = 1.0,
-        prior: str | None = None,
-        unseen: str | None = None,
-        vocabulary_size: int | None = None,
-        tokenizer: Callable[[str], Iterable[Any]] | None = None,
-        refresh_every: int | float = 0.1,
-        threshold: float | str | None = None,
-        positive: Any = None,
-        cost_ratio: float = 1.0,
-        max_words: int = 1_000_000,
-        max_documents: int | None = None,
-        max_pairs: int = 1_000_000,
-        form: str = "counts",
-    ) -> None:
-        self.max_candidates = max_candidates
-        super().__init__(
-            alpha=alpha,
-            prior=prior,
-            unseen=unseen,
-            vocabulary_size=vocabulary_size,
-            tokenizer=tokenizer,
-            refresh_every=refresh_every,
-            threshold=threshold,
-            positive=positive,
-            cost_ratio=cost_ratio,
-            max_words=max_words,
-            max_documents=max_documents,
-            max_pairs=max_pairs,
-            form=form,
-        )
+
+class DFWCNB(CorrelationBasedNB):
+    """Complement naive Bayes with words weighted by correlation-based selection (DFWCNB).
+
+    Complement naive Bayes with weight 2 for the words that tell the classes apart and do not
+    repeat one another, in the message and in the estimate; else as `DFWMNB`.
+
+    Parameters are those of `DFWMNB`.
+
+    Examples
+    --------
+    >>> from streamnb import DFWCNB
+    >>> model = DFWCNB()
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
+    'spam'
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW), Equations 2, 5 and 7.
+    [^2]: Hall (2000), Correlation-based feature selection for discrete and numeric class machine
+       learning.
+    """
+
+    parts = Composition(Complement(), weights=CorrelationBased())
+
+
+class DFWOVA(CorrelationBasedNB):
+    """One-versus-all naive Bayes with words weighted by correlation-based selection (DFWOVA).
+
+    One-versus-all naive Bayes with weight 2 for the words that tell the classes apart and do not
+    repeat one another, in the message and in the estimate; else as `DFWMNB`.
+
+    Parameters are those of `DFWMNB`.
+
+    Examples
+    --------
+    >>> from streamnb import DFWOVA
+    >>> model = DFWOVA()
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
+    'spam'
+
+    References
+    ----------
+    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW), Equation 3.
+    [^2]: Hall (2000), Correlation-based feature selection for discrete and numeric class machine
+       learning.
+    """
+
+    parts = Composition(OneVersusAll(), weights=CorrelationBased())

@@ -11,7 +11,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.online.tuning import Note
+from streamnb.online.tuning import Judgement
 from streamnb.text.labels import Label, Labels
 
 # Log odds are kept in bins that are even on an asinh scale: 1/64 wide near 0, 1.6 % of the value
@@ -66,6 +66,11 @@ class DecisionThreshold:
     def __init__(self, cut: float, positive: Label = None) -> None:
         self.cut = cut
         self.positive = positive
+
+    @property
+    def tuning(self) -> LearnedThreshold | None:
+        """The cut as something that is tuned along the stream; None where it is fixed."""
+        return None
 
     def positive_place(self, labels: Sequence[Label]) -> int:
         """Return which of two labels is the positive one.
@@ -129,9 +134,14 @@ class LearnedThreshold(DecisionThreshold):
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
         self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
 
+    @property
+    def tuning(self) -> LearnedThreshold:
+        """The cut, which is tuned."""
+        return self
+
     def judge(
         self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
-    ) -> Note | None:
+    ) -> Judgement | None:
         """Score a message that is about to be learned, where there are two classes."""
         if len(labels.order) != 2:
             return None

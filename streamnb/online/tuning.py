@@ -1,4 +1,4 @@
-"""What is learned from predictions: each message is judged before it is learned."""
+"""Tuning by progressive validation: each message is judged before it is learned."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any, Protocol, Self
 from streamnb import _core
 from streamnb.text.labels import Label, Labels
 
-Note = Callable[[float], None]
-"""Writes what was judged into the record, given the weight of the message."""
+Judgement = Callable[[float], None]
+"""Writes a judgement into the record, given the weight of the message."""
 
 
-class Recorder(Protocol):
-    """A setting that is chosen along the stream: a threshold, a factor.
+class Tuning(Protocol):
+    """A parameter that is chosen along the stream: a threshold, a factor.
 
     Attributes
     ----------
     name
-        Its place in a model file.
+        The name of its record in a model file.
     """
 
     name: str
 
     def judge(
         self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
-    ) -> Note | None:
+    ) -> Judgement | None:
         """Judge a message of a known label that is about to be learned; the record stays as it is.
 
         Whatever can fail does so here. What it returns is called once the message is learned; None
-        says that there is nothing to note.
+        says that there is nothing to record.
         """
 
     def merge(self, other: Self) -> None:

@@ -1,14 +1,390 @@
-"""What a model is composed of: a part of each axis."""
+"""The axes of a model, and a composition: one part of each axis.
+
+A part is small and never changes. It has its parameters and checks them, and it says what it asks
+of the count store, of the native scoring, and what is computed or tuned for it along the stream. A
+family of models has its parts in the file of its name; the plain parts are here.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, Self
 
-from streamnb.parts.dependences import INDEPENDENT, Dependence
-from streamnb.parts.estimates import SMOOTHING, Estimate
-from streamnb.parts.events import Event
-from streamnb.parts.neighbourhoods import WHOLE_STREAM, Neighbourhood
-from streamnb.parts.weights import UNIFORM, UNIFORM_DOCUMENTS, DocumentWeights, Weights
+from streamnb import _core
+from streamnb.columns.reading import Columns
+from streamnb.errors import InputError
+from streamnb.online.tuning import Tuning
+from streamnb.statistics.refreshing import Refresher
+from streamnb.statistics.weighting import Setting
+from streamnb.statistics.weights_in_use import WeightsInUse
+
+
+class MakeScoring(Protocol):
+    """Make a native scoring with all settled but a few keywords."""
+
+    def __call__(self, **keywords: Any) -> _core.Scoring:
+        """Return it with these keywords."""
+
+
+@dataclasses.dataclass
+class Scorer:
+    """How messages are scored; another scoring takes its place where something was tuned."""
+
+    scoring: _core.Scoring
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """The model that a part begins to work in.
+
+    Attributes
+    ----------
+    parts
+        All its parts.
+    parameters
+        The parameters of its scores.
+    make_scoring
+        How to make its native scoring.
+    """
+
+    parts: Composition
+    parameters: Setting
+    make_scoring: MakeScoring
+
+
+@dataclasses.dataclass(frozen=True)
+class InUse:
+    """What a model keeps for one of its parts while it runs, each where there is any.
+
+    Attributes
+    ----------
+    refresher
+        Computes the part's statistics now and then.
+    tuning
+        Chooses a parameter along the stream.
+    scorer
+        Scores messages in the place of the scoring that the parts describe.
+    """
+
+    refresher: Refresher | None = None
+    tuning: Tuning | None = None
+    scorer: Scorer | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A choice on one axis, with the parameters of that choice.
+
+    A subclass gives its name, or several with the parameters that each stands for:
+
+        class Hidden(Dependence, name="hidden")
+        class HigherOrderPaths(Estimate, names={"paths-3": {"order": 3}, …})
+
+    Models that differ in a field with `compare=False` may be merged all the same.
+
+    Attributes
+    ----------
+    axis
+        The axis: the parameter of `ComposedNB` that takes such parts.
+    indexed
+        Messages that it wants in the index, where `max_documents` is None.
+    periodic
+        Whether it weighs words or messages by statistics that the store holds.
+    weighs
+        Whether it weighs them in another way.
+    """
+
+    axis: ClassVar[str] = ""
+    indexed: ClassVar[int] = 0
+    periodic: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+    # By name: the class, and the parameters that the name stands for. One table for each axis.
+    known: ClassVar[dict[str, tuple[type[Part], Mapping[str, Any]]]]
+
+    def __init_subclass__(
+        cls,
+        axis: str | None = None,
+        name: str | None = None,
+        names: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init_subclass__()
+        if axis is not None:
+            cls.axis, cls.known = axis, {}
+        for short, meant in (names or ({name: {}} if name is not None else {})).items():
+            cls.known[short] = cls, meant
+
+    @classmethod
+    def named(cls, name: object) -> Self:
+        """Return a part of this axis, given by its name or as it is.
+
+        Raises
+        ------
+        InputError
+            If it is neither.
+        """
+        if isinstance(name, cls):
+            return name
+        if isinstance(name, str) and name in cls.known:
+            found, meant = cls.known[name]
+            return found(**meant)  # type: ignore[return-value]
+        allowed = ", ".join(map(repr, cls.known))
+        raise InputError(
+            f"{cls.axis} must be one of {allowed}, or such a part of streamnb.parts, not {name!r}"
+        )
+
+    @property
+    def name(self) -> str:
+        """The name by which `ComposedNB`, the command line and the native core know it."""
+        for name, (found, meant) in self.known.items():
+            if found is type(self) and all(getattr(self, key) == meant[key] for key in meant):
+                return name
+        return type(self).__name__
+
+    @classmethod
+    def has(cls, parameter: str) -> bool:
+        """Return whether the part has a parameter of this name."""
+        return any(field.name == parameter for field in dataclasses.fields(cls))
+
+    def given(self, values: Mapping[str, Any]) -> Self:
+        """Return the part with those of the values that are its parameters."""
+        changed = {name: value for name, value in values.items() if self.has(name)}
+        return dataclasses.replace(self, **changed) if changed else self
+
+    def described(self) -> Any:
+        """Return the part's name or, with other parameters than its name stands for, these too.
+
+        A model file holds that.
+        """
+        parameters = dataclasses.asdict(self)
+        if parameters == dataclasses.asdict(self.named(self.name)):
+            return self.name
+        return {"part": self.name, "parameters": parameters}
+
+    @classmethod
+    def of_description(cls, described: Mapping[str, Any]) -> Self:
+        """Return the part of this axis that `described` described."""
+        return dataclasses.replace(cls.named(described["part"]), **described["parameters"])
+
+    def _check(self, name: str, check: Callable[..., Any], *allowed: Any) -> None:
+        """Replace a parameter by what a check makes of it."""
+        object.__setattr__(self, name, check(name, getattr(self, name), *allowed))
+
+    @property
+    def max_documents(self) -> int:
+        """What `max_documents=None` means: messages that the part wants in the index."""
+        return self.indexed
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Return what the part asks of the count store: keywords of `_core.CountStore`."""
+        return {}
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Return what the part asks of scores: keywords of `_core.Scoring`."""
+        return {}
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Tell a store that was opened what it has to do for the part."""
+
+    def in_use(self, setup: Setup) -> InUse:
+        """Return what a model keeps for the part while it runs.
+
+        Raises
+        ------
+        InputError
+            If the part does not go together with the others.
+        """
+        return InUse()
+
+
+@dataclasses.dataclass(frozen=True)
+class Event(Part, axis="event"):
+    """How a class gives a word its probability.
+
+    Attributes
+    ----------
+    prior, unseen
+        What `prior=None` and `unseen=None` mean.
+    counts
+        Whether it matters how often a word is in a message.
+    columns
+        Whether a message maps attributes to values, and is no text.
+    numbers
+        Whether numbers of columns stay numbers; else they fall into bins.
+    """
+
+    prior: ClassVar[str] = "empirical"
+    unseen: ClassVar[str] = "smooth"
+    counts: ClassVar[bool] = True
+    columns: ClassVar[bool] = False
+    numbers: ClassVar[bool] = False
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for columns where a message has some."""
+        return {"frequencies": False, "columns": self.columns}
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for its terms."""
+        return {"event": self.name}
+
+    def reader(self) -> Columns | None:
+        """Return how messages of columns are read; None for texts."""
+        return None
+
+    def open_store(
+        self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
+    ) -> _core.CountStore:
+        """Return a store that has learned nothing, or that of a snapshot.
+
+        Parameters
+        ----------
+        tokenizer
+            For texts.
+        options
+            Keywords of `_core.CountStore`.
+        snapshot
+            What another store has learned.
+
+        Raises
+        ------
+        ModelFileError
+            If the snapshot holds no store.
+        """
+        if snapshot is not None:
+            return _core.CountStore.restore(tokenizer, snapshot)
+        return _core.CountStore(tokenizer, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class Dependence(Part, axis="dependence"):
+    """How the words of a message depend on one another, given the class.
+
+    Attributes
+    ----------
+    hidden
+        What the parents of words mix, as the core knows it; None where words have none.
+    """
+
+    hidden: ClassVar[str | None] = None
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for no pairs of a word with itself."""
+        return {"own_pairs": False}
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for parents, where words have any."""
+        return {"hidden": self.hidden}
+
+
+@dataclasses.dataclass(frozen=True)
+class Independent(Dependence, name="independent"):
+    """Words are independent."""
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for no table of pairs where something is weighed.
+
+        Else the bound stays what it is: snapshots have it, and no pair is ever looked up.
+        """
+        weighed = (parts.weights, parts.document_weights)
+        no_pairs = any(part.periodic or part.weighs for part in weighed)
+        return {**super().store_options(parts), **({"max_pairs": 0} if no_pairs else {})}
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate(Part, axis="estimate"):
+    """The counts that probabilities are estimated from, and how they are smoothed."""
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for the counts as they are."""
+        return {"effective": False}
+
+
+@dataclasses.dataclass(frozen=True)
+class Additive(Estimate, name="additive"):
+    """Additive smoothing of the counts, by `alpha`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights(Part, axis="weights"):
+    """How much each word counts, in the estimate and in the score.
+
+    Attributes
+    ----------
+    ordered
+        Whether statistics need the order of the words' bytes.
+    """
+
+    ordered: ClassVar[bool] = False
+
+    def weigh(self, indexed: Any, parameters: Setting) -> Any:
+        """Return the weight of each word, where they are statistics: `WordWeights` or None.
+
+        Parameters
+        ----------
+        indexed
+            The indexed `Documents`, with the counts.
+        parameters
+            Of the scores.
+        """
+        return None
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for weights, where they are statistics."""
+        return {"weights": "multiplied"} if self.periodic else {}
+
+    def in_use(self, setup: Setup) -> InUse:
+        """Keep the weights of words and documents, where one of them is periodic."""
+        documents = setup.parts.document_weights
+        if not (self.periodic or documents.periodic):
+            return InUse()
+        return InUse(WeightsInUse(self, documents, setup.parameters))
+
+
+@dataclasses.dataclass(frozen=True)
+class UniformWeights(Weights, name="uniform"):
+    """Each word counts the same."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentWeights(Part, axis="document_weights"):
+    """How much each message counts when it is learned, beside the weight that it was given."""
+
+    def added(self, indexed: Any, parameters: Setting, words: Any) -> Any:
+        """Return what the indexed messages count for besides: `ExtraCounts` or None.
+
+        Parameters
+        ----------
+        indexed
+            The indexed `Documents`, with the counts.
+        parameters
+            Of the scores.
+        words
+            The weights of words, where they have any.
+        """
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class UniformDocuments(DocumentWeights, name="uniform"):
+    """Each message counts as it was given to."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Neighbourhood(Part, axis="neighbourhood"):
+    """Which messages count for a prediction.
+
+    Attributes
+    ----------
+    prior
+        What `prior=None` means; None is the event model's.
+    """
+
+    prior: ClassVar[str | None] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class WholeStream(Neighbourhood, name="stream"):
+    """All of them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,34 +398,57 @@ class Composition:
     """
 
     event: Event
-    dependence: Dependence = INDEPENDENT
-    estimate: Estimate = SMOOTHING
-    weights: Weights = UNIFORM
-    document_weights: DocumentWeights = UNIFORM_DOCUMENTS
-    neighbourhood: Neighbourhood = WHOLE_STREAM
+    dependence: Dependence = Independent()
+    estimate: Estimate = Additive()
+    weights: Weights = UniformWeights()
+    document_weights: DocumentWeights = UniformDocuments()
+    neighbourhood: Neighbourhood = WholeStream()
+
+    @property
+    def all(self) -> tuple[Part, ...]:
+        """The parts; statistics are refreshed in their order."""
+        return (
+            self.event,
+            self.estimate,
+            self.neighbourhood,
+            self.weights,
+            self.document_weights,
+            self.dependence,
+        )
+
+    def given(self, values: Mapping[str, Any]) -> Composition:
+        """Return the parts with their parameters taken from these values, where they have them.
+
+        Raises
+        ------
+        InputError
+            If one of them is out of range.
+        """
+        return Composition(**{part.axis: part.given(values) for part in self.all})  # type: ignore[arg-type]
 
     @property
     def max_documents(self) -> int:
-        """What `max_documents=None` means: as many documents as some part wants in the index."""
-        return max(
-            self.dependence.max_documents,
-            self.estimate.max_documents,
-            self.weights.max_documents,
-            self.document_weights.max_documents,
-            self.neighbourhood.max_documents,
-        )
+        """What `max_documents=None` means: as many messages as some part wants in the index."""
+        return max(part.max_documents for part in self.all)
 
     @property
     def prior(self) -> str:
         """What `prior=None` means."""
         return self.neighbourhood.prior or self.event.prior
 
-    @property
-    def mixes_pairs(self) -> bool:
-        """Whether scores look up how words stand together, and so a table of pairs is of use."""
-        if self.estimate.substitutes or self.neighbourhood.native is not None:
-            return False
-        documents = self.document_weights
-        weighed = self.weights.periodic or documents.periodic or documents.online
-        weighed = weighed or self.weights.fitted
-        return self.dependence.hidden is not None or not weighed
+    def store_options(self) -> dict[str, Any]:
+        """Return what the parts ask of the count store."""
+        return {key: value for part in self.all for key, value in part.store_options(self).items()}
+
+    def scoring_options(self) -> dict[str, Any]:
+        """Return what the parts ask of scores."""
+        return {
+            key: value for part in self.all for key, value in part.scoring_options(self).items()
+        }
+
+
+AXES: dict[str, type[Part]] = {
+    axis.axis: axis
+    for axis in (Event, Dependence, Estimate, Weights, DocumentWeights, Neighbourhood)
+}
+"""The axes, by their names."""

@@ -3,49 +3,136 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-
-@dataclasses.dataclass(frozen=True)
-class Event:
-    """How a class gives a word its probability.
-
-    Attributes
-    ----------
-    name
-        The name by which `ComposedNB` and the native core know it.
-    prior, unseen
-        What `prior=None` and `unseen=None` mean.
-    frequencies
-        Whether it needs each class's histogram of document frequencies.
-    columns
-        Whether a message maps attributes to values, and is no text.
-    counts
-        Whether it matters how often a word is in a message.
-    numbers
-        Whether numbers of columns stay numbers; else they fall into bins.
-    """
-
-    name: str
-    prior: str
-    unseen: str
-    frequencies: bool = False
-    columns: bool = False
-    counts: bool = True
-    numbers: bool = False
-
+from streamnb import _core
+from streamnb.columns.examples import NumberColumns
+from streamnb.columns.reading import Columns
+from streamnb.columns.store import attributes_of, open_store
+from streamnb.parts.composition import Composition, Event, Setup
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
 # river and scikit-learn do. A complement is empty while one class is known: it needs smoothing.
-BERNOULLI = Event("bernoulli", prior="empirical", unseen="skip", frequencies=True, counts=False)
-MULTINOMIAL = Event("multinomial", prior="empirical", unseen="smooth")
-COMPLEMENT = Event("complement", prior="laplace", unseen="smooth")
-ONE_VERSUS_ALL = Event("one-versus-all", prior="laplace", unseen="smooth")
-ATTRIBUTES = Event("attributes", prior="m-estimate", unseen="smooth", columns=True, counts=False)
-GAUSSIAN = Event(
-    "gaussian", prior="empirical", unseen="smooth", columns=True, counts=False, numbers=True
-)
 
-EVENTS = {
-    event.name: event
-    for event in (BERNOULLI, MULTINOMIAL, COMPLEMENT, ONE_VERSUS_ALL, ATTRIBUTES, GAUSSIAN)
-}
+
+@dataclasses.dataclass(frozen=True)
+class Bernoulli(Event, name="bernoulli"):
+    """A word is present or absent, and both count.
+
+    References
+    ----------
+    [^1]: McCallum, A. and Nigam, K., 1998. A comparison of event models for naive Bayes text
+          classification. AAAI-98 workshop on learning for text categorization.
+    """
+
+    unseen: ClassVar[str] = "skip"
+    counts: ClassVar[bool] = False
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for each class's histogram of document frequencies."""
+        return {**super().store_options(parts), "frequencies": True}
+
+
+@dataclasses.dataclass(frozen=True)
+class Multinomial(Event, name="multinomial"):
+    """A word is drawn as often as it occurs: Equations 1, 4 and 6 of the HMNB paper."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Complement(Event, name="complement"):
+    """The class whose complement fits worst: Equations 2, 5 and 7 of the HMNB paper."""
+
+    prior: ClassVar[str] = "laplace"
+
+
+@dataclasses.dataclass(frozen=True)
+class OneVersusAll(Event, name="one-versus-all"):
+    """The difference of multinomial and complement: Equation 3 of the HMNB paper."""
+
+    prior: ClassVar[str] = "laplace"
+
+
+@dataclasses.dataclass(frozen=True)
+class Attributes(Event, name="attributes"):
+    """A message maps attributes to values; numbers fall into bins.
+
+    Attributes
+    ----------
+    bins
+        The most bins of a number, 2 or more.
+    values
+        Attribute → how many values it has, where that is known beforehand; else those learned.
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes (Ji, Yu, Zhang), Equations 4 to 7.
+    """
+
+    prior: ClassVar[str] = "m-estimate"
+    counts: ClassVar[bool] = False
+    columns: ClassVar[bool] = True
+
+    bins: int = dataclasses.field(default=10, compare=False)
+    values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
+
+    def reader(self) -> Columns | None:
+        """Return how attributes become words.
+
+        Raises
+        ------
+        InputError
+            If a parameter is out of range.
+        """
+        return Columns(self.bins, self.values)
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Say how many values attributes have."""
+        store.declare(Columns(self.bins, self.values).declared)
+
+
+@dataclasses.dataclass(frozen=True)
+class Gaussian(Event, name="gaussian"):
+    """A message maps attributes to values; numbers have a Gaussian in each class.
+
+    Attributes
+    ----------
+    values
+        Attribute → how many values it has, where that is known beforehand; else those learned.
+
+    References
+    ----------
+    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
+          Classifiers, Equations 3 and 4.
+    """
+
+    counts: ClassVar[bool] = False
+    columns: ClassVar[bool] = True
+    numbers: ClassVar[bool] = True
+
+    values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
+
+    def reader(self) -> Columns | None:
+        """Return how attributes become words and numbers.
+
+        Raises
+        ------
+        InputError
+            If the parameter is out of range.
+        """
+        return NumberColumns(self.values)
+
+    def open_store(
+        self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
+    ) -> _core.CountStore:
+        """Return a store that keeps numbers besides."""
+        bounds = {name: options[name] for name in ("max_words", "max_documents", "max_pairs")}
+        return open_store(tokenizer, bounds, snapshot)
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Say how many values attributes have, and how to score those that count twice."""
+        attributes = attributes_of(store)
+        assert attributes is not None
+        alpha = setup.parameters.alpha
+        attributes.halved = setup.make_scoring(alpha=alpha / 2 or alpha)
+        store.declare(NumberColumns(self.values).declared)

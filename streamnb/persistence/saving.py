@@ -13,23 +13,14 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from typing import Any, Protocol, runtime_checkable
 
 from streamnb.errors import InputError, ModelFileError, StreamNBError
-from streamnb.statistics.correlation import OptimalFactor
-from streamnb.statistics.weights_in_use import restore_weights
 from streamnb.text.inputs import token_name
-from streamnb.text.labels import Labels, from_json, to_json
+from streamnb.text.labels import Label, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from streamnb.naive_bayes import NaiveBayes
-
-    Model = TypeVar("Model", bound=NaiveBayes)
 
 MAGIC = b"streamNB"
 VERSION = 1
@@ -45,22 +36,64 @@ _UNREADABLE = (
 )
 
 
-def dump(model: NaiveBayes) -> bytes:
-    """Return the bytes of a model file."""
+@runtime_checkable
+class Described(Protocol):
+    """A parameter that JSON can describe."""
+
+    def described(self) -> Any:
+        """Return plain values that it can be made from again."""
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """What a model file holds: everything learned. Statistics follow from it.
+
+    Attributes
+    ----------
+    model
+        The name of the model's class.
+    parameters
+        Its parameters, by name.
+    labels
+        The labels, in sorted order.
+    counts
+        The snapshot of its store, whose classes are in the order of the labels.
+    records
+        What was recorded for tuning, by name.
+    ranges
+        The least and the largest number of each column; None for texts.
+    """
+
+    model: str
+    parameters: dict[str, Any]
+    labels: list[Label]
+    counts: bytes
+    records: dict[str, Any]
+    ranges: dict[str, tuple[float, float]] | None
+
+
+def dump(state: State) -> bytes:
+    """Return the bytes of a model file.
+
+    Raises
+    ------
+    InputError
+        If it can't hold a parameter or a label.
+    """
     header = {
-        "model": type(model).__name__,
+        **state.records,
+        "model": state.model,
         "parameters": {
-            name: _parameter_to_json(name, getattr(model, name)) for name in model._get_params()
+            name: _parameter_to_json(name, value) for name, value in state.parameters.items()
         },
-        "labels": [to_json(label) for label in model.classes_],
-        **{recorder.name: recorder.state() for recorder in model._recorders},
+        "labels": [to_json(label) for label in state.labels],
     }
-    if model._columns is not None:
+    if state.ranges is not None:
         header["columns"] = {
-            name: [low.hex(), high.hex()] for name, (low, high) in model._columns.ranges.items()
+            name: [low.hex(), high.hex()] for name, (low, high) in state.ranges.items()
         }
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    body = len(encoded).to_bytes(8, "little") + encoded + model._store.snapshot(parents=False)
+    body = len(encoded).to_bytes(8, "little") + encoded + state.counts
     checksum = hashlib.sha256(body).digest()
     return MAGIC + VERSION.to_bytes(4, "little") + checksum + body
 
@@ -80,97 +113,57 @@ def write(path: Path, data: bytes) -> None:
         raise
 
 
-def load(
-    cls: type[Model], data: bytes, tokenizer: Callable[[str], Iterable[Any]] | None = None
-) -> Model:
-    """Return the model that the bytes of a model file hold, if it is of this class."""
+def read(data: bytes, tokenizer: Any = None) -> State:
+    """Return what the bytes of a model file hold.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    tokenizer
+        The function that the model was saved with, if its tokenizer was one.
+
+    Raises
+    ------
+    ModelFileError
+        If they are no whole model file of this version.
+    """
     header, counts = _read(data)
-    # Whatever passed the checksum was written by us, or by somebody who means harm: each step
-    # takes plain values only, and whatever does not fit is one error.
-    try:
-        found = _model_class(header["model"])
-        if not issubclass(found, cls):
-            raise ModelFileError(
-                f"the file holds a model of class {found.__name__}, not {cls.__name__}: "
-                f"use {found.__name__}.load, or streamnb.load for any"
-            )
-        parameters = {
-            name: _parameter_from_json(name, value) for name, value in header["parameters"].items()
-        }
+    with readable():
+        described = header.pop("parameters")
+        parameters = {name: _parameter_from_json(name, value) for name, value in described.items()}
         if tokenizer is not None:
             parameters["tokenizer"] = tokenizer
-        elif header["parameters"]["tokenizer"] == {"callable": True}:
+        elif described["tokenizer"] == {"callable": True}:
             raise ModelFileError(
                 "the model was saved with a function as its tokenizer, which a file does not "
                 "hold: give it as tokenizer="
             )
-        model = found(**parameters)
-        labels = Labels([from_json(label) for label in header["labels"]])
-        model._begin(counts, labels)
-        for recorder in model._recorders:
-            recorder.restore(header[recorder.name])
-        if model._columns is not None:
-            model._columns.ranges = _ranges(header["columns"])
-        if not len(labels.ids) == len(labels.names) == len(model.counts().class_documents):
-            raise ModelFileError("the model can't be read: labels and counts disagree")
-        if model._store.form != model.form:
-            raise ModelFileError("the model can't be read: its counts have another form")
+        labels = [from_json(label) for label in header.pop("labels")]
+        ranges = header.pop("columns", None)
+        return State(
+            header.pop("model"),
+            parameters,
+            labels,
+            counts,
+            header,
+            None if ranges is None else _ranges(ranges),
+        )
+
+
+@contextlib.contextmanager
+def readable() -> Iterator[None]:
+    """Turn whatever goes wrong into a `ModelFileError`.
+
+    Whatever passed the checksum was written by us, or by somebody who means harm: each step takes
+    plain values only, and whatever does not fit is one error.
+    """
+    try:
+        yield
     except ModelFileError:
         raise
     except _UNREADABLE as error:
         raise ModelFileError(f"the model can't be read: {error}") from error
-    model._schedule.reset(round(model.n_documents))
-    model.refresh()
-    return model
-
-
-def state(model: NaiveBayes) -> dict[str, Any]:
-    """Return what pickle and deepcopy keep: everything, the statistics in use included."""
-    factor, packaging = model._factor, model._packaging
-    class_ids = [class_id for _, class_id in model._labels.order]
-    return {
-        "parameters": {name: getattr(model, name) for name in model._get_params()},
-        "labels": model.classes_,
-        "counts": model._store.snapshot(parents=True),
-        "effective": model._store.effective(),
-        "weights": model._store.weights(),
-        "exponents": model._store.exponents(),
-        "tree": model._store.tree(),
-        "schedule": (model._schedule.messages, model._schedule.due),
-        "columns": dict(model._columns.ranges) if model._columns is not None else None,
-        "records": [recorder.state() for recorder in model._recorders],
-        "factors": factor.in_use(class_ids) if isinstance(factor, OptimalFactor) else None,
-        "average": packaging and packaging.average,
-    }
-
-
-def set_state(model: NaiveBayes, kept: dict[str, Any]) -> None:
-    """Make a model what another was when `state` looked at it."""
-    model.__dict__.update(kept["parameters"])
-    model._begin(kept["counts"], Labels(kept["labels"]))
-    if kept["effective"] is not None:
-        totals, indptr, class_ids, counts = kept["effective"]
-        model._store.set_effective(
-            model._store.layout,
-            model.alpha,
-            np.frombuffer(totals),
-            np.frombuffer(indptr, np.int64),
-            np.frombuffer(class_ids, np.int64),
-            np.frombuffer(counts),
-        )
-    restore_weights(model._store, kept["weights"], kept["exponents"])
-    model._parts.neighbourhood.plant(model._store, kept["tree"])
-    model._schedule.messages, model._schedule.due = kept["schedule"]
-    if model._packaging is not None:
-        model._packaging.average = kept["average"]
-    for recorder, record in zip(model._recorders, kept["records"], strict=True):
-        recorder.restore(record)
-    if isinstance(model._factor, OptimalFactor):
-        model._factor.use(kept["factors"])
-    if model._factor is not None:
-        model._scoring = model._factor.scoring
-    if model._columns is not None:
-        model._columns.ranges = kept["columns"]
 
 
 def _ranges(described: dict[str, list[str]]) -> dict[str, tuple[float, float]]:
@@ -206,15 +199,6 @@ def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
     return header, body[8 + length :]
 
 
-def _model_class(name: str) -> type[NaiveBayes]:
-    from streamnb import models
-
-    found = getattr(models, name, None) if name in models.__all__ else None
-    if found is None:
-        raise ModelFileError(f"the file holds a model of class {name!r}, which is unknown here")
-    return found  # type: ignore[no-any-return]
-
-
 def _parameter_to_json(name: str, value: Any) -> Any:
     if name == "tokenizer":
         if value is None:
@@ -226,6 +210,8 @@ def _parameter_to_json(name: str, value: Any) -> Any:
         return to_json(value)
     if name == "values" and value is not None:
         return {token_name(attribute): int(count) for attribute, count in value.items()}
+    if isinstance(value, Described):
+        return value.described()
     if hasattr(value, "item"):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):

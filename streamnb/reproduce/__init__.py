@@ -7,7 +7,6 @@ what a paper did, `run_plan` cross-validates, `make_report` compares, `FORMATS` 
 from __future__ import annotations
 
 from streamnb.reproduce.comparison import Report, check_request, make_report
-from streamnb.reproduce.compositions import COMPOSITIONS
 from streamnb.reproduce.experiment import (
     Collection,
     CollectionRecipe,
@@ -19,16 +18,17 @@ from streamnb.reproduce.experiment import (
     register,
 )
 from streamnb.reproduce.folds import CrossValidation, RandomSamples, weka_folds
-from streamnb.reproduce.hmnb import HMNB_PAPER
-from streamnb.reproduce.honb import HONB_PAPER
-from streamnb.reproduce.loss import LOSS_PAPER
-from streamnb.reproduce.loss_multiclass import LOSS_PAPER_5
-from streamnb.reproduce.nbcf import NBCF_PAPER, NBCF_PAPER_90
-from streamnb.reproduce.phnb import PHNB_PAPER
+from streamnb.reproduce.papers.compositions import COMPOSITIONS
+from streamnb.reproduce.papers.hmnb import HMNB_PAPER
+from streamnb.reproduce.papers.honb import HONB_PAPER
+from streamnb.reproduce.papers.loss import LOSS_PAPER
+from streamnb.reproduce.papers.loss_multiclass import LOSS_PAPER_5
+from streamnb.reproduce.papers.nbcf import NBCF_PAPER, NBCF_PAPER_90
+from streamnb.reproduce.papers.phnb import PHNB_PAPER
+from streamnb.reproduce.papers.robustness import FIGURES, Figure
 from streamnb.reproduce.render import FORMATS, published_text
-from streamnb.reproduce.results import ResultsFile, default_results_path
-from streamnb.reproduce.robustness import FIGURES, Figure
 from streamnb.reproduce.runner import Plan, Scores, run_plan
+from streamnb.reproduce.runs import RunsFile, default_runs_path
 from streamnb.reproduce.significance import TTest, Wilcoxon, paired_t_test, wilcoxon
 from streamnb.reproduce.tables import PublishedTable, read_table
 
@@ -53,13 +53,13 @@ __all__ = [
     "PublishedTable",
     "RandomSamples",
     "Report",
-    "ResultsFile",
+    "RunsFile",
     "Scores",
     "TTest",
     "Wilcoxon",
     "accuracy",
     "check_request",
-    "default_results_path",
+    "default_runs_path",
     "experiments",
     "find_experiment",
     "make_report",

@@ -195,7 +195,8 @@ def make_report(
         pairs = [(compare, other) for other in names if other != compare]
     ratio = plan.experiment.protocol.test_ratio(plan.folds) if corrected else 0.0
     seconds = {
-        name: sum(scores[each.name, name].seconds for each in plan.collections) for name in names
+        name: sum(scores[collection.name, name].seconds for collection in plan.collections)
+        for name in names
     }
     return Report(
         plan,

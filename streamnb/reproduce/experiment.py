@@ -164,7 +164,7 @@ Recipe = TypeVar("Recipe", CollectionRecipe, ModelRecipe)
 
 def accuracy(labels: Sequence[Any], predicted: Sequence[Any]) -> float:
     """Return the share of correct predictions, in percent."""
-    right = sum(bool(one == other) for one, other in zip(labels, predicted, strict=True))
+    right = sum(bool(y == label) for y, label in zip(predicted, labels, strict=True))
     return 100.0 * right / len(labels)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamnb.errors import InputError
 from streamnb.evaluation.plots import require_matplotlib
-from streamnb.reproduce.robustness import Figure, Panel
+from streamnb.reproduce.papers.robustness import Figure, Panel
 
 __all__ = ["draw"]
 

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tqdm import tqdm
-
 from streamnb.errors import InputError
 from streamnb.reproduce.folds import WEKA, CrossValidation, RandomSamples
-from streamnb.reproduce.results import ResultsFile, RunResult, code_fingerprint, settings_key
+from streamnb.reproduce.runs import RunsFile, StoredRun, code_fingerprint, settings_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -138,14 +136,14 @@ def _load(recipe: CollectionRecipe) -> Collection:
     return recipe.load()
 
 
-def _run(task: _Task) -> RunResult:
+def _run(task: _Task) -> StoredRun:
     collection = _load(task.collection)
     start = time.perf_counter()
     experiment = task.experiment
     scores = cross_validate(
         collection, task.model, task.folds, task.seed, experiment.metric, experiment.protocol
     )
-    return RunResult(task.key, task.settings, scores, time.perf_counter() - start)
+    return StoredRun(task.key, task.settings, scores, time.perf_counter() - start)
 
 
 def _tasks(plan: Plan) -> Iterator[tuple[tuple[str, str], _Task]]:
@@ -173,7 +171,7 @@ def _tasks(plan: Plan) -> Iterator[tuple[tuple[str, str], _Task]]:
 
 
 def run_plan(
-    plan: Plan, results: ResultsFile, fresh: bool = False, progress: bool | None = None
+    plan: Plan, results: RunsFile, fresh: bool = False, progress: bool | None = None
 ) -> dict[tuple[str, str], Scores]:
     """Run what the results file does not have yet, and return all scores.
 
@@ -196,19 +194,21 @@ def run_plan(
     """
     _load.cache_clear()  # the data folder may be another one now
     tasks = list(_tasks(plan))
-    finished: dict[str, RunResult] = {}
+    finished: dict[str, StoredRun] = {}
     if not fresh:
         stored = (results.get(task.key) for _, task in tasks)
         finished = {result.key: result for result in stored if result is not None}
     todo = [task for _, task in tasks if task.key not in finished]
     hide = not sys.stderr.isatty() if progress is None else not progress
+    from tqdm import tqdm
+
     with tqdm(total=len(tasks), initial=len(finished), unit="run", disable=hide) as bar:
         for result in run_all(_run, todo, plan.jobs):
             results.add(result)
             finished[result.key] = result
             bar.set_postfix_str(f"{result.settings['model']} on {result.settings['collection']}")
             bar.update()
-    runs: dict[tuple[str, str], list[RunResult]] = {}
+    runs: dict[tuple[str, str], list[StoredRun]] = {}
     for names, task in tasks:
         runs.setdefault(names, []).append(finished[task.key])
     return {
@@ -221,8 +221,8 @@ def run_plan(
 
 
 def run_all(
-    work: Callable[[Task], RunResult], tasks: Sequence[Task], jobs: int
-) -> Iterator[RunResult]:
+    work: Callable[[Task], StoredRun], tasks: Sequence[Task], jobs: int
+) -> Iterator[StoredRun]:
     """Yield the result of each task as it is finished, from so many processes.
 
     Parameters

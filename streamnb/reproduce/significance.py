@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from streamnb.errors import InputError
 
@@ -89,6 +88,8 @@ def paired_t_test(
     error = math.sqrt(1 / n + test_train_ratio) * float(differences.std(ddof=1))
     if error == 0:
         return TTest(mean, math.copysign(math.inf, mean) if mean else 0.0, 0.0 if mean else 1.0)
+    from scipy import stats
+
     t = mean / error
     return TTest(mean, t, float(2 * stats.t.sf(abs(t), n - 1)))
 
@@ -138,6 +139,8 @@ def wilcoxon(first: Sequence[float], second: Sequence[float]) -> Wilcoxon:
     J. Demšar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006,
     Section 3.1.3.
     """
+    from scipy import stats
+
     if len(first) != len(second):
         raise InputError(f"{len(first)} and {len(second)} collections: need equal numbers")
     differences = np.round(np.asarray(first, dtype=float) - np.asarray(second, dtype=float), 9)

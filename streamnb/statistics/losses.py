@@ -1,29 +1,54 @@
-"""Weights of attributes that minimise a loss over examples: ENB, DNB, LNB, GDNB and MSENB.
+"""Losses of margins, and what a fit of weights minimises: ENB, DNB, LNB, GDNB and MSENB.
 
-All losses are of margins. The margin of an example of class y over another class c is
+The margin of an example of class y over another class c is linear in the weights,
 
     m = w₀ ln [P(y) / P(c)] + Σ_j w_j ln [P(x_j|y) / P(x_j|c)]
 
 which for two classes is y f(x) of Equation 9; w₀ is 1 but for GDNB.
+
+Nothing here calls BLAS, whose sums depend on the processor: equal arrays have equal losses, to the
+last bit.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import optimize
 
 from streamnb.statistics.counts import Floats
 
-Integers = NDArray[np.int64]
+LEAST_RIDGE = 1e-6
+"""What `ridge=0` means. Where examples are told apart the loss falls for ever, and where weights
+can stand in for one another there are many with the same loss: of those the fit takes the weights
+of the least size, as a ridge towards 0 says that tends to 0 itself."""
 
-# A mean loss that is as good as none: where classes are told apart, it falls for ever.
-_NEGLIGIBLE = 1e-12
+# The least loss that has a logarithm.
+_LEAST = 1e-300
+
+
+@dataclasses.dataclass(frozen=True)
+class Curvature:
+    """Second derivatives by the margins of each example: diag(d) + r s sᵀ.
+
+    Attributes
+    ----------
+    diagonal, shares
+        d and s: shape `(examples, classes - 1)`. d is 0 or more.
+    rank_one
+        r, of either sign: shape `(examples,)`.
+    """
+
+    diagonal: Floats
+    shares: Floats
+    rank_one: Floats
+
+    def times(self, factor: float) -> Curvature:
+        """Return the curvature of a multiple of the loss."""
+        return Curvature(self.diagonal * factor, self.shares, self.rank_one * factor)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +60,15 @@ class Loss:
     name
         The name by which `ComposedNB` knows it.
     multiplier
-        The factor of margins; None is the exponential loss.
+        λ, the factor of margins; None is the exponential loss.
     weighs_prior
         Whether the prior has a weight too: w₀ of Equation 19.
     squared
         Whether it is the square of what the probability of the right class lacks.
+
+    References
+    ----------
+    [^1]: Exponential loss minimisation for weighted naive Bayes, Equations 10, 13, 14, 19.
     """
 
     name: str
@@ -52,6 +81,16 @@ class Loss:
         """Whether there is but one minimum, or one flat set of them."""
         return not self.squared
 
+    def _shares(self, margins: Floats, multiplier: float) -> tuple[Floats, Floats, Floats]:
+        """Return the probabilities of the other classes, of the right one, and −ln of that."""
+        scaled = -multiplier * margins
+        highest = np.maximum(scaled.max(axis=1), 0.0)
+        shares = np.exp(scaled - highest[:, None])
+        # 1 is e⁰: the right class beside the others.
+        right = np.exp(-highest)
+        summed = shares.sum(axis=1) + right
+        return shares / summed[:, None], right / summed, highest + np.log(summed)
+
     def value(self, margins: Floats, weights: Floats) -> tuple[float, Floats]:
         """Return the loss of all examples, and its derivative by each margin.
 
@@ -61,28 +100,29 @@ class Loss:
             Over each other class: shape `(examples, classes - 1)`.
         weights
             Of the examples.
-
-        References
-        ----------
-        [^1]: Exponential loss minimisation for weighted naive Bayes, Equations 10, 13, 14, 19.
         """
         if self.multiplier is None:
             shares = weights[:, None] * np.exp(-margins)
             return float(shares.sum()), -shares
-        scaled = -self.multiplier * margins
-        highest_each = np.maximum(scaled.max(axis=1), 0.0)
-        shares = np.exp(scaled - highest_each[:, None])
-        # 1 is e⁰: the right class beside the others.
-        right = np.exp(-highest_each)
-        summed_each = shares.sum(axis=1) + right
-        shares /= summed_each[:, None]
-        right /= summed_each
+        shares, right, deviance = self._shares(margins, self.multiplier)
         if self.squared:
             lacks = 1.0 - right
             slope = -2.0 * self.multiplier * weights * lacks * right
-            return float(weights @ lacks**2), shares * slope[:, None]
-        value = weights @ (highest_each + np.log(summed_each))
-        return float(value), shares * (-self.multiplier * weights[:, None])
+            return float((weights * lacks**2).sum()), shares * slope[:, None]
+        return float((weights * deviance).sum()), shares * (-self.multiplier * weights[:, None])
+
+    def curvature(self, margins: Floats, weights: Floats) -> Curvature:
+        """Return the second derivatives by the margins; parameters are those of `value`."""
+        if self.multiplier is None:
+            shares = weights[:, None] * np.exp(-margins)
+            return Curvature(shares, shares, np.zeros(len(weights)))
+        shares, right, _ = self._shares(margins, self.multiplier)
+        square = self.multiplier**2 * weights
+        if self.squared:
+            square = 2.0 * square * right
+            diagonal = (square * (1.0 - right))[:, None] * shares
+            return Curvature(diagonal, shares, -square * (2.0 - 3.0 * right))
+        return Curvature(square[:, None] * shares, shares, -square)
 
 
 EXPONENTIAL = Loss("exponential", multiplier=None)
@@ -102,163 +142,117 @@ class Slopes(Protocol):
         """Return the derivative by each weight, from that by each margin."""
 
 
+S = TypeVar("S", bound=Slopes)
+
+
 @dataclasses.dataclass(frozen=True)
-class DenseSlopes:
-    """Slopes that are all there.
+class Objective(Generic[S]):
+    """The function of the weights that a fit minimises.
+
+    It is the mean loss, and `ridge` / 2 times the squared distance of the weights from `centre`
+    (over the number of examples). Of the exponential loss it is the logarithm of that, which has the same
+    minimum and does not overflow.
 
     Attributes
     ----------
-    table
-        Shape `(examples, classes - 1, attributes)`.
-    """
-
-    table: Floats
-
-    def margins(self, weights: Floats) -> Floats:
-        """Return what the weights add to the margins."""
-        flat = self.table.reshape(-1, self.table.shape[-1])
-        return (flat @ weights).reshape(self.table.shape[:2])
-
-    def gradient(self, by_margin: Floats) -> Floats:
-        """Return the derivative by each weight."""
-        return by_margin.ravel() @ self.table.reshape(-1, self.table.shape[-1])
-
-
-def objective(
-    loss: Loss,
-    offsets: Floats,
-    slopes: Slopes,
-    weights: Floats,
-    ridge: float,
-) -> Callable[[Floats], tuple[float, Floats]]:
-    """Return the function of the attributes' weights that a fit minimises, with its gradient.
-
-    It is the mean loss, and `ridge` / 2 times the squared distance of the weights from 1 (over the
-    number of examples). Of the exponential loss it is the logarithm of that, which has the same
-    minimum and does not overflow.
-
-    Parameters
-    ----------
+    loss
+        The loss.
     offsets
         What margins are with weights of 0: shape `(examples, classes - 1)`.
     slopes
-        What they grow by with the weight of each attribute.
+        What they grow by with each weight.
     weights
         Of the examples.
     ridge
-        In units of one example's loss, 0 or more.
+        In units of one example's loss, above 0: then a convex loss is least in one place only.
+    centre
+        The weights that cost nothing.
     """
-    total = weights.sum()
 
-    def value(w: Floats) -> tuple[float, Floats]:
-        margins = offsets + slopes.margins(w)
-        away = w - 1.0
-        if loss.multiplier is None:
-            # In units of e^highest. As what is far below 1 has no weight beside a ridge, those
-            # units are no smaller than 1 where there is one.
-            penalty = 0.5 * ridge * float(away @ away)
-            highest = float((-margins).max())
-            if penalty:
-                highest = max(highest, 0.0)
-            losses, by_margin = loss.value(margins + highest, weights)
-            unit = math.exp(-min(max(highest, 0.0), 700.0))
-            losses += penalty * unit
-            slope = (slopes.gradient(by_margin) + ridge * unit * away) / losses
-            return highest + math.log(losses / total), slope
-        losses, by_margin = loss.value(margins, weights)
-        gradient: Floats = (slopes.gradient(by_margin) + ridge * away) / total
-        return (losses + 0.5 * ridge * float(away @ away)) / total, gradient
+    loss: Loss
+    offsets: Floats
+    slopes: S
+    weights: Floats
+    ridge: float
+    centre: float = 1.0
 
-    return value
+    def at(self, w: Floats) -> Point[S]:
+        """Return the value and its derivatives where the weights are `w`."""
+        margins = self.offsets + self.slopes.margins(w)
+        away = w - self.centre
+        penalty = 0.5 * self.ridge * float((away * away).sum())
+        total = self.total
+        if self.loss.multiplier is None:
+            # In units of e^highest, no smaller than 1: what is far below has no weight beside the
+            # ridge.
+            highest = max(float((-margins).max()), 0.0)
+            unit = math.exp(-min(highest, 700.0))
+            margins = margins + highest
+            losses, by_margin = self.loss.value(margins, self.weights)
+            losses = max(losses + penalty * unit, _LEAST)
+            value = highest + math.log(losses / total)
+            return Point(self, w, margins, value, by_margin / losses, 1.0 / losses, unit / losses)
+        losses, by_margin = self.loss.value(margins, self.weights)
+        scale = 1.0 / total
+        return Point(self, w, margins, (losses + penalty) / total, by_margin * scale, scale, scale)
+
+    def __call__(self, w: Floats) -> tuple[float, Floats]:
+        """Return the value where the weights are `w`, and its gradient."""
+        point = self.at(w)
+        return point.value, point.gradient
+
+    @functools.cached_property
+    def total(self) -> float:
+        """The weight of all examples."""
+        return float(self.weights.sum())
 
 
-def fit(
-    loss: Loss,
-    terms: Floats,
-    priors: Floats,
-    classes: Integers,
-    weights: Floats,
-    start: Floats,
-    ridge: float,
-) -> Floats:
-    """Return the weights, 0 or more, of the prior and of each attribute with the least loss.
+@dataclasses.dataclass(frozen=True)
+class Point(Generic[S]):
+    """An objective where the weights are `w`.
 
-    Parameters
+    Attributes
     ----------
-    loss
-        What to minimise.
-    terms
-        ln P(x_j|c) of each example: shape `(examples, classes, attributes)`.
-    priors
-        ln P(c) of each class.
-    classes
-        The class of each example, as its place in `terms`.
-    weights
-        Of the examples.
-    start
-        Weights of the prior and of each attribute to start from.
-    ridge
-        As in `objective`.
-
-    Returns
-    -------
-    Weights of the prior (1 where the loss does not weigh it) and of each attribute.
-    """
-    n, k, _ = terms.shape
-    if not n or k < 2 or not terms.shape[2]:
-        return start
-    each = np.arange(n)
-    others = np.ones((n, k), dtype=bool)
-    others[each, classes] = False
-    prior_margins = (priors[classes][:, None] - priors[None, :])[others].reshape(n, k - 1)
-    slopes = (terms[each, classes][:, None, :] - terms)[others].reshape(n, k - 1, -1)
-    if loss.weighs_prior:
-        slopes = np.concatenate([prior_margins[:, :, None], slopes], axis=2)
-        prior_margins = np.zeros_like(prior_margins)
-    best = least_loss(
-        loss,
-        objective(loss, prior_margins, DenseSlopes(slopes), weights, ridge),
-        start if loss.weighs_prior else start[1:],
-        ftol=1e-15,
-        gtol=1e-9,
-        maxiter=1000,
-    )
-    return best if loss.weighs_prior else np.concatenate([[1.0], best])
-
-
-def least_loss(
-    loss: Loss,
-    value: Callable[[Floats], tuple[float, Floats]],
-    start: Floats,
-    **options: Any,
-) -> Floats:
-    """Return the weights, 0 or more, where an objective is least; `start` if none are finite.
-
-    Parameters
-    ----------
-    loss
-        Of the objective.
+    objective
+        The objective.
+    w
+        The weights.
+    margins
+        The margins there; of the exponential loss, all of them shifted alike.
     value
-        What `objective` returned.
-    start
-        Weights to start from.
-    options
-        Of L-BFGS-B: when it ends.
+        The value.
+    by_margin
+        Its derivative by each margin.
+    loss_scale, ridge_scale
+        What the loss of the margins, and the ridge, are multiplied by in derivatives.
     """
-    enough = math.log(_NEGLIGIBLE) if loss.multiplier is None else _NEGLIGIBLE
 
-    def stop_at_nothing(intermediate_result: optimize.OptimizeResult) -> None:
-        if intermediate_result.fun <= enough:
-            raise StopIteration
+    objective: Objective[S]
+    w: Floats
+    margins: Floats
+    value: float
+    by_margin: Floats
+    loss_scale: float
+    ridge_scale: float
 
-    found = optimize.minimize(
-        value,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(start),
-        callback=stop_at_nothing,
-        options={"maxcor": 10, "maxfun": 5000, **options},
-    )
-    best: Floats = found.x
-    return best if np.all(np.isfinite(best)) else start
+    @property
+    def ridge(self) -> float:
+        """The second derivative of the ridge's part by each weight."""
+        return self.objective.ridge * self.ridge_scale
+
+    @functools.cached_property
+    def gradient(self) -> Floats:
+        """The derivative by each weight."""
+        return self.objective.slopes.gradient(self.by_margin) + self.ridge * (
+            self.w - self.objective.centre
+        )
+
+    @functools.cached_property
+    def curvature(self) -> Curvature:
+        """The second derivatives by the margins.
+
+        Of the exponential loss these are those of the loss, not of its logarithm: nowhere are they
+        less than 0, and where the gradient is 0 both have the same.
+        """
+        found = self.objective.loss.curvature(self.margins, self.objective.weights)
+        return found.times(self.loss_scale)

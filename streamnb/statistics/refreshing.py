@@ -1,57 +1,26 @@
-"""Statistics: what a model computes periodically, aside, and swaps into its store."""
+"""Refreshers: what a model computes now and then from its counts, aside, and swaps in."""
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Any
 
 from streamnb import _core
-from streamnb.columns.fits import Weighing
-from streamnb.columns.store import attributes_of
-from streamnb.parts import Composition
-from streamnb.statistics.correlation import CorrelationFactor, OptimalFactor
-from streamnb.statistics.counts import Counts
-from streamnb.statistics.packaging import Packaging
-from streamnb.statistics.weighting import Setting
-from streamnb.statistics.weights_in_use import WeightsInUse
 
 
-@dataclasses.dataclass(frozen=True)
-class Statistics:
-    """The statistics of one model.
+class Refresher:
+    """Statistics of one part of a model.
 
     Attributes
     ----------
-    parts
-        Its parts.
-    setting
-        What its scores depend on.
-    weights
-        Weights of words and documents.
-    factor, weighing, packaging
-        Its correlation factor, what gives attributes their weights, and its bags, if any.
+    periodic
+        Whether they are computed as the model's schedule says; else only where a model is saved,
+        loaded or merged, or where somebody asks for it.
     """
 
-    parts: Composition
-    setting: Setting
-    weights: WeightsInUse
-    factor: CorrelationFactor | None
-    weighing: Weighing | None
-    packaging: Packaging | None
-
-    @property
-    def periodic(self) -> bool:
-        """Whether anything is computed now and then."""
-        return (
-            self.weighing is not None
-            or isinstance(self.factor, OptimalFactor)
-            or self.weights.periodic
-            or self.parts.neighbourhood.periodic
-            or self.parts.estimate.substitutes
-            or self.parts.dependence.hidden is not None
-        )
+    periodic: bool = True
 
     def refresh(self, store: _core.CountStore, scoring: _core.Scoring, anew: bool) -> None:
-        """Compute them from the counts of a store, and swap them in.
+        """Compute the statistics of a store, and swap them in.
 
         Parameters
         ----------
@@ -63,26 +32,34 @@ class Statistics:
             Whether fits start from nothing, so that all follows from the counts, and not from those
             before.
         """
-        attributes = attributes_of(store)
-        if attributes is not None:
-            if self.weighing is not None:
-                attributes.refit(self.weighing, scoring, anew)
-            return
-        if isinstance(self.factor, OptimalFactor):
-            self.factor.refresh(Counts.of(store))
-        # A tree that grows online is grown anew here too.
-        self.parts.neighbourhood.refresh(store)
-        if not store.n_documents:
-            return
-        if self.weights.periodic:
-            self.weights.refresh(store, self.setting, anew)
         # Where ids were given to other words or classes meanwhile, it is done again.
-        while not self.parts.estimate.refresh(store, self.setting.alpha):
-            pass
-        while not self._find_parents(store):
+        while store.n_documents and not self.swap(store, anew):
             pass
 
-    def _find_parents(self, store: _core.CountStore) -> bool:
-        words = max(self.setting.vocabulary_size, float(store.n_words))
-        dependence = self.parts.dependence
-        return dependence.hidden is None or dependence.refresh(store, words, self.packaging)
+    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+        """Compute the statistics of a store with messages, and swap them in.
+
+        Returns
+        -------
+        False, with the store as it was, if ids were given to other words or classes meanwhile.
+        """
+        raise NotImplementedError
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the statistics in use beside those in the store's snapshot, for a copy.
+
+        Parameters
+        ----------
+        store
+            The counts.
+        class_ids
+            Of the classes, in the order of their labels, which is that of their ids in a copy.
+        """
+        return None
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Take the statistics that `state` returned."""
+
+    def weights(self, store: _core.CountStore) -> dict[str, float]:
+        """Return the weight of each word or attribute; nothing where these have none."""
+        return {}

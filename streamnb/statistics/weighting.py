@@ -51,12 +51,6 @@ class Setting:
         m, at least the number of words learned.
     chi_square
         Whether P(w|c) is multiplied by R_wc.
-    max_candidates
-        Words that a search for words looks at.
-    max_depth, min_samples_leaf
-        How far a tree grows.
-    untested
-        The weight of words that a tree does not test.
     """
 
     event: str
@@ -64,10 +58,6 @@ class Setting:
     alpha: float
     vocabulary_size: float
     chi_square: bool = False
-    max_candidates: int = MAX_CANDIDATES
-    max_depth: int = 64
-    min_samples_leaf: float = MIN_SAMPLES_LEAF
-    untested: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,14 +109,14 @@ def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:
     return WordWeights(ratios / mean, 0.0)
 
 
-def correlation_based(indexed: Documents, setting: Setting) -> WordWeights:
+def correlation_based(indexed: Documents, max_candidates: int) -> WordWeights:
     """Return weight 2 for the words that correlation-based search selects, 1 for the others.
 
     Parameters
     ----------
     indexed
         Ordered messages.
-    setting
+    max_candidates
         How many words it looks at.
 
     References
@@ -134,11 +124,13 @@ def correlation_based(indexed: Documents, setting: Setting) -> WordWeights:
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW).
     """
     weights = np.ones(indexed.words.shape[1])
-    weights[select_words(indexed, setting.max_candidates)] = 2
+    weights[select_words(indexed, max_candidates)] = 2
     return WordWeights(weights, 1.0)
 
 
-def tree_depth(indexed: Documents, setting: Setting) -> WordWeights:
+def tree_depth(
+    indexed: Documents, max_depth: int, min_samples_leaf: float, untested: float
+) -> WordWeights:
     """Return weight `untested` + 1/√d for words that a tree tests at depth d, else `untested`.
 
     The tree is binary, on the presence of words, and its root has depth 1; of several depths d is
@@ -148,8 +140,10 @@ def tree_depth(indexed: Documents, setting: Setting) -> WordWeights:
     ----------
     indexed
         Ordered messages.
-    setting
-        How far the tree grows, and the weight of words that it does not test.
+    max_depth, min_samples_leaf
+        How far the tree grows.
+    untested
+        The weight of words that it does not test.
 
     References
     ----------
@@ -176,17 +170,17 @@ def tree_depth(indexed: Documents, setting: Setting) -> WordWeights:
             indexed.word_order,
             words.shape[1],
             len(indexed.counts.class_documents),
-            setting.max_depth,
-            setting.min_samples_leaf,
+            max_depth,
+            min_samples_leaf,
         ),
         np.int64,
     )
     tested = depths > 0
     if not tested.any():
         return WordWeights(np.ones(len(depths)), 1.0)
-    weights = np.full(len(depths), setting.untested)
+    weights = np.full(len(depths), untested)
     weights[tested] += 1 / np.sqrt(depths[tested])
-    return WordWeights(weights, setting.untested)
+    return WordWeights(weights, untested)
 
 
 def selection(indexed: Documents, setting: Setting) -> WordWeights:

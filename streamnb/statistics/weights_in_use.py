@@ -1,121 +1,156 @@
-"""The weights of a model: computed aside, and swapped into its store."""
+"""The weights of words and documents of a model: computed aside, and swapped into its store."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from streamnb import _core
+from streamnb.statistics.document_weights import ExtraCounts
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.refreshing import Refresher
+from streamnb.statistics.weighting import Setting, WordWeights
+from streamnb.statistics.word_fits import WordFit
 
-if TYPE_CHECKING:
-    from streamnb.parts import DocumentWeights, Weights
-    from streamnb.statistics.weighting import Setting
-    from streamnb.statistics.word_fits import WordFit
+
+class WeighsWords(Protocol):
+    """Gives words their weights."""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether they have any that are statistics."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the words' bytes is needed."""
+
+    def weigh(self, indexed: Documents, parameters: Setting) -> WordWeights | None:
+        """Return them."""
+
+
+class WeighsDocuments(Protocol):
+    """Gives indexed documents their weights."""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether they have any that are statistics."""
+
+    def added(
+        self, indexed: Documents, parameters: Setting, words: WordWeights | None
+    ) -> ExtraCounts | None:
+        """Return what they count for besides."""
 
 
 @dataclasses.dataclass(frozen=True)
-class WeightsInUse:
+class WeightsInUse(Refresher):
     """What words and documents of a model weigh.
 
     Attributes
     ----------
     words, documents
-        The parts.
-    rounds
-        How often documents are weighed.
-    fit
-        How weights that minimise a loss are fitted, where words have any.
+        Give them their weights.
+    parameters
+        Of the scores; m is at least the number of words learned.
     """
 
-    words: Weights
-    documents: DocumentWeights
-    rounds: int
-    fit: WordFit | None = None
+    words: WeighsWords
+    documents: WeighsDocuments
+    parameters: Setting
 
-    @property
-    def periodic(self) -> bool:
-        """Whether there is anything to refresh."""
-        return self.words.periodic or self.documents.periodic or self.fit is not None
+    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+        """Weigh the words, and with them the documents."""
+        indexed = Documents.of(store, ordered=self.words.ordered or self.documents.periodic)
+        parameters = _with_words(self.parameters, store)
+        words = self.words.weigh(indexed, parameters)
+        added = self.documents.added(indexed, parameters, words)
+        n_words, n_classes = indexed.counts.tokens.shape
+        if added is None:
+            documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
+        else:
+            table = added.tokens
+            documents, cells = added.documents, (table.indptr, table.indices, table.data)
+        return store.set_weights(
+            indexed.counts.layout,
+            np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
+            1.0 if words is None else words.unseen,
+            np.ascontiguousarray(documents),
+            cells[0].astype(np.int64),
+            cells[1].astype(np.int64),
+            cells[2].astype(np.float64),
+        )
 
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of all words is needed."""
-        return self.words.ordered or self.documents.periodic or self.fit is not None
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the weights in use, if there are any yet."""
+        return store.weights()
 
-    def refresh(self, store: _core.CountStore, setting: Setting, anew: bool) -> None:
-        """Compute the weights of a store with messages anew, and swap them in.
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Take the weights of a copy."""
+        if state is None:
+            return
+        words, unseen, documents, indptr, class_ids, tokens = state
+        store.set_weights(
+            store.layout,
+            np.frombuffer(words),
+            unseen,
+            np.frombuffer(documents),
+            np.frombuffer(indptr, np.int64),
+            np.frombuffer(class_ids, np.int64),
+            np.frombuffer(tokens),
+        )
 
-        Parameters
-        ----------
-        store
-            The store.
-        setting
-            How its messages are scored; m is at least the number of words learned.
-        anew
-            Whether a fit begins anew, and not with the weights before.
-        """
-        while True:
-            indexed = Documents.of(store, ordered=self.ordered)
-            size = max(setting.vocabulary_size, float(store.n_words))
-            used = dataclasses.replace(
-                setting,
-                vocabulary_size=size,
-                chi_square=self.words.chi_square,
-            )
-            if self.fit is not None:
-                kept = None if anew else store.exponents()
-                before = None if kept is None else np.frombuffer(kept[0])
-                fitted = self.fit.exponents(indexed, used, before)
-                if store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale):
-                    return
-                continue
-            words = self.words.weigh(indexed, used)
-            extra = self.documents.extra(indexed, used, words, self.rounds)
-            n_words, n_classes = indexed.counts.tokens.shape
-            if extra is None:
-                documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
-            else:
-                table = extra.tokens
-                documents, cells = extra.documents, (table.indptr, table.indices, table.data)
-            # Where ids were given to other words or classes meanwhile, it is done again.
-            if store.set_weights(
-                indexed.counts.layout,
-                np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
-                1.0 if words is None else words.unseen,
-                np.ascontiguousarray(documents),
-                cells[0].astype(np.int64),
-                cells[1].astype(np.int64),
-                cells[2].astype(np.float64),
-            ):
-                return
-
-    def by_word(self, store: _core.CountStore) -> dict[str, float]:
-        """Return the weight of each word; nothing where words have none of their own."""
-        kept = store.exponents() if self.fit is not None else store.weights()
-        if not (self.words.periodic or self.fit is not None) or kept is None:
-            return {}
-        names = sorted(word for word in store.words() if word)
-        weights = np.frombuffer(kept[0]).tolist()
-        return dict(zip(sorted(names, key=str.encode), weights, strict=True))
+    def weights(self, store: _core.CountStore) -> dict[str, float]:
+        """Return the weight of each word, where words have weights."""
+        kept = store.weights() if self.words.periodic else None
+        return {} if kept is None else _by_word(store, kept[0])
 
 
-def restore_weights(store: _core.CountStore, kept: Any, exponents: Any) -> None:
-    """Give a store that was restored the weights and exponents that it had, if it had any."""
-    if exponents is not None:
-        words, scale = exponents
-        store.set_exponents(store.layout, np.frombuffer(words), scale)
-    if kept is None:
-        return
-    words, unseen, documents, indptr, class_ids, tokens = kept
-    store.set_weights(
-        store.layout,
-        np.frombuffer(words),
-        unseen,
-        np.frombuffer(documents),
-        np.frombuffer(indptr, np.int64),
-        np.frombuffer(class_ids, np.int64),
-        np.frombuffer(tokens),
-    )
+@dataclasses.dataclass(frozen=True)
+class FittedWords(Refresher):
+    """What words of a model weigh in the score alone.
+
+    Attributes
+    ----------
+    fit
+        How the weights are fitted.
+    parameters
+        Of the scores; m is at least the number of words learned.
+    """
+
+    fit: WordFit
+    parameters: Setting
+
+    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+        """Fit the weights, from those in use unless anew."""
+        indexed = Documents.of(store, ordered=True)
+        kept = None if anew else store.exponents()
+        before = None if kept is None else np.frombuffer(kept[0])
+        fitted = self.fit.exponents(indexed, _with_words(self.parameters, store), before)
+        return store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale)
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the weights in use, if there are any yet."""
+        return store.exponents()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Take the weights of a copy."""
+        if state is not None:
+            words, scale = state
+            store.set_exponents(store.layout, np.frombuffer(words), scale)
+
+    def weights(self, store: _core.CountStore) -> dict[str, float]:
+        """Return the weight of each word."""
+        kept = store.exponents()
+        return {} if kept is None else _by_word(store, kept[0])
+
+
+def _with_words(parameters: Setting, store: _core.CountStore) -> Setting:
+    words = max(parameters.vocabulary_size, float(store.n_words))
+    return dataclasses.replace(parameters, vocabulary_size=words)
+
+
+def _by_word(store: _core.CountStore, weights: bytes) -> dict[str, float]:
+    """Return weights in the order of the words' bytes by their words."""
+    names = sorted(filter(None, store.words()), key=str.encode)
+    return dict(zip(names, np.frombuffer(weights).tolist(), strict=True))

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.losses import Curvature
 from streamnb.statistics.weighting import Setting, log_priors
 
 # Numbers of one block of messages, which keep the interpreter for a millisecond at most.
@@ -29,7 +30,8 @@ class WordSlopes:
     Attributes
     ----------
     columns
-        For each other class of a message, in order: sparse, shape `(messages, words)`.
+        For each other class of a message, in order: sparse, shape `(messages, words)`. All have
+        the same words in the same places.
     """
 
     columns: tuple[sparse.csr_array, ...]
@@ -44,6 +46,36 @@ class WordSlopes:
         for column, each in zip(self.columns, by_margin.T, strict=True):
             total += column.T @ np.ascontiguousarray(each)
         return total
+
+    def product(self, curvature: Curvature, direction: Floats) -> Floats:
+        """Return the second derivatives by the weights times a direction: shape `(words,)`."""
+        moved = self.margins(direction)
+        mixed = curvature.rank_one * (curvature.shares * moved).sum(axis=1)
+        return self.gradient(curvature.diagonal * moved + mixed[:, None] * curvature.shares)
+
+    def diagonal(self, curvature: Curvature) -> Floats:
+        """Return the diagonal of the second derivatives, but no less than a tenth of its first part.
+
+        The first part is that of the curvature's diagonal, which is never below 0.
+        """
+        lengths = np.diff(self.columns[0].indptr)
+        words, width = self.columns[0].indices, self.columns[0].shape[1]
+        squares, mixed = np.zeros(len(words)), np.zeros(len(words))
+        for column, each, shares in zip(
+            self.columns, curvature.diagonal.T, curvature.shares.T, strict=True
+        ):
+            part = np.repeat(each, lengths)
+            part *= column.data
+            part *= column.data
+            squares += part
+            part = np.repeat(shares, lengths)
+            part *= column.data
+            mixed += part
+        mixed *= mixed
+        mixed *= np.repeat(curvature.rank_one, lengths)
+        first = np.bincount(words, squares, width)
+        second = np.bincount(words, mixed, width)
+        return np.maximum(first + second, 0.1 * first)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +129,8 @@ class Margins:
         table = counts.tokens[indexed.word_order].toarray()[:, order]
         messages = indexed.words[:, indexed.word_order].tocsr()
         messages.sort_indices()
+        messages.indices = messages.indices.astype(np.int32)
+        messages.indptr = messages.indptr.astype(np.int32)
         place = np.zeros(len(counts.class_documents), dtype=np.int64)
         place[order] = np.arange(k)
         classes = place[indexed.classes]

@@ -1,18 +1,28 @@
 """The form of documents: what the counts of a message's words become before they are learned.
 
-The arithmetic is native (`core/src/form.rs`), on the way of each message; here are the names.
+The arithmetic is native (`core/src/counts/form.rs`), as it is done for each message; here are the
+names.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from streamnb.errors import InputError
 
-if TYPE_CHECKING:
-    from streamnb.parts import Event
-
 FORMS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
+
+
+class Event(Protocol):
+    """An event model, as far as a form depends on it: its name, and whether it counts words."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it asks how often a word is there."""
 
 
 def check_form(form: object, event: Event) -> str:
@@ -25,10 +35,10 @@ def check_form(form: object, event: Event) -> str:
 
     Examples
     --------
-    >>> from streamnb.parts import BERNOULLI, MULTINOMIAL
-    >>> check_form("log-unit", MULTINOMIAL)
+    >>> from streamnb.parts import Bernoulli, Multinomial
+    >>> check_form("log-unit", Multinomial())
     'log-unit'
-    >>> check_form("log-unit", BERNOULLI)
+    >>> check_form("log-unit", Bernoulli())
     Traceback (most recent call last):
     ...
     streamnb.errors.InputError: form='log-unit' changes nothing for the event 'bernoulli', which \

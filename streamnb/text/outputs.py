@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamnb.statistics.counts import Floats
 from streamnb.text.labels import Label
 
 
@@ -19,7 +19,7 @@ def labels(decided: list[Label | None], index: Any) -> Any:
     return pd.Series(decided, index=index, dtype=None if decided else object)
 
 
-def probabilities(scores: Floats, names: list[Label], index: Any) -> Any:
+def probabilities(scores: NDArray[np.float64], names: list[Label], index: Any) -> Any:
     """Return the soft maximum of scores, as a DataFrame for pandas input, else as dicts.
 
     Parameters

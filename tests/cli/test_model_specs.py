@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from streamnb.cli import model_specs, table
+import streamnb
+from streamnb import model_specs
+from streamnb.cli import table
 from support.commands import RIVER
 
 
@@ -28,6 +30,19 @@ class TestModelSpecs:
             ("MNB(alpha=open('x'))", "alpha should be"),
             ("MNB(alpha=__import__('os'))", "alpha should be"),
             ("(" * 500 + "MNB" + ")" * 500, "is not a model"),
+            ("MNB(tokenizer='char')", "tokenizer must be None, a Tokenizer"),
+            ("MNB(tokenizer=str.split)", "tokenizer should be None or Tokenizer(...)"),
+            ("MNB(tokenizer=open('x'))", "tokenizer should be None or Tokenizer(...)"),
+            ("MNB(tokenizer=os.Tokenizer())", "tokenizer should be None or Tokenizer(...)"),
+            ("MNB(tokenizer=Tokenizer('char'))", "by name, as in Tokenizer(analyzer='char')"),
+            ("MNB(tokenizer=Tokenizer(**{}))", "Tokenizer takes lowercase"),
+            ("MNB(tokenizer=Tokenizer(ngrams=2))", "Tokenizer takes lowercase"),
+            ("MNB(tokenizer=Tokenizer(analyzer='sentence'))", "analyzer must be 'word'"),
+            ("MNB(tokenizer=Tokenizer(analyzer=open('x')))", "tokenizer: analyzer should be"),
+            ("MNB(tokenizer=Tokenizer(ngram_range=2))", "tokenizer: ngram_range must be"),
+            ("MNB(tokenizer=Tokenizer(ngram_range=(0, 2)))", "tokenizer: ngram_range must be"),
+            ("MNB(tokenizer=Tokenizer(max_tokens=-1))", "tokenizer: max_tokens must be"),
+            ("MNB(alpha=Tokenizer())", "alpha should be a number"),
         ],
     )
     def test_refused(self, text, said, run):
@@ -42,6 +57,26 @@ class TestModelSpecs:
         assert status == 2
         assert text in err
         assert "Traceback" not in err
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            "",
+            "analyzer='char_wb', ngram_range=(2, 5)",
+            "analyzer='osb', max_tokens=1000",
+            "lowercase=False, strip_accents=False, max_token_length=20",
+        ],
+    )
+    def test_tokenizer(self, options, run, tmp_path, jsonl):
+        text = f"MNB(alpha=.5, tokenizer=Tokenizer({options}))"
+        expected = eval(f"streamnb.Tokenizer({options})")
+        assert model_specs.model_spec(text).parameters == {"alpha": 0.5, "tokenizer": expected}
+        assert run("evaluate", "synthetic-sms", "--limit", "30", "--model", text)[0] == 0
+        path = tmp_path / "some.model"
+        assert run("learn", jsonl, "--model", text, "--output", path)[0] == 0
+        saved = streamnb.load(path)
+        assert saved.tokenizer == expected
+        assert set(saved.explain_one("Win cash now").words) == set(expected("Win cash now"))
 
     @pytest.mark.parametrize("name", model_specs.MODELS)
     def test_every_model_can_be_named(self, name, run):

@@ -11,6 +11,7 @@ import pytest
 import streamnb
 from references.losses import LOSSES, LossReference, Row
 from streamnb import datasets
+from streamnb.columns.slopes import AttributeSlopes
 from streamnb.columns.store import attributes_of
 from streamnb.statistics.losses import (
     DEVIANCE,
@@ -18,9 +19,8 @@ from streamnb.statistics.losses import (
     GENERALISED,
     LIKELIHOOD,
     SQUARED,
-    DenseSlopes,
     Loss,
-    objective,
+    Objective,
 )
 from support.data import require_data
 from support.models import family, matrix
@@ -135,7 +135,7 @@ def test_uniform_weights_are_naive_bayes(name: str) -> None:
 def test_gradients_are_those_of_the_losses(loss: Loss) -> None:
     rng = np.random.default_rng(3)
     offsets, slopes = rng.normal(size=(20, 2)), rng.normal(size=(20, 2, 4)) * 3
-    value = objective(loss, offsets, DenseSlopes(slopes), rng.uniform(0.5, 2.0, size=20), 0.1)
+    value = Objective(loss, offsets, AttributeSlopes(slopes), rng.uniform(0.5, 2.0, size=20), 0.1)
     at = rng.uniform(0, 2, size=4)
     _, gradient = value(at)
     for j in range(4):

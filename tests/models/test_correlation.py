@@ -14,7 +14,8 @@ from references.correlation import CorrelationReference, optimal
 from references.documents import Document, Documents
 from streamnb import CNB, MNB, NBCF, OVA, ComposedNB
 from streamnb.errors import InputError
-from streamnb.statistics.correlation import OptimalFactor, optimal_factors
+from streamnb.parts.correlation import OptimalFactor
+from streamnb.statistics.correlation import optimal_factors
 from support.streams import assert_same_scores, learned, prefixes, sms_stream, synthetic_stream
 
 EVENTS = ("multinomial", "complement", "one-versus-all")
@@ -105,12 +106,14 @@ def test_smoothing_has_no_effect() -> None:
 
 @pytest.mark.parametrize("named", [MNB, CNB, OVA])
 def test_additive_is_the_default(named: Any) -> None:
-    composed = ComposedNB(event=named.event.name, estimate="additive", factor=5.0)
+    composed = ComposedNB(event=named.parts.event.name, estimate="additive")
     plain = learned(named(), synthetic_stream(40))
     x = {"w1": 1, "w3": 2}
     assert learned(composed, synthetic_stream(40)).joint_log_likelihood_one(x) == (
         plain.joint_log_likelihood_one(x)
     )
+    with pytest.raises(InputError, match=r"factor=5.0 has no effect.*estimate='correlation'"):
+        ComposedNB(event=named.parts.event.name, factor=5.0)
 
 
 # --- what a factor can't be -----------------------------------------------------------------------
@@ -245,7 +248,7 @@ def test_optimal_is_refreshed_on_schedule_and_after_everything() -> None:
     stale = one.joint_log_likelihood_one(x)
     one.refresh()
     assert one.joint_log_likelihood_one(x) != stale
-    assert isinstance(one._factor, OptimalFactor)
+    assert isinstance(one._scorer, OptimalFactor)
     loaded = NBCF.from_bytes(one.to_bytes())
     assert loaded.joint_log_likelihood_one(x) == one.joint_log_likelihood_one(x)
 

@@ -308,7 +308,7 @@ def test_predictions_go_on_and_ids_change_while_paths_are_counted(
         counted.append(result)
         return result
 
-    monkeypatch.setattr("streamnb.parts.estimates.count_paths", slow)
+    monkeypatch.setattr("streamnb.parts.higher_order.count_paths", slow)
     model.refresh()
     assert len(counted) == 2
     assert "menu" not in effective(model)[1]

@@ -322,7 +322,7 @@ def test_refuses_what_has_no_meaning(
         ({"delta": 1}, "delta must be a probability"),
         ({"tau": -1}, "tau must be a number from 0 on"),
         ({"grace_period": 0}, "grace_period must be a number above 0"),
-        ({"n_neighbors": 0}, "n_neighbors must be a whole number from 1 on"),
+        ({"neighbourhood": "nearest", "n_neighbors": 0}, "n_neighbors must be a whole number"),
     ],
     ids=str,
 )

@@ -347,4 +347,4 @@ def test_parameters_out_of_range() -> None:
 def test_counts_of_other_models_are_refused() -> None:
     model = learned(streamnb.MNB(), STREAM)
     with pytest.raises(InputError, match="weigh alike"):
-        model._store.weigh(model._scoring)
+        model._store.weigh_instances(model._scoring)

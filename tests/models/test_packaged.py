@@ -11,7 +11,7 @@ import pytest
 
 import streamnb
 from references.packaged import ColumnsReference, PackagedReference, Row
-from streamnb.statistics.packaging import GRID
+from streamnb.parts.packaged import GRID
 from support.streams import assert_same_scores, prefixes, sms_stream, synthetic_stream
 
 EVENTS = {"multinomial": "MNB", "complement": "CNB", "one-versus-all": "OVA"}
@@ -84,7 +84,7 @@ def test_learned_threshold_is_the_best_so_far() -> None:
     references = [PackagedReference((factor,)) for factor in GRID]
     losses = [0.0] * len(GRID)
     for n, (counts, label, weight) in enumerate(synthetic_stream()):
-        factor = model._packaging.factor
+        factor = model._tunings[0].factor
         assert losses[GRID.index(factor)] <= min(losses) + 1e-6
         expected = references[GRID.index(factor)].joint_log_likelihood(past[n], counts)
         assert_same_scores(model.joint_log_likelihood_one(counts), expected, n)
@@ -95,7 +95,7 @@ def test_learned_threshold_is_the_best_so_far() -> None:
                 total = sum(math.exp(score - highest) for score in scores.values())
                 losses[place] += weight * (highest + math.log(total) - scores[label])
         model.learn_one(counts, label, weight)
-        assert model._packaging.losses == pytest.approx(losses, abs=1e-7)
+        assert model._tunings[0].losses == pytest.approx(losses, abs=1e-7)
     assert len({round(loss, 6) for loss in losses}) > 1
 
 
@@ -292,8 +292,8 @@ def test_bags_keep_to_their_bound() -> None:
         whole.learn_one(counts, label, weight)
     model.refresh()
     whole.refresh()
-    strongest = sorted((bits for _, _, bits in whole._store.bags()), reverse=True)[:7]
-    assert sorted((bits for _, _, bits in model._store.bags()), reverse=True) == strongest
+    strongest = sorted((bits for _, _, bits in whole._store.packages()), reverse=True)[:7]
+    assert sorted((bits for _, _, bits in model._store.packages()), reverse=True) == strongest
 
 
 def test_bags_survive_words_that_are_forgotten() -> None:

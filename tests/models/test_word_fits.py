@@ -18,7 +18,7 @@ from references.losses import LossReference
 from references.word_fits import LOSSES, WordFitReference
 from streamnb import ComposedNB, InputError
 from streamnb.statistics import documents as copied
-from streamnb.statistics.losses import LIKELIHOOD, objective
+from streamnb.statistics.losses import LIKELIHOOD, Objective
 from streamnb.statistics.weighting import Setting
 from streamnb.statistics.word_fits import WordFit
 from streamnb.statistics.word_margins import Margins
@@ -42,7 +42,7 @@ def make(event: str = "OVA", loss: str = "generalised", **parameters: Any) -> Co
 
 
 def scale_of(model: ComposedNB) -> float:
-    kept = model._store.exponents()
+    kept = model._store.fitted_weights()
     return 1.0 if kept is None else kept[1]
 
 
@@ -74,9 +74,8 @@ def test_scores_equal_the_reference_at_every_prefix(title: str) -> None:
 
 @pytest.mark.parametrize("title", SETTINGS)
 @pytest.mark.parametrize("n", [12, 45])
-def test_no_weights_have_a_lower_loss(title: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_weights_have_a_lower_loss(title: str, n: int) -> None:
     event, loss, parameters = SETTINGS[title]
-    monkeypatch.setattr("streamnb.statistics.word_fits.MAX_ITERATIONS", 1000)
     reference = WordFitReference(event, loss, **parameters)
     weighted = event == "OVA"
     model = make(event, loss, refresh_every=10**9, **parameters)
@@ -151,7 +150,7 @@ def test_gradients_are_those_of_the_loss() -> None:
     indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
     margins = Margins.of(indexed, Setting("multinomial", "laplace", 1.0, 45.0), True)
     assert margins is not None
-    value = objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.3)
+    value = Objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.3)
     rng = np.random.default_rng(1)
     at = rng.uniform(0, 2, size=len(margins.words))
     _, gradient = value(at)
@@ -366,14 +365,14 @@ def test_what_does_not_compose_says_why(parameters: dict[str, Any], why: str) ->
         ComposedNB(**{"weights": "likelihood"} | parameters)
 
 
-def test_exponents_that_do_not_fit_are_refused() -> None:
+def test_fitted_weights_that_do_not_fit_are_refused() -> None:
     store = learned(make(), synthetic_stream())._store
     n = len(Documents.from_list(synthetic_stream()).words)
-    assert store.set_exponents(store.layout, np.ones(n), 1.0)
-    assert not store.set_exponents(store.layout + 1, np.ones(n), 1.0)
+    assert store.set_fitted_weights(store.layout, np.ones(n), 1.0)
+    assert not store.set_fitted_weights(store.layout + 1, np.ones(n), 1.0)
     for wrong in ((-np.ones(n), 1.0), (np.ones(n), math.nan), (np.full(n, np.inf), 1.0)):
-        with pytest.raises(InputError, match="exponents: "):
-            store.set_exponents(store.layout, *wrong)
+        with pytest.raises(InputError, match="fitted weights: "):
+            store.set_fitted_weights(store.layout, *wrong)
 
 
 def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,7 +382,7 @@ def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = WordFit(LIKELIHOOD, 0.01, leave_one_out=True)
     margins = Margins.of(indexed, setting, leave_one_out=True)
     assert margins is not None
-    value = objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.01)
+    value = Objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.01)
     monkeypatch.setattr("streamnb.statistics.word_fits.MAX_ITERATIONS", 2)
     losses, before = [], None
     for _ in range(4):

@@ -17,7 +17,7 @@ import streamnb
 from consumers import settings
 from streamnb import models
 from streamnb.cli import build_parser
-from streamnb.cli.model_specs import MODELS
+from streamnb.model_specs import MODELS
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docker/*.md")])

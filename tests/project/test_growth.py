@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from streamnb.cli.model_specs import MODELS
+from streamnb.model_specs import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

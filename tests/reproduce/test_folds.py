@@ -19,6 +19,7 @@ from streamnb.reproduce import (
 from streamnb.reproduce import runner as runner_module
 from streamnb.reproduce.folds import JavaRandom
 from support.data import require_data
+from support.experiments import Stub
 
 # Folds
 
@@ -79,7 +80,7 @@ def test_impossible_folds(n_folds: int) -> None:
 def test_the_folds_are_those_of_the_published_tables(complement: bool, column: str) -> None:
     """Ten runs give the published figure to its last digit, so every fold is WEKA's."""
     require_data("counts/oh0.svm.xz")
-    recipe = ModelRecipe(column, f"{__name__}:Stub", {"complement": complement})
+    recipe = ModelRecipe(column, f"{Stub.__module__}:Stub", {"complement": complement})
     collection = HMNB_PAPER.collection("oh0").load()
     scores = [
         score

@@ -42,7 +42,7 @@ def test_experiments_read_texts_with_one_label(
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "made_up.jsonl.xz").write_bytes(lzma.compress(lines.encode()))
     monkeypatch.setenv("STREAMNB_DATA", str(tmp_path))
-    reader = "streamnb.reproduce.nbcf:read_texts"
+    reader = "streamnb.reproduce.papers.nbcf:read_texts"
     recipe = CollectionRecipe("made up", "made_up", reader=reader, options=(2,))
     collection = recipe.load()
     assert collection.labels == ["crude", "ship", "crude", "ship"]

@@ -21,7 +21,7 @@ from streamnb.reproduce import (
     Experiment,
     Plan,
     Scores,
-    default_results_path,
+    default_runs_path,
     experiments,
     find_experiment,
     make_report,
@@ -206,7 +206,7 @@ def test_results_are_kept_in_the_cache_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_results_path("toy") == tmp_path / "streamnb" / "reproduce" / "toy.jsonl"
+    assert default_runs_path("toy") == tmp_path / "streamnb" / "reproduce" / "toy.jsonl"
 
 
 def test_higher_order_paths_gain_as_published() -> None:

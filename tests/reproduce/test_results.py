@@ -9,16 +9,18 @@ import pytest
 
 import streamnb
 from streamnb.cli import main
-from streamnb.cli.model_specs import MODELS
 from streamnb.errors import InputError
-from streamnb.reproduce import ResultsFile, streams
-from streamnb.reproduce.streams import Run, make_runs, model_names, page, run_streams
+from streamnb.model_specs import MODELS
+from streamnb.reproduce import RunsFile, results, runs
+from streamnb.reproduce.results import Run, make_runs, model_names, page, run_streams
+
+STREAMS = tuple(results.STREAMS)  # before a test replaces them
 
 
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A stream that every machine has, once in its order and once as if it were shuffled."""
-    monkeypatch.setattr(streams, "STREAMS", {"synthetic-sms": "made up", "sms": "SMS"})
+    monkeypatch.setattr(results, "STREAMS", {"synthetic-sms": "made up", "sms": "SMS"})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
@@ -26,13 +28,13 @@ def test_every_model_is_on_the_page() -> None:
     names = model_names()
     assert {name for name in MODELS if name != "ComposedNB"} <= set(names)
     assert len(set(names)) == len(names)
-    for name in streams.VARIANTS:
+    for name in results.VARIANTS:
         main_name, _, _ = name.partition("(")
         assert hasattr(streamnb, main_name)
 
 
 def test_runs_and_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "SHUFFLED", ("sms",))
+    monkeypatch.setattr(results, "SHUFFLED", ("sms",))
     runs = make_runs(
         ["MNB", "HMNB"],
         ["synthetic-sms", "sms"],
@@ -61,7 +63,7 @@ def test_runs_and_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_figures_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = make_runs(["MNB", "NBCF(factor='auto')"], ["synthetic-sms"], 1, {("", ""): 300})
     path = tmp_path / "r.jsonl"
-    figures = run_streams(runs, ResultsFile(path), progress=False)
+    figures = run_streams(runs, RunsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 2
     for run in runs:
         found = figures[run]
@@ -71,37 +73,37 @@ def test_figures_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.Mo
         assert found.learn > 0
         assert found.predict > 0
     # Nothing is left to run; a longer stream is another run.
-    assert run_streams(runs, ResultsFile(path), progress=False) == figures
+    assert run_streams(runs, RunsFile(path), progress=False) == figures
     assert len(path.read_text().splitlines()) == 2
     longer = make_runs(["MNB"], ["synthetic-sms"], 1, {("", ""): 400})
-    run_streams(longer, ResultsFile(path), progress=False)
+    run_streams(longer, RunsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 3
     # Changed code measures anew, unless it need not.
-    monkeypatch.setattr(streams, "code_fingerprint", lambda: "changed")
-    old = run_streams(runs[:1], ResultsFile(path), progress=False, any_code=True)
+    monkeypatch.setattr(results, "code_fingerprint", lambda: "changed")
+    old = run_streams(runs[:1], RunsFile(path), progress=False, any_code=True)
     assert old == {runs[0]: figures[runs[0]]}
     assert len(path.read_text().splitlines()) == 3
-    new = run_streams(runs[:1], ResultsFile(path), progress=False)
+    new = run_streams(runs[:1], RunsFile(path), progress=False)
     assert len(path.read_text().splitlines()) == 4
     assert "same version of the code" in page(runs, {**figures, **new})
     assert "same version of the code" not in page(runs, figures)
     # Of two versions it is the last; a shorter stream is another run still.
-    again = run_streams(runs[:1], ResultsFile(path), progress=False, any_code=True)
+    again = run_streams(runs[:1], RunsFile(path), progress=False, any_code=True)
     assert again == new
     shorter = make_runs(["MNB"], ["synthetic-sms"], 1, {("", ""): 50})
-    run_streams(shorter, ResultsFile(path), progress=False, any_code=True)
+    run_streams(shorter, RunsFile(path), progress=False, any_code=True)
     assert len(path.read_text().splitlines()) == 5
 
 
 def test_the_page_says_what_was_limited_and_shuffled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "SHUFFLED", ("synthetic-sms",))
+    monkeypatch.setattr(results, "SHUFFLED", ("synthetic-sms",))
     runs = make_runs(["MNB", "HMNB"], ["synthetic-sms"], 2, {("HMNB", ""): 60})
-    figures = dict.fromkeys(runs, streams.Figures(90.0, math.nan, 1.0, 2.0, 5000))
-    figures[runs[2]] = streams.Figures(92.0, math.nan, 1.0, 4.0, 5000)
+    figures = dict.fromkeys(runs, results.Figures(90.0, math.nan, 1.0, 2.0, 5000))
+    figures[runs[2]] = results.Figures(92.0, math.nan, 1.0, 4.0, 5000)
     figures |= {
-        run: streams.Figures(50.0, math.nan, 100.0, 1000.0, 60) for run in runs if run.limit
+        run: results.Figures(50.0, math.nan, 100.0, 1000.0, 60) for run in runs if run.limit
     }
     text = page(runs, figures)
     assert "| `MNB` | 91.00 ± 1.41 | 4.0 |" in text
@@ -110,7 +112,7 @@ def test_the_page_says_what_was_limited_and_shuffled(
     assert "over 2 shuffles" in text
     assert "; one shuffle." in page(runs[:1], figures)
     assert "first N messages" in text
-    two_classes = {run: streams.Figures(90.0, 1.5, 1.0, 2.0, 5000) for run in runs}
+    two_classes = {run: results.Figures(90.0, 1.5, 1.0, 2.0, 5000) for run in runs}
     assert "| `MNB` | 90.00 ± 0.00 | 1.50 ± 0.00 | 3.0 |" in page(runs, two_classes)
 
 
@@ -150,3 +152,29 @@ def test_models_with_parameters_are_separated_by_semicolons() -> None:
         "MNB",
     ]
     assert _models(None) == []
+
+
+def test_help_names_every_stream() -> None:
+    from streamnb.cli import results as command
+
+    assert all(name in command._DESCRIPTION for name in STREAMS)
+
+
+def test_a_change_in_any_room_of_the_models_makes_other_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A stored run is used again by the same code only, wherever in the package the code lies."""
+    for name in ("text/forms.py", "statistics/counts.py", "cli/table.py", "reproduce/runs.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    for name in ("folds", "runner", "experiment"):
+        (tmp_path / "reproduce" / f"{name}.py").write_text("")
+    monkeypatch.setattr(runs, "__file__", str(tmp_path / "reproduce" / "runs.py"))
+    first = runs.code_fingerprint()
+    (tmp_path / "cli" / "table.py").write_text("print()")
+    assert runs.code_fingerprint() == first
+    for name in ("text/forms.py", "statistics/counts.py", "reproduce/folds.py"):
+        (tmp_path / name).write_text("changed = True")
+        second = runs.code_fingerprint()
+        assert second != first, name
+        first = second

@@ -14,9 +14,9 @@ from streamnb.reproduce import (
     LOSS_PAPER,
     Plan,
     accuracy,
-    robustness,
 )
-from streamnb.reproduce.loss import AttributeTable, BinaryTable, OfTable, rows_of
+from streamnb.reproduce.papers import robustness
+from streamnb.reproduce.papers.attribute_tables import AttributeTable, BinaryTable, OfTable, rows_of
 from streamnb.reproduce.runner import cross_validate
 from support.data import require_data
 

@@ -15,8 +15,8 @@ from consumers.settings import Settings
 from references.documents import Documents
 from references.forms import FORMS, STEP, formed, formed_stream
 from river import base, checks, feature_extraction
-from streamnb.cli.model_specs import build, model_spec
 from streamnb.errors import InputError, NotLearnedError
+from streamnb.model_specs import build, model_spec
 from streamnb.text import forms
 from support.models import COUNTING, make_model, make_reference, matrix
 from support.profiles import examples

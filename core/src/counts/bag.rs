@@ -62,8 +62,10 @@ impl Bag {
         }
     }
 
-    /// Multiplies the tokens of known words; those of weight 0 are gone.
-    pub fn weigh(&mut self, weight: impl Fn(WordId) -> f64) {
+    /// Multiplies the tokens of known words, of which those of weight 0 are gone, and of unknown
+    /// ones.
+    pub fn weigh(&mut self, weight: impl Fn(WordId) -> f64, unseen: f64) {
+        self.unseen.iter_mut().for_each(|word| word.count *= unseen);
         self.words.iter_mut().for_each(|(word, count)| *count *= weight(*word));
         self.words.retain(|&(_, count)| count > 0.0);
         for (position, &(word, _)) in self.words.iter().enumerate() {

@@ -7,13 +7,16 @@ use std::collections::VecDeque;
 /// Where a document lies in the index; reused after eviction.
 pub type Slot = u32;
 
+/// Instance weights are multiples of 1 / STEPS: so sums of them are exact.
+pub const STEPS: f64 = 1024.0;
+
 /// A learned document: its words ordered by id, each once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     pub class: ClassId,
     pub weight: f64,
-    /// What it counts for beyond its weight, in units of it: the less probable its class was.
-    pub extra: f64,
+    /// What it counts for beyond its weight, in units of it: a multiple of 1 / [`STEPS`].
+    pub instance_weight: f64,
     pub words: Box<[(WordId, f64)]>,
 }
 
@@ -196,7 +199,7 @@ mod tests {
     use super::*;
 
     fn document(class: ClassId, words: &[(WordId, f64)]) -> Document {
-        Document { class, weight: 1.0, extra: 0.0, words: words.into() }
+        Document { class, weight: 1.0, instance_weight: 0.0, words: words.into() }
     }
 
     #[test]

@@ -51,7 +51,8 @@ impl Store {
             }
         }
         self.pruned |= other.pruned;
-        self.recount_weights();
+        let (statistics, counted) = self.parts();
+        statistics.iter_mut().for_each(|statistic| statistic.recount(&counted));
         self.version += 1;
         self.prune_to_bound();
         Ok(())
@@ -194,7 +195,7 @@ fn translate(document: &Document, class_of: &[ClassId], word_of: &[WordId]) -> D
     Document {
         class: class_of[document.class as usize],
         weight: document.weight,
-        extra: document.extra,
+        instance_weight: document.instance_weight,
         words: words.into_boxed_slice(),
     }
 }

@@ -1,6 +1,7 @@
 //! From a message, in any of its forms, to a bag of word ids.
 
 use crate::counts::bag::Bag;
+use crate::counts::rows::ClassId;
 use crate::counts::store::{MAX_COUNT, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
@@ -119,6 +120,51 @@ impl Message<'_> {
         }
         store.settings.form.apply(bag);
         Ok(())
+    }
+}
+
+impl Message<'_> {
+    /// Learns the message with its class, and with an instance weight where the store has a rule
+    /// for one.
+    #[inline]
+    pub fn learn(
+        &self,
+        store: &mut Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        class: ClassId,
+        weight: f64,
+    ) -> std::result::Result<Result<()>, NotReady> {
+        if weight == 0.0 {
+            return Ok(Ok(()));
+        }
+        if let Err(error) = store.check_room() {
+            return Ok(Err(error));
+        }
+        let mut instance_weight = 0.0;
+        if let Some(rule) = store.rule() {
+            self.look_up(store, tokenizer, scratch, bag, false)?;
+            instance_weight = rule.instance_weight(store, bag, class);
+        }
+        self.intern(store, tokenizer, scratch, bag)?;
+        Ok(store.learn_instance(bag, class, weight, instance_weight))
+    }
+
+    /// Unlearns the message; returns whether its class still has documents.
+    pub fn unlearn(
+        &self,
+        store: &mut Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        class: ClassId,
+        weight: f64,
+    ) -> std::result::Result<Result<bool>, NotReady> {
+        self.look_up(store, tokenizer, scratch, bag, true)?;
+        let done = store.unlearn(bag, class, weight);
+        let left = |()| store.classes().get(class as usize).is_some_and(|class| class.exists());
+        Ok(done.map(left))
     }
 }
 

@@ -2,6 +2,8 @@
 
 pub mod attributes;
 pub mod bag;
+pub mod batch;
+pub mod codec;
 pub mod export;
 pub mod form;
 pub mod index;
@@ -13,6 +15,8 @@ pub mod rename;
 pub mod rows;
 pub mod slice;
 pub mod snapshot;
+pub mod statistic;
 pub mod store;
+pub mod swap;
 pub mod unlearn;
 pub mod vocabulary;

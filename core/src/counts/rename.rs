@@ -38,13 +38,13 @@ impl Store {
             words.sort_unstable_by_key(|&(word, _)| word);
             renamed.index.push(Document { words: words.into_boxed_slice(), ..*document });
         }
-        // Attributes keep their ids, so bags keep their meaning.
         self.vocabulary = renamed.vocabulary;
         self.rows = renamed.rows;
         self.attributes = renamed.attributes;
         self.pairs = renamed.pairs;
         self.index = renamed.index;
-        self.parents.clear();
+        // Attributes keep their ids.
+        self.statistics.forget_word_ids();
         self.version += 1;
         self.layout += 1;
     }

@@ -6,14 +6,9 @@ use crate::counts::form::Form;
 use crate::counts::index::{Document, Index};
 use crate::counts::pairs::PairTable;
 use crate::counts::rows::{Class, ClassId, Rows, take};
+use crate::counts::statistic::Statistics;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
-use crate::scoring::scorer::Scoring;
-use crate::statistics::bags::Bags;
-use crate::statistics::effective::Effective;
-use crate::statistics::fitted_weights::Exponents;
-use crate::statistics::tree::Tree;
-use crate::statistics::word_weights::Weights;
 use crate::text::token::Token;
 use std::sync::Arc;
 
@@ -43,10 +38,31 @@ pub struct Settings {
     pub columns: bool,
     /// Whether the pair table also holds each word with itself.
     pub own_pairs: bool,
-    /// Whether a message counts for the more, the less probable its class was when it came.
-    pub weighed: bool,
+    /// Whether messages get instance weights as they are learned.
+    pub instance_weights: bool,
     /// What counts become before they are learned or scored.
     pub form: Form,
+}
+
+impl Settings {
+    /// Counts alone, without bounds: every other setting is named where it differs.
+    pub const COUNTS: Settings = Settings {
+        max_words: usize::MAX,
+        max_documents: 0,
+        max_pairs: 0,
+        frequencies: false,
+        columns: false,
+        own_pairs: false,
+        instance_weights: false,
+        form: Form::COUNTS,
+    };
+}
+
+/// What a model does with a message that it learns besides counting it.
+pub trait LearningRule: Send + Sync {
+    /// The instance weight of a message, its words looked up, by what was learned before it: what
+    /// it counts for beyond its weight, in units of that.
+    fn instance_weight(&self, store: &Store, bag: &Bag, class: ClassId) -> f64;
 }
 
 /// Everything learned so far.
@@ -58,21 +74,11 @@ pub struct Store {
     pub(crate) rows: Rows,
     pub(crate) index: Index,
     pub(crate) pairs: PairTable,
-    /// W_t by word id, 0 for words that are no parents: the statistics in use.
-    pub(crate) parents: Vec<f64>,
-    /// What depends on what, by the id of attributes: other statistics in use.
-    pub(crate) bags: Bags,
     pub(crate) attributes: Attributes,
-    /// The effective counts in use, where an estimate makes any.
-    pub(crate) effective: Effective,
-    /// Weights of words and documents, where there are any: other statistics in use.
-    pub(crate) weights: Option<Box<Weights>>,
-    /// Weights of words in the score alone, where there are any: other statistics in use.
-    pub(crate) exponents: Option<Box<Exponents>>,
-    /// How messages are scored that are weighed as they come.
-    pub(crate) weighing: Option<Arc<Scoring>>,
-    /// The tree in use, where a model has one.
-    pub(crate) tree: Option<Tree>,
+    /// What was computed from the counts and is in use.
+    pub(crate) statistics: Statistics,
+    /// What learning a message does besides counting it, where a model asks for more.
+    pub(crate) rule: Option<Arc<dyn LearningRule>>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
     /// The order of the labels, by class id: it breaks ties and orders snapshots.
@@ -90,14 +96,9 @@ impl Store {
             rows: Rows::default(),
             index: Index::default(),
             pairs: PairTable::new(settings.max_pairs, settings.own_pairs),
-            parents: Vec::new(),
-            bags: Bags::default(),
             attributes: Attributes::default(),
-            effective: Effective::default(),
-            weights: None,
-            exponents: None,
-            weighing: None,
-            tree: None,
+            statistics: Statistics::default(),
+            rule: None,
             pruned: false,
             ranks: Vec::new(),
             version: 0,
@@ -127,6 +128,12 @@ impl Store {
 
     pub fn pairs(&self) -> &PairTable {
         &self.pairs
+    }
+
+    /// What learning a message does besides counting it, where a model asks for more.
+    #[inline]
+    pub fn rule(&self) -> Option<Arc<dyn LearningRule>> {
+        self.rule.clone()
     }
 
     /// Grows by one with every change.
@@ -191,16 +198,16 @@ impl Store {
 
     /// Learns one message, given as the bag of its (interned) words.
     pub fn learn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
-        self.learn_weighed(bag, class, weight, 0.0)
+        self.learn_instance(bag, class, weight, 0.0)
     }
 
-    /// The same where it counts for more than its weight, `extra` times it.
-    pub fn learn_weighed(
+    /// The same of a message with an instance weight.
+    pub fn learn_instance(
         &mut self,
         bag: &mut Bag,
         class: ClassId,
         weight: f64,
-        extra: f64,
+        instance_weight: f64,
     ) -> Result<()> {
         check_weight(weight)?;
         if weight == 0.0 {
@@ -224,16 +231,14 @@ impl Store {
         }
         totals.documents += weight;
         totals.tokens += weight * tokens;
-        if let Some(weights) = &mut self.weights {
-            for &(word, count) in &bag.words {
-                weights.learn(word, class, weight * count);
-            }
+        for statistic in self.statistics.iter_mut() {
+            statistic.learn(&bag.words, class, weight);
         }
         self.version += 1;
         if self.settings.max_documents > 0 {
             bag.words.sort_unstable_by_key(|&(word, _)| word);
             let words = bag.words.as_slice().into();
-            self.index_document(Document { class, weight, extra, words });
+            self.index_document(Document { class, weight, instance_weight, words });
         }
         self.prune_to_bound();
         Ok(())
@@ -250,22 +255,12 @@ impl Store {
 
     pub(crate) fn forget_word(&mut self, word: WordId) {
         self.vocabulary.remove(word);
-        if let Some(weight) = self.parents.get_mut(word as usize) {
-            *weight = 0.0;
-        }
         let gone = if self.settings.columns { self.attributes.remove(word) } else { Some(word) };
-        if let Some(attribute) = gone {
-            self.bags.forget(attribute);
-        }
-        self.effective.forget_word(word);
-        if let Some(weights) = &mut self.weights {
-            weights.forget_word(word);
-        }
-        if let Some(exponents) = &mut self.exponents {
-            exponents.forget_word(word);
-        }
-        if let Some(tree) = &mut self.tree {
-            tree.forget_word(word);
+        for statistic in self.statistics.iter_mut() {
+            statistic.forget_word(word);
+            if let Some(attribute) = gone {
+                statistic.forget_attribute(attribute);
+            }
         }
         self.layout += 1;
     }
@@ -273,13 +268,7 @@ impl Store {
     /// Clears what is known of a class that has no documents left: its id may be used again.
     pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
         if !self.classes[class as usize].exists() {
-            self.effective.forget_class(class);
-            if let Some(weights) = &mut self.weights {
-                weights.forget_class(class);
-            }
-            if let Some(tree) = &mut self.tree {
-                tree.forget_class(class);
-            }
+            self.statistics.iter_mut().for_each(|statistic| statistic.forget_class(class));
             self.layout += 1;
         }
     }
@@ -292,30 +281,25 @@ impl Store {
                 self.drop_from_index(&oldest, oldest.weight);
             }
         }
-        self.grow_online();
+        let (statistics, counted) = self.parts();
+        statistics.iter_mut().for_each(|statistic| statistic.indexed(&counted));
     }
 
-    /// Adds what an indexed document gives to lengths, pairs, weights and the tree.
+    /// Adds what an indexed document gives to lengths, pairs and statistics.
     pub(crate) fn count_indexed(&mut self, document: &Document) {
-        if let Some(weights) = &mut self.weights {
-            weights.add_extra(document, document.weight);
-        }
         self.add_lengths(document, document.weight);
         self.pairs.learn(document.class, &document.words, document.weight);
-        if let Some(tree) = &mut self.tree {
-            tree.add(document, document.weight);
+        for statistic in self.statistics.iter_mut() {
+            statistic.enter(document, document.weight);
         }
     }
 
     /// Takes back what an indexed document gave to them.
     pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
-        if let Some(weights) = &mut self.weights {
-            weights.take_extra(document, weight);
-        }
         self.add_lengths(document, -weight);
         self.pairs.unlearn(document.class, &document.words, weight);
-        if let Some(tree) = &mut self.tree {
-            tree.remove(document, weight);
+        for statistic in self.statistics.iter_mut() {
+            statistic.leave(document, weight);
         }
     }
 
@@ -347,8 +331,8 @@ impl Store {
         if self.settings.frequencies {
             self.classes[class as usize].move_frequency(before.documents, documents);
         }
-        if let Some(weights) = &mut self.weights {
-            weights.take(word, class, before.tokens - tokens, documents == 0.0);
+        for statistic in self.statistics.iter_mut() {
+            statistic.take(word, class, before.tokens - tokens, documents == 0.0);
         }
         if documents == 0.0 {
             self.rows.remove(word, class);
@@ -360,40 +344,9 @@ impl Store {
         before.tokens - tokens
     }
 
-    /// Gives each word its weight as a parent (by id; 0 for words that are no parents).
-    ///
-    /// Returns false, and changes nothing, if ids have changed their meaning since `layout`.
-    pub fn set_parents(&mut self, weights: Vec<f64>, layout: u64) -> bool {
-        if layout != self.layout {
-            return false;
-        }
-        self.parents = weights;
-        true
-    }
-
-    /// Gives each attribute its bag. Returns false, and changes nothing, if ids have changed their
-    /// meaning since `layout`.
-    pub fn set_bags(&mut self, bags: Bags, layout: u64) -> bool {
-        if layout != self.layout {
-            return false;
-        }
-        self.bags = bags;
-        true
-    }
-
-    /// Members of bags with less information than this are left out from now on.
-    pub fn set_bag_threshold(&mut self, threshold: f64) {
-        self.bags.threshold = threshold;
-    }
-
     /// Says how many values an attribute has, learned or not.
     pub fn declare(&mut self, attribute: &[u8], values: u32) {
         self.attributes.declare(attribute, values);
-    }
-
-    #[inline]
-    pub fn parent_weight(&self, word: WordId) -> f64 {
-        self.parents.get(word as usize).copied().unwrap_or(0.0)
     }
 
     /// Heap bytes held.
@@ -404,13 +357,8 @@ impl Store {
             + self.classes.iter().map(Class::size).sum::<usize>()
             + self.index.size()
             + self.pairs.size()
-            + self.parents.capacity() * size_of::<f64>()
-            + self.bags.size()
             + self.attributes.size()
-            + self.effective.size()
-            + self.weights().map_or(0, Weights::size)
-            + self.exponents.as_ref().map_or(0, |exponents| exponents.size())
-            + self.tree.as_ref().map_or(0, Tree::size)
+            + self.statistics.size()
     }
 }
 

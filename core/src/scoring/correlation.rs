@@ -10,14 +10,8 @@
 use crate::counts::bag::Bag;
 use crate::counts::store::{MAX_COUNT, Store};
 use crate::error::{Error, Result};
-use crate::scoring::scorer::{ClassTerms, Event, Scoring};
-
-/// The factors of a class, of its own documents and of those outside it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Factors {
-    pub own: f64,
-    pub complement: f64,
-}
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::terms::{ClassTerms, Factors};
 
 /// The correlation factors in use.
 pub struct Correlation {
@@ -48,38 +42,28 @@ fn log(value: f64) -> f64 {
     if value > 0.0 { value.ln() } else { 0.0 }
 }
 
-impl Scoring {
-    /// Replaces the smoothing by correlation factors: α, m and unseen words play no part then.
-    pub fn with_correlation(mut self, correlation: Correlation) -> Result<Self> {
-        if self.event == Event::Bernoulli {
-            return Err(Error::Invalid(
+impl Correlation {
+    /// Refuses an event whose terms are of no word counts.
+    pub fn check(parameters: &Parameters) -> Result<()> {
+        let message = match parameters.event {
+            Event::Bernoulli => {
                 "the correlation factor mixes word counts: combine it with the event \
                  'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'"
-                    .into(),
-            ));
-        }
-        if self.event == Event::Categories {
-            return Err(Error::Invalid(
+            }
+            Event::Categories => {
                 "the correlation factor mixes word counts, and 'gaussian' has densities: combine \
                  it with the event 'multinomial', 'complement' or 'one-versus-all'"
-                    .into(),
-            ));
-        }
-        self.correlation = Some(correlation);
-        Ok(self)
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Invalid(message.into()))
     }
 
     /// The terms of the classes that depend on the factors.
-    pub(crate) fn prepare_correlated(
-        &self,
-        correlation: &Correlation,
-        store: &Store,
-        terms: &mut [ClassTerms],
-    ) {
+    pub fn prepare(&self, store: &Store, terms: &mut [ClassTerms]) {
         let all: f64 = store.classes().iter().map(|class| class.tokens).sum();
         for (place, (terms, class)) in terms.iter_mut().zip(store.classes()).enumerate() {
-            let mut factors =
-                correlation.by_class.get(place).copied().unwrap_or(correlation.others);
+            let mut factors = self.by_class.get(place).copied().unwrap_or(self.others);
             let rest = (all - class.tokens).max(0.0);
             // A side without tokens has what all have, whatever the factor: 0 / 0 is not taken.
             if class.tokens == 0.0 {
@@ -97,20 +81,21 @@ impl Scoring {
     }
 
     /// ln P(c) + Σ_i f_i ln θ_ci, and −ln P(c̄) − Σ_i f_i ln θ_c̄i, as the event has them.
-    pub(crate) fn add_correlated(
+    pub fn add(
         &self,
+        event: Event,
         store: &Store,
         terms: &[ClassTerms],
         bag: &Bag,
         out: &mut [f64],
     ) {
-        let own = self.event != Event::Complement;
-        let complement = self.event != Event::Multinomial;
+        let own = event != Event::Complement;
+        let complement = event != Event::Multinomial;
         let impossible = |terms: &ClassTerms| {
             (own && terms.factors.own == 0.0) || (complement && terms.factors.complement == 0.0)
         };
         if terms.iter().any(impossible) {
-            return self.add_limits(store, terms, bag, out, own, complement);
+            return add_limits(store, terms, bag, out, own, complement);
         }
         let (mut tokens, mut shared) = (0.0, 0.0);
         for &(word, count) in &bag.words {
@@ -147,58 +132,57 @@ impl Scoring {
             }
         }
     }
+}
 
-    /// The same where factors are 0, as the limit from above: a score goes to −∞ where more of
-    /// its factors vanish above the fraction than below it, and to +∞ where fewer do.
-    fn add_limits(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-        own: bool,
-        complement: bool,
-    ) {
-        for (class, (score, terms)) in out.iter_mut().zip(terms).enumerate() {
-            let (mut zeros, mut tokens) = (0.0, 0.0);
-            let mut add = |sign: f64, count: f64, tokens: f64, total: f64, t: f64| {
-                if tokens + t * total > 0.0 {
-                    *score += sign * count * (tokens + t * total).ln();
-                } else {
-                    // t N_·j, without its ln t.
-                    *score += sign * count * total.ln();
-                    zeros += sign * count;
-                }
-            };
-            for &(word, count) in &bag.words {
-                let cells = || store.rows().cells(word);
-                let total: f64 = cells().map(|cell| cell.tokens).sum();
-                if total == 0.0 {
-                    continue;
-                }
-                tokens += count;
-                let cell = cells().find(|cell| cell.class as usize == class);
-                let of_class = cell.map_or(0.0, |cell| cell.tokens);
-                if own {
-                    add(1.0, count, of_class, total, terms.factors.own);
-                }
-                if complement {
-                    let rest = (total - of_class).max(0.0);
-                    add(-1.0, count, rest, total, terms.factors.complement);
-                }
+/// The same where factors are 0, as the limit from above: a score goes to −∞ where more of
+/// its factors vanish above the fraction than below it, and to +∞ where fewer do.
+fn add_limits(
+    store: &Store,
+    terms: &[ClassTerms],
+    bag: &Bag,
+    out: &mut [f64],
+    own: bool,
+    complement: bool,
+) {
+    for (class, (score, terms)) in out.iter_mut().zip(terms).enumerate() {
+        let (mut zeros, mut tokens) = (0.0, 0.0);
+        let mut add = |sign: f64, count: f64, tokens: f64, total: f64, t: f64| {
+            if tokens + t * total > 0.0 {
+                *score += sign * count * (tokens + t * total).ln();
+            } else {
+                // t N_·j, without its ln t.
+                *score += sign * count * total.ln();
+                zeros += sign * count;
             }
+        };
+        for &(word, count) in &bag.words {
+            let cells = || store.rows().cells(word);
+            let total: f64 = cells().map(|cell| cell.tokens).sum();
+            if total == 0.0 {
+                continue;
+            }
+            tokens += count;
+            let cell = cells().find(|cell| cell.class as usize == class);
+            let of_class = cell.map_or(0.0, |cell| cell.tokens);
             if own {
-                *score += terms.prior - tokens * terms.tokens;
+                add(1.0, count, of_class, total, terms.factors.own);
             }
             if complement {
-                *score -= terms.prior_complement - tokens * terms.tokens_complement;
+                let rest = (total - of_class).max(0.0);
+                add(-1.0, count, rest, total, terms.factors.complement);
             }
-            // Counts that are no integers leave rounding.
-            if zeros > 1e-12 * tokens {
-                *score = f64::NEG_INFINITY;
-            } else if zeros < -1e-12 * tokens {
-                *score = f64::INFINITY;
-            }
+        }
+        if own {
+            *score += terms.prior - tokens * terms.tokens;
+        }
+        if complement {
+            *score -= terms.prior_complement - tokens * terms.tokens_complement;
+        }
+        // Counts that are no integers leave rounding.
+        if zeros > 1e-12 * tokens {
+            *score = f64::NEG_INFINITY;
+        } else if zeros < -1e-12 * tokens {
+            *score = f64::INFINITY;
         }
     }
 }
@@ -206,22 +190,12 @@ impl Scoring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::form::Form;
     use crate::counts::store::Settings;
     use crate::scoring::decision;
-    use crate::scoring::scorer::{Prior, Unseen};
+    use crate::scoring::parameters::{Prior, Unseen};
 
     fn store(documents: &[(&str, u32)]) -> Store {
-        let mut store = Store::new(Settings {
-            max_words: 100,
-            max_documents: 0,
-            max_pairs: 0,
-            frequencies: false,
-            columns: false,
-            own_pairs: false,
-            weighed: false,
-            form: Form::COUNTS,
-        });
+        let mut store = Store::new(Settings { max_words: 100, ..Settings::COUNTS });
         let mut bag = Bag::default();
         for (text, class) in documents {
             bag.clear(store.vocabulary().slots());
@@ -236,9 +210,8 @@ mod tests {
     }
 
     fn scores(store: &Store, event: Event, factor: f64, text: &str) -> Vec<f64> {
-        let scoring = Scoring::new(event, 1.0, Prior::Uniform, Unseen::Skip, None)
-            .and_then(|scoring| scoring.with_correlation(Correlation::new(factor, Vec::new())?))
-            .unwrap();
+        let scoring = Parameters::new(event, 1.0, Prior::Uniform, Unseen::Skip, None).unwrap();
+        let correlation = Correlation::new(factor, Vec::new()).unwrap();
         let (mut bag, mut terms, mut out) = (Bag::default(), Vec::new(), Vec::new());
         bag.clear(store.vocabulary().slots());
         for name in text.split_whitespace() {
@@ -248,7 +221,9 @@ mod tests {
             }
         }
         scoring.prepare(store, &mut terms);
-        scoring.scores(store, &terms, &bag, &mut out);
+        correlation.prepare(store, &mut terms);
+        out.resize(terms.len(), 0.0);
+        correlation.add(event, store, &terms, &bag, &mut out);
         out
     }
 
@@ -305,11 +280,12 @@ mod tests {
 
     #[test]
     fn what_it_does_not_go_with_is_refused() {
-        let scoring = |event| Scoring::new(event, 1.0, Prior::Uniform, Unseen::Skip, None);
-        for event in [Event::Bernoulli, Event::Categories] {
-            let factor = || Correlation::new(0.1, Vec::new());
-            assert!(scoring(event).and_then(|inner| inner.with_correlation(factor()?)).is_err());
-        }
+        let check = |event| {
+            let new = Parameters::new(event, 1.0, Prior::Uniform, Unseen::Skip, None);
+            new.and_then(|parameters| Correlation::check(&parameters))
+        };
+        assert!(check(Event::Multinomial).is_ok());
+        assert!(check(Event::Bernoulli).is_err() && check(Event::Categories).is_err());
         for factor in [-0.1, f64::NAN, f64::INFINITY] {
             assert!(Correlation::new(factor, Vec::new()).is_err());
         }

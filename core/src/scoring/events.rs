@@ -8,29 +8,13 @@ use crate::counts::rows::ClassId;
 use crate::counts::slice::{Cells, Slice};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::scorer::{ClassTerms, Event, Scoring};
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::terms::ClassTerms;
 
-impl Scoring {
-    /// The joint log-likelihood of the bag for each class, in `out[class]`; what stands there
-    /// for a class without documents means nothing. `terms` are those of [`Scoring::prepare`].
-    pub fn scores(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut Vec<f64>) {
-        out.clear();
-        out.resize(terms.len(), 0.0);
-        if self.correlation.is_some() {
-            return self.add_correlated(store, terms, bag, out);
-        }
-        if self.chi_square {
-            self.add_chi_square(store, terms, bag, out);
-        }
-        if self.weighted
-            && let Some(weights) = store.weights()
-        {
-            return self.add_weighted(store, weights, terms, bag, out);
-        }
-        self.add_words(store, store.rows(), terms, bag, out);
-    }
-
-    /// The same on a slice of the counts; `terms` are those of [`Scoring::prepare_slice`].
+impl Parameters {
+    /// The joint log-likelihood of the bag for each class, in `out[class]`, on a slice of the counts;
+    /// what stands there for a class without documents means nothing. `terms` are those of
+    /// [`Parameters::prepare_slice`].
     pub fn slice_scores(
         &self,
         store: &Store,
@@ -44,7 +28,9 @@ impl Scoring {
         self.add_words(store, slice, terms, bag, out);
     }
 
-    fn add_words(
+    /// Adds the joint log-likelihood of the bag, by these counts.
+    #[inline]
+    pub fn add_words(
         &self,
         store: &Store,
         counts: &impl Cells,
@@ -53,7 +39,10 @@ impl Scoring {
         out: &mut [f64],
     ) {
         match self.event {
-            Event::Bernoulli => self.add_bernoulli(store, counts, terms, bag, out),
+            Event::Bernoulli => {
+                let cells = |word| counts.cells(word).map(|cell| (cell.class, cell.documents));
+                self.add_bernoulli(store, cells, terms, bag, out);
+            }
             Event::Attributes => self.add_attributes(store, terms, bag, out),
             Event::Categories => self.add_categories(store, terms, bag, out),
             Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
@@ -117,10 +106,11 @@ impl Scoring {
     }
 
     /// ln P(c) + Σ_present ln p_wc + Σ_absent ln(1 − p_wc), p_wc = (df_wc + α)/(n_c + 2α).
-    fn add_bernoulli(
+    /// `documents` gives the classes of a word, and what counts for its documents in them.
+    pub fn add_bernoulli<I: Iterator<Item = (ClassId, f64)>>(
         &self,
         store: &Store,
-        counts: &impl Cells,
+        documents: impl Fn(WordId) -> I,
         terms: &[ClassTerms],
         bag: &Bag,
         out: &mut [f64],
@@ -145,11 +135,7 @@ impl Scoring {
                 - self.log_plus(terms.total - count);
         };
         for &(word, _) in &bag.words {
-            if self.effective {
-                store.effective().cells(word).iter().for_each(|cell| add(cell.class, cell.count));
-            } else {
-                counts.cells(word).for_each(|cell| add(cell.class, cell.documents));
-            }
+            documents(word).for_each(|(class, count)| add(class, count));
         }
     }
 

@@ -12,7 +12,8 @@
 
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
-use crate::scoring::scorer::{ClassTerms, Event, Scoring};
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::terms::ClassTerms;
 
 /// One look-up in the pair table counts as this many steps along postings. On 5,206 SMS a look-up
 /// took about 50 ns and a step 2.7 ns; of 1, 5, 10, 20 and 40, 20 gave the fastest predictions.
@@ -42,7 +43,7 @@ pub(crate) enum Side {
     Complement,
 }
 
-impl Scoring {
+impl Parameters {
     /// The joint log-likelihood of the bag with hidden parents, for each class, in `out`.
     ///
     /// `parts`, where given, receives each word's own part, f_i ln P(w_i | hp_i, c), `words ×
@@ -147,13 +148,13 @@ impl Scoring {
         scratch: &mut HiddenScratch,
         side: Side,
     ) -> Vec<usize> {
-        let classes = store.classes.len();
+        let (classes, known) = (store.classes.len(), store.parents());
         let smoothing = self.alpha * self.words(store);
         let mut parents = Vec::new();
         scratch.rates.clear();
         scratch.parent_of.clear();
         for (position, &(word, _)) in bag.words.iter().enumerate() {
-            let weight = store.parent_weight(word);
+            let weight = known.weight(word);
             if weight <= 0.0 {
                 scratch.parent_of.push(NO_PARENT);
                 continue;
@@ -180,9 +181,10 @@ impl Scoring {
 
 /// Σ W_t over the parents other than `own`, and how many there are.
 pub(crate) fn other_weight(store: &Store, parents: &[usize], bag: &Bag, own: u32) -> (f64, usize) {
+    let known = store.parents();
     let others = parents.iter().enumerate().filter(|&(index, _)| index as u32 != own);
     others.fold((0.0, 0), |(weight, count), (_, &position)| {
-        (weight + store.parent_weight(bag.words[position].0), count + 1)
+        (weight + known.weight(bag.words[position].0), count + 1)
     })
 }
 

@@ -1,13 +1,20 @@
 //! Counts to scores: the terms of each event model, and a file for each family.
 
+pub mod chi_square;
 pub mod correlation;
 pub mod decision;
+pub mod effective;
 pub mod events;
 pub mod hidden;
-pub mod nearest;
+pub mod instance_weights;
+pub mod messages;
 pub mod neighbourhood;
 pub mod one_dependence;
+pub mod options;
 pub mod packaged;
+pub mod parameters;
 pub mod ratios;
 pub mod scorer;
-pub mod together;
+pub mod scratch;
+pub mod terms;
+pub mod word_weights;

@@ -1,6 +1,6 @@
 //! Packaged hidden parents: Equations 8–10 of the packaged hidden naive Bayes paper.
 //!
-//! Each word i of a message mixes those other words j of the message that are in its bag, by
+//! Each word i of a message mixes those other words j of the message that are in its package, by
 //! their conditional mutual information W_ij: P(w_i | hp_i, c) = Σ_j W_ij P(w_i | w_j, c) / Σ_j
 //! W_ij. A word without any is plain naive Bayes, P(w_i | c).
 //!
@@ -18,7 +18,8 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::hidden::Side;
-use crate::scoring::scorer::{ClassTerms, Event, Scoring};
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::terms::ClassTerms;
 
 /// A word of the message, or a value not learned of an attribute that is known.
 struct Child {
@@ -27,7 +28,7 @@ struct Child {
     count: f64,
 }
 
-/// Two of them that are in each other's bag.
+/// Two of them that are in each other's package.
 #[derive(Clone, Copy)]
 struct Link {
     first: usize,
@@ -56,7 +57,7 @@ pub struct PackagedScratch {
     link_to: Vec<usize>,
 }
 
-impl Scoring {
+impl Parameters {
     /// The joint log-likelihood of the bag with packaged hidden parents, for each of the
     /// ascending thresholds and each class, in `out`, `thresholds × classes`.
     ///
@@ -297,21 +298,22 @@ impl Scoring {
     }
 }
 
-/// Finds the pairs of children that are in each other's bag.
+/// Finds the pairs of children that are in each other's package.
 fn collect_links(store: &Store, bag: &Bag, thresholds: &[f64], scratch: &mut PackagedScratch) {
     let PackagedScratch { children, links, .. } = scratch;
     links.clear();
-    if store.bags.is_empty() {
+    let packages = store.packages();
+    if packages.is_empty() {
         return;
     }
     for (second, parent) in children[..bag.words.len()].iter().enumerate() {
         // Words before it, and the values that are no words, which are nobody's parents.
         let others = (0..second).chain(bag.words.len()..children.len());
         for first in others.clone() {
-            store.bags.touch(children[first].attribute, parent.attribute);
+            packages.touch(children[first].attribute, parent.attribute);
         }
         for first in others {
-            let information = store.bags.information(children[first].attribute, parent.attribute);
+            let information = packages.information(children[first].attribute, parent.attribute);
             if information > 0.0 {
                 let reached = thresholds.iter().take_while(|&&least| information >= least).count();
                 if reached > 0 {

@@ -17,9 +17,10 @@ use crate::counts::vocabulary::WordId;
 use crate::scoring::hidden::{
     HiddenScratch, NO_PARENT, PAIR_COST, Side, other_rates, other_weight,
 };
-use crate::scoring::scorer::{ClassTerms, Scoring};
+use crate::scoring::parameters::Parameters;
+use crate::scoring::terms::ClassTerms;
 
-impl Scoring {
+impl Parameters {
     /// The score of the bag for each class, in `out`: the priors of Equation 16, and the ratios
     /// above in place of its two products.
     ///
@@ -178,10 +179,10 @@ fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::form::Form;
     use crate::counts::rows::ClassId;
     use crate::counts::store::Settings;
-    use crate::scoring::scorer::{Event, Prior, Unseen};
+    use crate::scoring::parameters::{Event, Prior, Unseen};
+    use crate::statistics::parents::Parents;
 
     const WORDS: u64 = 12;
 
@@ -191,11 +192,7 @@ mod tests {
             max_words: 1000,
             max_documents: 500,
             max_pairs,
-            frequencies: false,
-            columns: false,
-            own_pairs: false,
-            weighed: false,
-            form: Form::COUNTS,
+            ..Settings::COUNTS
         });
         let mut bag = Bag::default();
         let mut state = 1u64;
@@ -212,7 +209,7 @@ mod tests {
         }
         let weights = (0..store.vocabulary().slots()).map(|word| (word % 2) as f64 * 0.25);
         let (weights, layout) = (weights.collect(), store.layout());
-        assert!(store.set_parents(weights, layout));
+        assert!(store.swap_in(Parents::new(weights), layout, 0).is_ok());
         store
     }
 
@@ -228,7 +225,8 @@ mod tests {
 
     fn scores(store: &Store, bag: &Bag, parts: Option<&mut Vec<f64>>) -> Vec<f64> {
         let scoring =
-            Scoring::new(Event::OneVersusAll, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap();
+            Parameters::new(Event::OneVersusAll, 0.5, Prior::Laplace, Unseen::Smooth, None)
+                .unwrap();
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);
         let mut scratch = HiddenScratch::default();

@@ -5,6 +5,7 @@
 //! smoothing alone until the next refresh.
 
 use crate::counts::rows::ClassId;
+use crate::counts::statistic::{Exported, SavedOrder, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
@@ -101,9 +102,22 @@ impl Effective {
     pub fn class(&self, class: ClassId) -> EffectiveClass {
         self.classes.get(class as usize).copied().unwrap_or_default()
     }
+}
 
+static NONE: Effective =
+    Effective { alpha: 0.0, classes: Vec::new(), rows: Vec::new(), cells: Vec::new() };
+
+impl Store {
+    /// The effective counts in use; none where nothing was computed.
+    #[inline]
+    pub fn effective(&self) -> &Effective {
+        self.statistic().unwrap_or(&NONE)
+    }
+}
+
+impl Statistic for Effective {
     /// Takes out a word, whose id may come to mean another one.
-    pub fn forget_word(&mut self, word: WordId) {
+    fn forget_word(&mut self, word: WordId) {
         let Some(row) = self.rows.get_mut(word as usize) else { return };
         let (start, end) = std::mem::take(row);
         for cell in &self.cells[start..end] {
@@ -114,7 +128,7 @@ impl Effective {
     }
 
     /// Takes out a class, whose id may come to mean another one.
-    pub fn forget_class(&mut self, class: ClassId) {
+    fn forget_class(&mut self, class: ClassId) {
         let Some(totals) = self.classes.get_mut(class as usize) else { return };
         *totals = EffectiveClass::default();
         // The cells that are left move up, row by row.
@@ -132,46 +146,30 @@ impl Effective {
         self.cells.truncate(kept);
     }
 
-    pub fn size(&self) -> usize {
+    fn size(&self) -> usize {
         self.classes.capacity() * size_of::<EffectiveClass>()
             + self.rows.capacity() * size_of::<(usize, usize)>()
             + self.cells.capacity() * size_of::<EffectiveCell>()
     }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
 }
 
-impl Store {
-    pub fn effective(&self) -> &Effective {
-        &self.effective
-    }
+impl Exported for Effective {
+    type Arrays = EffectiveArrays;
 
-    /// Puts a table in the place of the one in use.
-    ///
-    /// Returns false, and changes nothing, if ids have changed their meaning since `layout`.
-    pub fn set_effective(&mut self, table: Effective, layout: u64) -> bool {
-        if layout != self.layout {
-            return false;
-        }
-        self.effective = table;
-        true
-    }
-
-    /// The table in use as a restored snapshot numbers words and classes: words in the order of
-    /// their bytes, classes in that of their ranks.
-    pub fn export_effective(&self) -> EffectiveArrays {
-        let order = self.class_order();
-        let mut rank_of = vec![None; self.classes.len()];
-        for (rank, &class) in order.iter().enumerate() {
-            rank_of[class as usize] = Some(rank as i64);
-        }
+    fn export(&self, order: &SavedOrder) -> EffectiveArrays {
         let mut arrays = EffectiveArrays {
-            totals: order.iter().map(|&class| self.effective.class(class).total).collect(),
+            totals: order.classes.iter().map(|&class| self.class(class).total).collect(),
             indptr: vec![0],
             ..EffectiveArrays::default()
         };
-        for word in self.vocabulary.sorted_ids() {
-            for cell in self.effective.cells(word) {
-                if let Some(&Some(rank)) = rank_of.get(cell.class as usize) {
-                    arrays.classes.push(rank);
+        for &word in &order.words {
+            for cell in self.cells(word) {
+                if let Some(rank) = order.classes.iter().position(|&class| class == cell.class) {
+                    arrays.classes.push(rank as i64);
                     arrays.counts.push(cell.count);
                 }
             }

@@ -3,88 +3,13 @@
 use crate::counts::index::Document;
 use crate::counts::rows::ClassId;
 use crate::counts::slice::Slice;
+use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::statistics::cooccurrence::read_rows;
+use crate::statistics::hoeffding::Hoeffding;
+use crate::statistics::split::{Limits, Split, place};
 use crate::statistics::tree::Tree;
-use std::cmp::Ordering;
-
-/// Gains that are nearer than this, in nats, are the same but for rounding.
-pub const TIE: f64 = 1e-12;
-
-/// How far a tree grows.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Splits between the root and a leaf.
-    pub max_depth: usize,
-    /// The least weight of documents on either side of a split.
-    pub min_samples_leaf: f64,
-}
-
-impl Limits {
-    /// Whether a split of documents of weight `n` leaves enough on either side.
-    pub fn allow(&self, split: &Split, n: f64) -> bool {
-        split.present.min(n - split.present) >= self.min_samples_leaf
-    }
-}
-
-/// The place of a word in the order of bytes.
-pub fn place(places: &[u32], word: WordId) -> u32 {
-    places.get(word as usize).copied().unwrap_or(u32::MAX)
-}
-
-/// A split of the documents of a slice.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Split {
-    pub word: WordId,
-    /// Information gain, in nats.
-    pub gain: f64,
-    /// Weight of the documents that contain the word.
-    pub present: f64,
-}
-
-/// x ln x, and 0 of 0.
-fn weigh(x: f64) -> f64 {
-    if x > 0.0 { x * x.ln() } else { 0.0 }
-}
-
-impl Slice {
-    /// The word whose presence has the highest information gain for the class, and the next highest
-    /// gain. Of words that tie it is the first in `order`. None where all documents are of one
-    /// class, or nothing gains.
-    pub fn best_splits(&self, order: impl Fn(WordId, WordId) -> Ordering) -> Option<(Split, f64)> {
-        let n = self.documents();
-        if self.classes().iter().filter(|class| class.exists()).count() < 2 {
-            return None;
-        }
-        // n · gain = L(n) − L(a) − L(b) + Σ_c [L(a_c) + L(n_c − a_c) − L(n_c)], where L(x) = x ln x,
-        // a documents contain the word and b do not. A class that has none of a adds nothing.
-        let of_classes: Vec<f64> =
-            self.classes().iter().map(|class| weigh(class.documents)).collect();
-        let gains: Vec<Split> = self
-            .words()
-            .map(|(word, cells)| {
-                let (mut present, mut gain) = (0.0, weigh(n));
-                for cell in cells {
-                    let class = cell.class as usize;
-                    present += cell.documents;
-                    gain += weigh(cell.documents) - of_classes[class]
-                        + weigh(self.classes()[class].documents - cell.documents);
-                }
-                gain -= weigh(present) + weigh(n - present);
-                Split { word, gain: gain / n, present }
-            })
-            .collect();
-        let highest = gains.iter().map(|split| split.gain).fold(0.0, f64::max);
-        if highest <= TIE {
-            return None;
-        }
-        let ties = gains.iter().filter(|split| split.gain >= highest - TIE);
-        let best = *ties.min_by(|one, other| order(one.word, other.word))?;
-        let others = gains.iter().filter(|split| split.word != best.word);
-        Some((best, others.map(|split| split.gain).fold(0.0, f64::max)))
-    }
-}
 
 /// Grows a tree: a leaf is where all documents are of one class, no word gains anything, or the
 /// best split would leave too few documents on one side.
@@ -115,6 +40,57 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
     tree
 }
 
+/// Grows a tree from nothing, document by document, as it grows online.
+pub fn replay(
+    documents: &[Document],
+    places: &[u32],
+    growth: Hoeffding,
+    frequencies: bool,
+) -> Tree {
+    let mut tree = Tree::new(frequencies, Some(growth));
+    for (i, document) in documents.iter().enumerate() {
+        let by_place = |one, other| place(places, one).cmp(&place(places, other));
+        tree.add(document, document.weight);
+        tree.look(document, || documents[..=i].iter(), by_place);
+    }
+    tree
+}
+
+/// A copy of what a tree is grown from, so that it grows while the store goes on.
+pub struct Sample {
+    documents: Vec<Document>,
+    /// The place of each word in the order of bytes.
+    places: Vec<u32>,
+    frequencies: bool,
+    pub layout: u64,
+    pub version: u64,
+}
+
+impl Sample {
+    pub fn of(store: &Store) -> Self {
+        let vocabulary = store.vocabulary();
+        let mut places = vec![u32::MAX; vocabulary.slots()];
+        for (place, word) in vocabulary.sorted_ids().into_iter().enumerate() {
+            places[word as usize] = place as u32;
+        }
+        Sample {
+            documents: store.index().documents().cloned().collect(),
+            places,
+            frequencies: store.settings().frequencies,
+            layout: store.layout(),
+            version: store.version(),
+        }
+    }
+
+    /// Grows a tree at once, or as it would have grown online.
+    pub fn grow(&self, limits: Limits, online: Option<Hoeffding>) -> Tree {
+        match online {
+            None => grow(&self.documents, &self.places, limits, self.frequencies),
+            Some(growth) => replay(&self.documents, &self.places, growth, self.frequencies),
+        }
+    }
+}
+
 /// A copy of indexed documents: compressed rows of ascending word ids, with classes and weights.
 pub struct DocumentRows<'a> {
     pub indptr: &'a [i64],
@@ -142,7 +118,7 @@ pub fn depths(
         let class = ClassId::try_from(class).ok().filter(|&id| (id as usize) < rows.n_classes);
         let Some(class) = class else { return invalid("a class out of range") };
         let words = rows.ids[start..end].iter().map(|&id| (id as WordId, 1.0)).collect();
-        documents.push(Document { class, weight, extra: 0.0, words });
+        documents.push(Document { class, weight, instance_weight: 0.0, words });
     }
     let mut places = vec![u32::MAX; words];
     for (place, &id) in order.iter().enumerate() {
@@ -171,26 +147,13 @@ mod tests {
 
     fn documents(rows: &[(ClassId, &[WordId])]) -> Vec<Document> {
         let words = |words: &[WordId]| words.iter().map(|&word| (word, 1.0)).collect();
-        let document = |&(class, w)| Document { class, weight: 1.0, extra: 0.0, words: words(w) };
+        let document =
+            |&(class, w)| Document { class, weight: 1.0, instance_weight: 0.0, words: words(w) };
         rows.iter().map(document).collect()
     }
 
     fn limits(max_depth: usize, min_samples_leaf: f64) -> Limits {
         Limits { max_depth, min_samples_leaf }
-    }
-
-    #[test]
-    fn finds_the_word_that_gains_most() {
-        let mut slice = Slice::new(false);
-        for document in documents(&[(0, &[0, 1]), (0, &[0]), (1, &[1, 2]), (1, &[2, 3])]) {
-            slice.add(document.class, &document.words, 1.0);
-        }
-        // 0 and 2 tell the classes apart; 2 is the first of them.
-        let by_place = |one, other| place(&PLACES, one).cmp(&place(&PLACES, other));
-        let (best, second) = slice.best_splits(by_place).unwrap();
-        assert_eq!((best.word, best.present), (2, 2.0));
-        assert!((best.gain - 2f64.ln()).abs() < 1e-15);
-        assert!((second - 2f64.ln()).abs() < 1e-15);
     }
 
     #[test]
@@ -234,8 +197,50 @@ mod tests {
         let sample = documents(&[(0, &[0]), (0, &[0]), (1, &[1]), (2, &[])]);
         let tree = grow(&sample, &PLACES, limits(9, 1.0), false);
         let mut recounted = tree.clone();
-        recounted.recount(sample.iter());
+        recounted.recount_documents(sample.iter());
         let sizes = |tree: &Tree| tree.leaves().iter().map(Slice::documents).collect::<Vec<_>>();
         assert_eq!(sizes(&tree), sizes(&recounted));
+    }
+
+    fn growth(delta: f64, tau: f64) -> Hoeffding {
+        let limits = Limits { max_depth: 9, min_samples_leaf: 1.0 };
+        Hoeffding { limits, delta, tau, grace_period: 4.0 }
+    }
+
+    fn stream(n: usize) -> Vec<Document> {
+        // Word 0 tells the classes apart; word 1 nearly does; word 2 stands anywhere.
+        let document = |i: usize| {
+            let class = (i % 2) as u32;
+            let has = [class == 0, (class == 0) ^ (i % 8 == 7), i.is_multiple_of(3)];
+            let words = (0..3).filter(|&word| has[word as usize]).map(|word| (word, 1.0));
+            Document { class, weight: 1.0, instance_weight: 0.0, words: words.collect() }
+        };
+        (0..n).map(document).collect()
+    }
+
+    fn grown(n: usize, growth: Hoeffding) -> Vec<i64> {
+        replay(&stream(n), &[0, 1, 2], growth, false).to_array(i64::from)
+    }
+
+    #[test]
+    fn splits_once_it_is_sure() {
+        // The second word lacks an eighth of the documents, so the lead is 0.3 nats or so: the bound
+        // is below that, with δ = 0.1, from about 6 documents on, and with δ = 1e-9 from 60 on.
+        assert_eq!(
+            (grown(3, growth(0.1, 0.0)), grown(80, growth(0.1, 0.0))),
+            (vec![-1], vec![0, -1, -1])
+        );
+        assert_eq!(grown(24, growth(1e-9, 0.0)), [-1]);
+        assert_eq!(grown(200, growth(1e-9, 0.0)), [0, -1, -1]);
+        // A tie is no lead, unless τ takes either.
+        assert_eq!(grown(4, growth(1e-9, 0.0)), [-1]);
+        assert_eq!(grown(4, growth(1e-9, 9.0)), [0, -1, -1]);
+    }
+
+    #[test]
+    fn sides_of_a_split_have_their_documents() {
+        let tree = replay(&stream(50), &[0, 1, 2], growth(0.1, 0.0), true);
+        let sizes: Vec<f64> = tree.leaves().iter().map(Slice::documents).collect();
+        assert_eq!(sizes, [25.0, 25.0]);
     }
 }

@@ -8,9 +8,11 @@ use crate::counts::bag::Bag;
 use crate::counts::index::Document;
 use crate::counts::rows::ClassId;
 use crate::counts::slice::Slice;
+use crate::counts::statistic::{Counted, Exported, SavedOrder, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::statistics::hoeffding::Hoeffding;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// The word of a split that was forgotten: no document contains it.
@@ -34,9 +36,9 @@ pub struct Tree {
     words: HashSet<WordId>,
     frequencies: bool,
     /// When leaves are split online, if they are.
-    pub(crate) growth: Option<Hoeffding>,
+    growth: Option<Hoeffding>,
     /// For each leaf, the weight of documents since it was last looked at.
-    pub(crate) waited: Vec<f64>,
+    waited: Vec<f64>,
 }
 
 impl Tree {
@@ -73,7 +75,7 @@ impl Tree {
     }
 
     /// The same of a document, its words ordered by id.
-    pub(crate) fn descend(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
+    fn descend(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
         self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
     }
 
@@ -99,32 +101,14 @@ impl Tree {
         self.leaves[leaf].remove(document.class, &document.words, weight);
     }
 
-    /// Forgets a word that no indexed document contains and whose id may come to mean another.
-    pub fn forget_word(&mut self, forgotten: WordId) {
-        if self.words.remove(&forgotten) {
-            for node in &mut self.nodes {
-                if let Node::Split { word, .. } = node
-                    && *word == forgotten
-                {
-                    *word = FORGOTTEN;
-                }
-            }
-        }
-    }
-
-    /// Forgets a class, whose id may come to mean another one.
-    pub fn forget_class(&mut self, class: ClassId) {
-        self.leaves.iter_mut().for_each(|leaf| leaf.forget_class(class));
-    }
-
     /// Counts the documents of the index anew.
-    pub fn recount<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
+    pub fn recount_documents<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
         self.leaves.fill_with(|| Slice::new(self.frequencies));
         documents.for_each(|document| self.add(document, document.weight));
     }
 
     /// Counts the documents of some leaves anew.
-    pub(crate) fn recount_leaves<'a>(
+    fn recount_leaves<'a>(
         &mut self,
         leaves: &[usize],
         documents: impl Iterator<Item = &'a Document>,
@@ -137,6 +121,29 @@ impl Tree {
             if leaves.contains(&leaf) {
                 self.leaves[leaf].add(document.class, &document.words, document.weight);
             }
+        }
+    }
+
+    /// Looks at the leaf of a document that was added, and splits it if that is due. `indexed` are
+    /// all documents that the tree has.
+    pub fn look<'a, I: Iterator<Item = &'a Document>>(
+        &mut self,
+        document: &Document,
+        indexed: impl Fn() -> I,
+        order: impl Fn(WordId, WordId) -> Ordering,
+    ) {
+        let Some(growth) = self.growth else { return };
+        let (node, depth, leaf) = self.descend(&document.words);
+        self.waited[leaf] += document.weight;
+        if self.waited[leaf] < growth.grace_period {
+            return;
+        }
+        self.waited[leaf] = 0.0;
+        if let Some(split) = growth.decide(&self.leaves()[leaf], depth, order) {
+            self.split(node, split.word);
+            // Both sides: the leaf that was, and the new one.
+            let new = self.leaves().len() - 1;
+            self.recount_leaves(&[leaf, new], indexed());
         }
     }
 
@@ -211,56 +218,82 @@ impl Tree {
         }
         tree
     }
+}
 
-    /// Heap bytes held.
-    pub fn size(&self) -> usize {
+impl Statistic for Tree {
+    fn forget_word(&mut self, forgotten: WordId) {
+        if self.words.remove(&forgotten) {
+            for node in &mut self.nodes {
+                if let Node::Split { word, .. } = node
+                    && *word == forgotten
+                {
+                    *word = FORGOTTEN;
+                }
+            }
+        }
+    }
+
+    fn forget_class(&mut self, class: ClassId) {
+        self.leaves.iter_mut().for_each(|leaf| leaf.forget_class(class));
+    }
+
+    fn enter(&mut self, document: &Document, weight: f64) {
+        self.add(document, weight);
+    }
+
+    fn leave(&mut self, document: &Document, weight: f64) {
+        self.remove(document, weight);
+    }
+
+    /// Looks at the leaf of the newest document.
+    fn indexed(&mut self, counted: &Counted<'_>) {
+        if let Some(newest) = counted.index.documents().next_back() {
+            let word = |word| counted.vocabulary.word(word);
+            self.look(
+                newest,
+                || counted.index.documents(),
+                |one, other| word(one).cmp(word(other)),
+            );
+        }
+    }
+
+    fn recount(&mut self, counted: &Counted<'_>) {
+        self.recount_documents(counted.index.documents());
+    }
+
+    fn size(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.leaves.capacity() * size_of::<Slice>()
             + self.leaves.iter().map(Slice::size).sum::<usize>()
             + self.words.capacity() * size_of::<WordId>()
             + self.waited.capacity() * size_of::<f64>()
     }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
 }
 
 impl Store {
-    /// The tree in use, where there is any.
-    pub fn tree(&self) -> Option<&Tree> {
-        self.tree.as_ref()
-    }
-
     /// Begins to keep a tree: that of arrays, with the counts of the indexed documents.
     pub fn plant(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
         let mut tree = Tree::from_arrays(array, waited, self.settings.frequencies, growth);
-        tree.recount(self.index.documents());
-        self.tree = Some(tree);
+        tree.recount(&self.counted());
+        self.statistics.put(tree);
     }
+}
 
-    /// Changes a tree, with its counts, for the one in use.
-    ///
-    /// Returns false, and changes nothing, if ids have changed their meaning since `layout`. If
-    /// only the counts have changed since `version`, those of the leaves are counted anew.
-    pub fn set_tree(&mut self, tree: &mut Tree, layout: u64, version: u64) -> bool {
-        if layout != self.layout {
-            return false;
-        }
-        if version != self.version {
-            tree.recount(self.index.documents());
-        }
-        if let Some(used) = &mut self.tree {
-            std::mem::swap(used, tree);
-        }
-        true
-    }
+impl Exported for Tree {
+    /// As [`Tree::to_arrays`].
+    type Arrays = (Vec<i64>, Vec<f64>);
 
-    /// The tree in use as arrays; words are numbered as in a restored snapshot: in the order of
-    /// their bytes.
-    pub fn export_tree(&self) -> Option<(Vec<i64>, Vec<f64>)> {
-        let tree = self.tree.as_ref()?;
-        let mut places = vec![0; self.vocabulary.slots()];
-        for (place, word) in self.vocabulary.sorted_ids().into_iter().enumerate() {
+    fn export(&self, order: &SavedOrder) -> (Vec<i64>, Vec<f64>) {
+        let slots = order.words.iter().max().map_or(0, |&word| word as usize + 1);
+        let mut places = vec![0; slots];
+        for (place, &word) in order.words.iter().enumerate() {
             places[word as usize] = place as i64;
         }
-        Some(tree.to_arrays(|word| places[word as usize]))
+        self.to_arrays(|word| places.get(word as usize).copied().unwrap_or(0))
     }
 }
 
@@ -270,14 +303,14 @@ mod tests {
 
     fn document(class: ClassId, words: &[WordId]) -> Document {
         let words = words.iter().map(|&word| (word, 1.0)).collect();
-        Document { class, weight: 1.0, extra: 0.0, words }
+        Document { class, weight: 1.0, instance_weight: 0.0, words }
     }
 
     #[test]
     fn documents_fall_into_leaves() {
         let mut tree = Tree::from_arrays(&[5, 3, -1, -1, -1], &[], false, None);
         let documents = [document(0, &[3, 5]), document(1, &[5]), document(1, &[3])];
-        tree.recount(documents.iter());
+        tree.recount_documents(documents.iter());
         let sizes = |tree: &Tree| tree.leaves().iter().map(Slice::documents).collect::<Vec<_>>();
         assert_eq!(
             (tree.to_array(i64::from), sizes(&tree)),
@@ -291,7 +324,7 @@ mod tests {
         tree.forget_word(5);
         tree.forget_word(77);
         assert_eq!(tree.to_array(i64::from), [-1]);
-        tree.recount(documents.iter());
+        tree.recount_documents(documents.iter());
         assert_eq!(tree.leaves()[tree.leaf_of(&[(5, 1.0)])].documents(), 3.0);
     }
 

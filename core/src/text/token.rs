@@ -41,6 +41,26 @@ impl<'a> Token<'a> {
         }
     }
 
+    /// A token of `first` and the bytes from `start` to `end`, which lie in a buffer with room for
+    /// a block behind their start. Such a token is written to `block`; None if it is a long one.
+    #[inline(always)]
+    pub fn behind<S: BuildHasher>(
+        hasher: &S,
+        first: u8,
+        buffer: &[u8],
+        start: usize,
+        end: usize,
+        block: &'a mut [u8; BLOCK],
+    ) -> Option<Self> {
+        let length = end - start + 1;
+        let rest = buffer[start..].first_chunk::<BLOCK>()?;
+        if length >= BLOCK {
+            return None;
+        }
+        *block = (u128::from_le_bytes(*rest) << 8 | u128::from(first)).to_le_bytes();
+        Some(Self::short(hasher, &block[..length], *block))
+    }
+
     #[inline(always)]
     fn short<S: BuildHasher>(hasher: &S, bytes: &'a [u8], block: [u8; BLOCK]) -> Self {
         let length = bytes.len();

@@ -7,8 +7,11 @@ use _core::counts::message::{Message, WordCounts};
 use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::error::Result;
+use _core::explain::Explanation;
 use _core::scoring::hidden::HiddenScratch;
 use _core::scoring::scorer::Scoring;
+use _core::scoring::scratch;
+use _core::statistics::parents::Parents;
 use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -21,7 +24,7 @@ pub const UNBOUNDED: Settings = Settings {
     frequencies: true,
     columns: false,
     own_pairs: false,
-    weighed: false,
+    instance_weights: false,
     form: Form::COUNTS,
 };
 
@@ -136,17 +139,17 @@ impl Learner {
         learner
     }
 
-    /// Learns as `try_learn`; where the store weighs messages, by what it knows before.
-    pub fn learn_weighed(&mut self, example: &Example) -> f64 {
+    /// Learns as `try_learn`, by the rule of the store; returns the instance weight.
+    pub fn learn_instance(&mut self, example: &Example) -> f64 {
         self.look_up(&example.words);
-        let (mut terms, mut scores) = (Vec::new(), Vec::new());
-        let extra = self.store.extra_weight(&self.bag, example.class, &mut terms, &mut scores);
+        let rule = self.store.rule();
+        let weight = rule.map(|r| r.instance_weight(&self.store, &self.bag, example.class));
         let counts = counts_of(&example.words);
         let Learner { store, scratch, bag, .. } = self;
-        let interned = Message::Counts(&counts).intern(store, tokenizer(), scratch, bag);
-        interned.expect("counts need no folding");
-        store.learn_weighed(bag, example.class, example.weight, extra).expect("valid weight");
-        extra
+        let (class, own) = (example.class, example.weight);
+        let learned = Message::Counts(&counts).learn(store, tokenizer(), scratch, bag, class, own);
+        learned.expect("counts need no folding").expect("valid weight");
+        weight.unwrap_or(0.0)
     }
 
     pub fn try_learn(&mut self, example: &Example) -> Result<()> {
@@ -194,8 +197,28 @@ impl Learner {
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scoring.prepare(&self.store, &mut terms);
         let Learner { store, hidden, bag, .. } = self;
-        scoring.hidden_scores(store, &terms, bag, hidden, &mut scores, None);
+        scoring.parameters.hidden_scores(store, &terms, bag, hidden, &mut scores, None);
         scores
+    }
+
+    /// The scores of any family.
+    pub fn score(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
+        let mut scratch = self.prepare(scoring, words);
+        scoring.score(&self.store, &mut scratch);
+        scratch.scores
+    }
+
+    pub fn explain(&mut self, scoring: &Scoring, words: &Words) -> Explanation {
+        let mut scratch = self.prepare(scoring, words);
+        scoring.explain(&self.store, &mut scratch)
+    }
+
+    fn prepare(&mut self, scoring: &Scoring, words: &Words) -> scratch::Scratch {
+        self.look_up(words);
+        let mut scratch = scratch::Scratch::default();
+        std::mem::swap(&mut scratch.bag, &mut self.bag);
+        scoring.prepare(&self.store, &mut scratch.terms);
+        scratch
     }
 
     /// Makes parents of the words to which `weight` gives more than 0.
@@ -205,7 +228,8 @@ impl Learner {
             let word = std::str::from_utf8(self.store.vocabulary().word(id)).expect("UTF-8");
             weights[id as usize] = weight(word);
         }
-        assert!(self.store.set_parents(weights, self.store.layout()));
+        let (layout, version) = (self.store.layout(), self.store.version());
+        assert!(self.store.swap_in(Parents::new(weights), layout, version).is_ok());
     }
 
     pub fn snapshot(&self) -> Vec<u8> {

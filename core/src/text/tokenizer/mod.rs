@@ -13,7 +13,10 @@
 //! words without a branch on its length.
 
 mod blocks;
+mod boundaries;
+mod characters;
 mod fold;
+mod giving;
 mod ngrams;
 mod options;
 mod runs;
@@ -30,8 +33,10 @@ use std::sync::Arc;
 use crate::text::token::Token;
 use crate::text::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 
-pub use options::{Analyzer, MAX_NGRAM, OptionsError, TokenizerOptions};
+pub use options::{Boundaries, MAX_NGRAM, OptionsError, Sizes, TokenizerOptions};
 pub use scratch::Scratch;
+
+use giving::{CHARACTERS_MARK, Giver, WITHIN_WORDS_MARK};
 
 /// Why a message could not be cut yet. Nothing of it was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,33 +158,112 @@ impl Tokenizer {
         text: &str,
         scratch: &mut Scratch,
         hasher: &S,
-        mut emit: impl FnMut(Token<'_>),
+        emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
-        let mut left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
-        let mut give = |buffer: &[u8], start: usize, end: usize| {
-            emit(Token::within(hasher, buffer, start, end));
-            left -= 1;
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let _ = match self.options.analyzer {
-            Analyzer::Word => {
-                let len = self.fold::<FOLDED, false>(text, scratch)?;
-                if self.options.ngram_range == (1, 1) {
-                    self.words(scratch, len, |start, end| give(&scratch.folded, start, end))
-                } else {
-                    self.word_ngrams(scratch, len, give)
+        let left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
+        let text = if FOLDED { text } else { self.clip(text) };
+        let (mut lead, mut led) =
+            (std::mem::take(&mut scratch.lead), std::mem::take(&mut scratch.led));
+        lead.clear();
+        let mut giver = Giver { hasher, emit, left, lead: &mut lead, led: &mut led };
+        let cut = self.cut::<S, _, FOLDED>(text, scratch, &mut giver);
+        (scratch.lead, scratch.led) = (lead, led);
+        scratch.shrink();
+        cut.map(drop)
+    }
+
+    /// Cuts a text into all kinds of tokens, the words first.
+    #[inline]
+    fn cut<S: BuildHasher, E: FnMut(Token<'_>), const FOLDED: bool>(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        giver: &mut Giver<'_, S, E>,
+    ) -> Result<ControlFlow<()>, NotReady> {
+        let options = &self.options;
+        let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
+        if options.has_words() && options.boundaries == Boundaries::Python {
+            let len = self.fold::<FOLDED, false>(text, scratch)?;
+            if options.words == Some((1, 1)) && options.sparse_bigrams.is_none() {
+                // The hot path.
+                let give = |start, end| giver.give(&scratch.folded, start, end);
+                if runs::words(scratch, len, longest, give).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            } else {
+                runs::find_words(scratch, len, longest);
+                if self.give_words(scratch, giver).is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
             }
-            Analyzer::Char => {
-                let len = self.fold::<FOLDED, true>(text, scratch)?;
-                self.char_ngrams(scratch, len, give)
+        }
+        if options.boundaries == Boundaries::Python && options.kinds() == 1 && options.has_words() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let len = self.fold::<FOLDED, true>(text, scratch)?;
+        if options.has_words() && options.boundaries == Boundaries::Unicode {
+            boundaries::find_words(scratch, len, longest);
+            if self.give_words(scratch, giver).is_break() {
+                return Ok(ControlFlow::Break(()));
             }
-            Analyzer::CharWithinWords => {
-                let len = self.fold::<FOLDED, true>(text, scratch)?;
-                self.char_ngrams_within_words(scratch, len, give)
+        }
+        Ok(self.give_characters(scratch, len, longest, giver))
+    }
+
+    /// Gives the n-grams and the sparse bigrams of the scratch's words.
+    fn give_words<S: BuildHasher, E: FnMut(Token<'_>)>(
+        &self,
+        scratch: &mut Scratch,
+        giver: &mut Giver<'_, S, E>,
+    ) -> ControlFlow<()> {
+        let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
+        if let Some(sizes) = words {
+            let paired = sparse_bigrams.is_some();
+            ngrams::of_words(scratch, sizes, paired, |buffer, start, end| {
+                giver.give(buffer, start, end)
+            })?;
+        }
+        let Some(window) = sparse_bigrams else { return ControlFlow::Continue(()) };
+        let paired = words.is_some_and(|(min, max)| (min..=max).contains(&2));
+        ngrams::sparse_bigrams(scratch, window, paired, |buffer, start, end| {
+            giver.give(buffer, start, end)
+        })
+    }
+
+    /// Gives the n-grams of characters; the scratch's bits tell the white space.
+    fn give_characters<S: BuildHasher, E: FnMut(Token<'_>)>(
+        &self,
+        scratch: &mut Scratch,
+        len: usize,
+        longest: usize,
+        giver: &mut Giver<'_, S, E>,
+    ) -> ControlFlow<()> {
+        let TokenizerOptions { characters, characters_within_words, .. } = self.options;
+        let marked = self.options.kinds() > 1;
+        if let Some(sizes) = characters {
+            giver.mark(marked, CHARACTERS_MARK, |giver| {
+                characters::across_words(scratch, len, sizes, |buffer, start, end| {
+                    giver.give(buffer, start, end)
+                })
+            })?;
+        }
+        let Some(sizes) = characters_within_words else { return ControlFlow::Continue(()) };
+        giver.mark(marked, WITHIN_WORDS_MARK, |giver| {
+            characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
+                giver.give(buffer, start, end)
+            })
+        })
+    }
+
+    /// The first bytes of a text, up to the limit and not beyond the last whole character.
+    #[must_use]
+    pub fn clip<'a>(&self, text: &'a str) -> &'a str {
+        match self.options.max_bytes {
+            Some(max) if text.len() > max as usize => {
+                let end = (0..=max as usize).rev().find(|&end| text.is_char_boundary(end));
+                &text[..end.unwrap_or(0)]
             }
-        };
-        scratch.shrink();
-        Ok(())
+            _ => text,
+        }
     }
 }

@@ -1,130 +1,88 @@
-//! N-grams of words and of characters.
+//! N-grams and sparse bigrams of words.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
-use super::runs::{characters, runs};
-use super::scratch::SLACK;
-use super::{Scratch, Tokenizer};
+use super::Sizes;
+use super::scratch::{SLACK, Scratch, Span};
 
-impl Tokenizer {
-    pub(super) fn word_ngrams(
-        &self,
-        scratch: &mut Scratch,
-        len: usize,
-        mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let mut joined = std::mem::take(&mut scratch.joined);
-        let mut spans = std::mem::take(&mut scratch.spans);
-        joined.clear();
-        spans.clear();
-        let _ = self.words(scratch, len, |start, end| {
-            let to = joined.len();
-            joined.extend_from_slice(&scratch.folded[start..end]);
-            spans.push((to, joined.len()));
-            joined.push(b' ');
-            ControlFlow::Continue(())
-        });
-        joined.resize(joined.len() + SLACK, 0);
-        let (min, max) = self.options.ngram_range;
-        let flow = (min as usize..=max as usize).try_for_each(|n| {
-            spans.windows(n).try_for_each(|words| match words {
-                [only] => give(&joined, only.0, only.1),
-                [first, .., last] => give(&joined, first.0, last.1),
-                [] => ControlFlow::Break(()),
-            })
-        });
-        scratch.joined = joined;
-        scratch.spans = spans;
-        flow
+/// Gives the n-grams of words, the shortest first.
+///
+/// In a script without spaces a word is a character, which says little alone: there the pairs are
+/// given even where single words are all that is asked for, unless `paired` tells that pairs come
+/// from elsewhere.
+pub(super) fn of_words(
+    scratch: &mut Scratch,
+    (min, max): Sizes,
+    paired: bool,
+    mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if max > 1 {
+        return joined(scratch, min as usize..=max as usize, give);
     }
-
-    pub(super) fn char_ngrams(
-        &self,
-        scratch: &mut Scratch,
-        len: usize,
-        mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let Scratch { folded, bits, joined, .. } = scratch;
-        joined.clear();
-        let mut copied = 0;
-        let _ = runs::<false>(bits, len, |start, end| {
-            // A lone white-space character stays what it is: scikit-learn replaces `\s\s+`.
-            if characters(&folded[start..end]) > 1 {
-                joined.extend_from_slice(&folded[copied..start]);
-                joined.push(b' ');
-                copied = end;
-            }
-            ControlFlow::Continue(())
-        });
-        joined.extend_from_slice(&folded[copied..len]);
-        let len = joined.len();
-        joined.resize(len + SLACK, 0);
-        let (min, max) = self.options.ngram_range;
-        (min as usize..=max as usize)
-            .try_for_each(|n| each_ngram(&joined[..len], n, |start, end| give(joined, start, end)))
+    let Scratch { folded, spans, .. } = &*scratch;
+    spans.iter().try_for_each(|word| give(folded, word.start, word.end))?;
+    if !paired {
+        for pair in spans.windows(2).filter(|pair| pair[1].tight) {
+            give(folded, pair[0].start, pair[1].end)?;
+        }
     }
-
-    pub(super) fn char_ngrams_within_words(
-        &self,
-        scratch: &mut Scratch,
-        len: usize,
-        mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let Scratch { folded, bits, joined, .. } = scratch;
-        let (min, max) = self.options.ngram_range;
-        let longest = self.options.max_token_length.map_or(usize::MAX, |max| max as usize);
-        let mut word = |start: usize, end: usize| {
-            let count = characters(&folded[start..end]);
-            if count == 0 || count > longest {
-                return ControlFlow::Continue(());
-            }
-            joined.clear();
-            joined.push(b' ');
-            joined.extend_from_slice(&folded[start..end]);
-            joined.push(b' ');
-            let (len, count) = (joined.len(), count + 2);
-            joined.resize(len + SLACK, 0);
-            for n in min as usize..=max as usize {
-                if n >= count {
-                    // The whole word, only once however long n-grams may become.
-                    return give(joined, 0, len);
-                }
-                each_ngram(&joined[..len], n, |start, end| give(joined, start, end))?;
-            }
-            ControlFlow::Continue(())
-        };
-        let mut from = 0;
-        runs::<false>(bits, len, |start, end| {
-            let flow = word(from, start);
-            from = end;
-            flow
-        })?;
-        word(from, len)
-    }
+    ControlFlow::Continue(())
 }
 
-/// Calls `found` for each of the text's n-grams of characters.
-fn each_ngram(
-    text: &[u8],
-    n: usize,
-    mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
+fn joined(
+    scratch: &mut Scratch,
+    sizes: RangeInclusive<usize>,
+    mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let next = |at: usize| {
-        at + match text.get(at) {
-            None | Some(0..0xc0) => 1,
-            Some(0xc0..0xe0) => 2,
-            Some(0xe0..0xf0) => 3,
-            Some(0xf0..) => 4,
+    let Scratch { folded, spans, joined, places, .. } = scratch;
+    joined.clear();
+    places.clear();
+    for &Span { start, end, tight } in spans.iter() {
+        if !tight {
+            joined.push(b' ');
         }
-    };
-    let (mut start, mut end) = (0, 0);
-    for _ in 0..n {
-        end = next(end);
+        let to = joined.len();
+        joined.extend_from_slice(&folded[start..end]);
+        places.push((to, joined.len()));
     }
-    while end <= text.len() {
-        found(start, end)?;
-        start = next(start);
-        end = next(end);
+    joined.resize(joined.len() + SLACK, 0);
+    sizes.into_iter().try_for_each(|n| {
+        places.windows(n).try_for_each(|words| match words {
+            [only] => give(joined, only.0, only.1),
+            [first, .., last] => give(joined, first.0, last.1),
+            [] => ControlFlow::Break(()),
+        })
+    })
+}
+
+/// Pairs each word with those that follow it within the window (Siefkes et al. 2004).
+///
+/// The number of spaces between the two is their distance, and no word holds a space, so that
+/// pairs with different words or distances are different tokens. A pair at distance 1 is the
+/// n-gram of both; `paired` tells that those come from elsewhere.
+pub(super) fn sparse_bigrams(
+    scratch: &mut Scratch,
+    window: u32,
+    paired: bool,
+    mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Scratch { folded, spans, joined: pair, .. } = scratch;
+    for (at, first) in spans.iter().enumerate() {
+        pair.clear();
+        pair.extend_from_slice(&folded[first.start..first.end]);
+        let length = pair.len();
+        for (distance, second) in (1..window as usize).zip(&spans[at + 1..]) {
+            if distance == 1 && paired {
+                continue;
+            }
+            let spaces = if distance == 1 && second.tight { 0 } else { distance };
+            pair.truncate(length);
+            pair.resize(length + spaces, b' ');
+            pair.extend_from_slice(&folded[second.start..second.end]);
+            let len = pair.len();
+            pair.resize(len + SLACK, 0);
+            give(pair, 0, len)?;
+        }
     }
     ControlFlow::Continue(())
 }

@@ -5,50 +5,79 @@ use std::fmt;
 
 use crate::text::unicode::Folding;
 
-/// The longest n-gram on offer, in words or characters.
+/// The longest n-gram and the widest window on offer, in words or characters.
 pub const MAX_NGRAM: u32 = 255;
 
-/// What a token is.
+/// Shortest and longest n-gram.
+pub type Sizes = (u32, u32);
+
+/// Where words begin and end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Analyzer {
-    /// Words, or n-grams of words joined by a space.
+pub enum Boundaries {
+    /// Words are what `\b\w[\w\-]+\b` matches in the eyes of the host.
     #[default]
-    Word,
-    /// N-grams of characters, runs of white space first reduced to one space.
-    Char,
-    /// N-grams of the characters of each white-space separated word, padded with a space at both
-    /// ends; a padded word shorter than n is taken once, as it is.
-    CharWithinWords,
+    Python,
+    /// Words are those of Unicode's Standard Annex 29, symbols are words, too.
+    Unicode,
 }
 
-/// How messages become tokens.
+impl Boundaries {
+    /// The boundaries of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionsError::UnknownBoundaries`] when there are none.
+    pub fn named(name: &str) -> Result<Self, OptionsError> {
+        match name {
+            "python" => Ok(Self::Python),
+            "unicode" => Ok(Self::Unicode),
+            other => Err(OptionsError::UnknownBoundaries(other.into())),
+        }
+    }
+}
+
+/// How messages become tokens. Each kind of token is asked for by its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenizerOptions {
     /// Lower the case (after the accents, if those are stripped).
     pub lowercase: bool,
     /// Decompose (NFKD) and drop the combining characters.
     pub strip_accents: bool,
-    /// What a token is.
-    pub analyzer: Analyzer,
-    /// Shortest and longest n-gram, in words or characters.
-    pub ngram_range: (u32, u32),
+    /// Where words begin and end.
+    pub boundaries: Boundaries,
+    /// N-grams of words, joined by a space.
+    pub words: Option<Sizes>,
+    /// Orthogonal sparse bigrams: each word with each that follows it in a window of this many
+    /// words, joined by as many spaces as the second stands words behind the first.
+    pub sparse_bigrams: Option<u32>,
+    /// N-grams of characters, runs of white space first reduced to one space.
+    pub characters: Option<Sizes>,
+    /// N-grams of the characters of each white-space separated word, padded with a space at both
+    /// ends; a padded word shorter than n is taken once, as it is.
+    pub characters_within_words: Option<Sizes>,
     /// Words longer than this many characters are dropped, before n-grams are made: such a word
-    /// is a filler or a blob, and cutting it would give a word that nobody wrote. With
-    /// [`Analyzer::Char`], which has no words, it has no effect.
+    /// is a filler or a blob, and cutting it would give a word that nobody wrote. It has no effect
+    /// on n-grams of characters across words.
     pub max_token_length: Option<u32>,
     /// At most so many tokens of a message are given; the rest of the message is ignored.
     pub max_tokens: Option<u32>,
+    /// At most so many bytes of a message, as UTF-8, are read; the rest is ignored.
+    pub max_bytes: Option<u32>,
 }
 
 impl Default for TokenizerOptions {
     fn default() -> Self {
         Self {
+            words: Some((1, 1)),
             lowercase: true,
             strip_accents: true,
-            analyzer: Analyzer::Word,
-            ngram_range: (1, 1),
+            boundaries: Boundaries::Python,
+            sparse_bigrams: None,
+            characters: None,
+            characters_within_words: None,
             max_token_length: None,
             max_tokens: None,
+            max_bytes: None,
         }
     }
 }
@@ -60,19 +89,32 @@ impl TokenizerOptions {
     ///
     /// The first [`OptionsError`] found.
     pub fn validate(&self) -> Result<(), OptionsError> {
-        let (min, max) = self.ngram_range;
-        if min == 0 {
-            Err(OptionsError::ZeroNgram)
-        } else if min > max {
-            Err(OptionsError::ReversedNgramRange { min, max })
-        } else if max > MAX_NGRAM {
-            Err(OptionsError::LongNgram { max })
-        } else if self.max_token_length == Some(0) {
-            Err(OptionsError::ZeroTokenLength)
-        } else if self.max_tokens == Some(0) {
-            Err(OptionsError::ZeroTokens)
-        } else {
-            Ok(())
+        let sizes = [
+            ("words", self.words),
+            ("characters", self.characters),
+            ("characters_within_words", self.characters_within_words),
+        ];
+        for (name, (min, max)) in sizes.iter().filter_map(|&(name, sizes)| Some((name, sizes?))) {
+            if min == 0 || min > max || max > MAX_NGRAM {
+                return Err(OptionsError::Sizes { name, min, max });
+            }
+        }
+        if self.kinds() == 0 {
+            return Err(OptionsError::NoKind);
+        }
+        if let Some(window) = self.sparse_bigrams
+            && !(2..=MAX_NGRAM).contains(&window)
+        {
+            return Err(OptionsError::Window(window));
+        }
+        let limits = [
+            ("max_token_length", self.max_token_length),
+            ("max_tokens", self.max_tokens),
+            ("max_bytes", self.max_bytes),
+        ];
+        match limits.iter().find(|(_, limit)| *limit == Some(0)) {
+            Some(&(name, _)) => Err(OptionsError::Zero(name)),
+            None => Ok(()),
         }
     }
 
@@ -81,45 +123,63 @@ impl TokenizerOptions {
     pub fn folding(&self) -> Folding {
         Folding { lowercase: self.lowercase, strip_accents: self.strip_accents }
     }
+
+    /// How many kinds of tokens are asked for; n-grams and sparse bigrams of words are one.
+    #[must_use]
+    pub fn kinds(&self) -> usize {
+        usize::from(self.has_words())
+            + usize::from(self.characters.is_some())
+            + usize::from(self.characters_within_words.is_some())
+    }
+
+    /// Whether words are asked for, alone or together.
+    #[must_use]
+    pub fn has_words(&self) -> bool {
+        self.words.is_some() || self.sparse_bigrams.is_some()
+    }
 }
 
 /// Why options were refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// An n-gram needs at least one word or character.
-    ZeroNgram,
-    /// The n-gram range is empty.
-    ReversedNgramRange {
+    /// No boundaries have this name.
+    UnknownBoundaries(String),
+    /// The sizes of n-grams are no range from 1 to [`MAX_NGRAM`].
+    Sizes {
+        /// The option.
+        name: &'static str,
         /// The lower end given.
         min: u32,
         /// The upper end given.
         max: u32,
     },
-    /// The n-gram range reaches beyond [`MAX_NGRAM`].
-    LongNgram {
-        /// The upper end given.
-        max: u32,
-    },
-    /// No token could be short enough.
-    ZeroTokenLength,
-    /// No token could be given.
-    ZeroTokens,
+    /// A window of fewer than two words has no pair, one of more than [`MAX_NGRAM`] too many.
+    Window(u32),
+    /// A limit of nothing leaves no token.
+    Zero(&'static str),
+    /// No kind of token is asked for.
+    NoKind,
 }
 
 impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ZeroNgram => f.write_str("the n-gram range must start at 1 or more"),
-            Self::ReversedNgramRange { min, max } => {
-                write!(f, "the n-gram range ends at {max}, before its start at {min}")
+            Self::UnknownBoundaries(name) => {
+                write!(f, "boundaries must be 'python' or 'unicode', not {name:?}")
             }
-            Self::LongNgram { max } => {
-                write!(f, "the n-gram range ends at {max}, above the limit of {MAX_NGRAM}")
+            Self::Sizes { name, min, max } => write!(
+                f,
+                "{name} must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ \
+                 {MAX_NGRAM}, not ({min}, {max})"
+            ),
+            Self::Window(window) => {
+                write!(f, "sparse_bigrams must be a window of 2 to {MAX_NGRAM} words, not {window}")
             }
-            Self::ZeroTokenLength => {
-                f.write_str("the longest token must be of 1 character or more")
-            }
-            Self::ZeroTokens => f.write_str("the number of tokens of a message must be 1 or more"),
+            Self::Zero(name) => write!(f, "{name} must be None or 1 or more, not 0"),
+            Self::NoKind => f.write_str(
+                "no token is asked for: give words, sparse_bigrams, characters or \
+                 characters_within_words",
+            ),
         }
     }
 }

@@ -2,49 +2,59 @@
 
 use std::ops::ControlFlow;
 
-use super::{Scratch, Tokenizer};
+use super::Scratch;
+use super::scratch::Span;
 
-impl Tokenizer {
-    /// Calls `found` with the start and end of each word in the folded text.
-    #[inline(always)]
-    pub(super) fn words(
-        &self,
-        scratch: &Scratch,
-        len: usize,
-        mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let text = &scratch.folded[..len];
-        let longest = self.options.max_token_length.map_or(usize::MAX, |max| max as usize);
-        runs::<true>(&scratch.bits, len, |start, end| {
-            let (mut start, mut end) = (start, end);
-            if scratch.plain {
-                // Such a run is a word as it is.
-                if end - start > longest {
-                    return ControlFlow::Continue(());
-                }
-                return found(start, end);
-            }
-            if text[start] == b'-' || text[end - 1] == b'-' {
-                while start < end && text[start] == b'-' {
-                    start += 1;
-                }
-                while start < end && text[end - 1] == b'-' {
-                    end -= 1;
-                }
-                if end - start < 2 {
-                    return ControlFlow::Continue(());
-                }
-            }
-            // Only one character in several bytes is left to be found too short.
-            if text[start] >= 0xc0 && end - start <= 4 && characters(&text[start..end]) < 2 {
+/// Calls `found` with the start and end of each word in the folded text, as `\b\w[\w\-]+\b`
+/// matches them.
+#[inline(always)]
+pub(super) fn words(
+    scratch: &Scratch,
+    len: usize,
+    longest: usize,
+    mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let text = &scratch.folded[..len];
+    runs::<true>(&scratch.bits, len, |start, end| {
+        let (mut start, mut end) = (start, end);
+        if scratch.plain {
+            // Such a run is a word as it is.
+            if end - start > longest {
                 return ControlFlow::Continue(());
             }
-            if end - start > longest && characters(&text[start..end]) > longest {
+            return found(start, end);
+        }
+        if text[start] == b'-' || text[end - 1] == b'-' {
+            while start < end && text[start] == b'-' {
+                start += 1;
+            }
+            while start < end && text[end - 1] == b'-' {
+                end -= 1;
+            }
+            if end - start < 2 {
                 return ControlFlow::Continue(());
             }
-            found(start, end)
-        })
-    }
+        }
+        // Only one character in several bytes is left to be found too short.
+        if text[start] >= 0xc0 && end - start <= 4 && characters(&text[start..end]) < 2 {
+            return ControlFlow::Continue(());
+        }
+        if end - start > longest && characters(&text[start..end]) > longest {
+            return ControlFlow::Continue(());
+        }
+        found(start, end)
+    })
+}
+
+/// Writes the words to the scratch's spans.
+pub(super) fn find_words(scratch: &mut Scratch, len: usize, longest: usize) {
+    let mut spans = std::mem::take(&mut scratch.spans);
+    spans.clear();
+    let _ = words(scratch, len, longest, |start, end| {
+        spans.push(Span { start, end, tight: false });
+        ControlFlow::Continue(())
+    });
+    scratch.spans = spans;
 }
 
 /// The number of characters of UTF-8 text.

@@ -7,6 +7,15 @@ pub(super) const SLACK: usize = 2 * BLOCK;
 /// A buffer that grew beyond this, in bytes, is given back after the message.
 const KEPT_BYTES: usize = 1 << 20;
 
+/// A word in the folded text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether it follows the word before it without a space, in a script that has none.
+    pub(super) tight: bool,
+}
+
 /// Buffers that are used again from message to message. One for each thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -17,10 +26,16 @@ pub struct Scratch {
     pub(super) bits: Vec<u64>,
     /// Whether the folded text is of nothing but ASCII without hyphens.
     pub(super) plain: bool,
-    /// Words put side by side with a space between them, for n-grams.
+    /// The words of the folded text, where they are needed more than once.
+    pub(super) spans: Vec<Span>,
+    /// Words or characters put side by side with a space between them, for n-grams.
     pub(super) joined: Vec<u8>,
-    /// Where those words lie in `joined`.
-    pub(super) spans: Vec<(usize, usize)>,
+    /// Where the words lie in `joined`.
+    pub(super) places: Vec<(usize, usize)>,
+    /// What stands before each token.
+    pub(super) lead: Vec<u8>,
+    /// A token behind its lead.
+    pub(super) led: Vec<u8>,
 }
 
 impl Scratch {
@@ -32,9 +47,11 @@ impl Scratch {
 
     /// Gives back memory that one huge message took, lest it be held for ever.
     pub(super) fn shrink(&mut self) {
-        let spans = self.spans.capacity() * size_of::<(usize, usize)>();
+        let spans = self.spans.capacity() * size_of::<Span>();
+        let places = self.places.capacity() * size_of::<(usize, usize)>();
         // The bits take an eighth of what the text takes.
-        if self.folded.capacity().max(self.joined.capacity()).max(spans) > KEPT_BYTES {
+        let texts = [&self.folded, &self.joined, &self.led].map(Vec::capacity);
+        if texts.into_iter().fold(spans.max(places), usize::max) > KEPT_BYTES {
             *self = Self::default();
         }
     }

@@ -3,8 +3,33 @@ use crate::text::unicode::StandardFacts;
 use std::hash::RandomState;
 use std::sync::OnceLock;
 
-fn options(analyzer: Analyzer, ngram_range: (u32, u32)) -> TokenizerOptions {
-    TokenizerOptions { analyzer, ngram_range, ..TokenizerOptions::default() }
+const NONE: TokenizerOptions = TokenizerOptions {
+    lowercase: true,
+    strip_accents: true,
+    boundaries: Boundaries::Python,
+    words: None,
+    sparse_bigrams: None,
+    characters: None,
+    characters_within_words: None,
+    max_token_length: None,
+    max_tokens: None,
+    max_bytes: None,
+};
+
+fn words(sizes: Sizes) -> TokenizerOptions {
+    TokenizerOptions { words: Some(sizes), ..NONE }
+}
+
+fn sparse(window: u32) -> TokenizerOptions {
+    TokenizerOptions { sparse_bigrams: Some(window), ..NONE }
+}
+
+fn characters(sizes: Sizes) -> TokenizerOptions {
+    TokenizerOptions { characters: Some(sizes), ..NONE }
+}
+
+fn within_words(sizes: Sizes) -> TokenizerOptions {
+    TokenizerOptions { characters_within_words: Some(sizes), ..NONE }
 }
 
 /// The tokens, folded by the host where needed; every hash is checked.
@@ -148,7 +173,7 @@ fn random_texts_give_what_the_pattern_matches() {
 
 #[test]
 fn word_ngrams_come_shortest_first() {
-    let of = |range| tokens_of(options(Analyzer::Word, range), "One two, a three!");
+    let of = |range| tokens_of(words(range), "One two, a three!");
     assert_eq!(of((1, 2)), ["one", "two", "three", "one two", "two three"]);
     assert_eq!(of((2, 3)), ["one two", "two three", "one two three"]);
     assert_eq!(of((4, 5)), [""; 0]);
@@ -156,7 +181,7 @@ fn word_ngrams_come_shortest_first() {
 
 #[test]
 fn char_ngrams_reduce_white_space() {
-    let of = |range, text: &str| tokens_of(options(Analyzer::Char, range), text);
+    let of = |range, text: &str| tokens_of(characters(range), text);
     assert_eq!(of((1, 2), "Ab\n c"), ["a", "b", " ", "c", "ab", "b ", " c"]);
     assert_eq!(of((1, 1), "a\nb\u{3000}\u{3000}é"), ["a", "\n", "b", " ", "e"]);
     assert_eq!(of((3, 3), "日本"), [""; 0]);
@@ -167,10 +192,24 @@ fn char_ngrams_reduce_white_space() {
 
 #[test]
 fn char_ngrams_within_words_are_padded() {
-    let of = |range, text: &str| tokens_of(options(Analyzer::CharWithinWords, range), text);
+    let of = |range, text: &str| tokens_of(within_words(range), text);
     assert_eq!(of((2, 3), "ab  c"), [" a", "ab", "b ", " ab", "ab ", " c", "c ", " c "]);
     assert_eq!(of((4, 6), "a 日é\u{301}"), [" a ", " 日e "]);
     assert_eq!(of((2, 2), " \n\t "), [""; 0]);
+}
+
+#[test]
+fn sparse_bigrams_tell_words_and_distance() {
+    let of = |text: &str| tokens_of(sparse(5), text);
+    assert_eq!(of("ab"), [""; 0]);
+    assert_eq!(of("Ab c cd-e É\u{301}é"), ["ab cd-e", "ab  ee", "cd-e ee"]);
+    assert_eq!(
+        of("w1 w2 w3 w4 w5 w6"),
+        [
+            "w1 w2", "w1  w3", "w1   w4", "w1    w5", "w2 w3", "w2  w4", "w2   w5", "w2    w6",
+            "w3 w4", "w3  w5", "w3   w6", "w4 w5", "w4  w6", "w5 w6"
+        ]
+    );
 }
 
 #[test]
@@ -180,19 +219,140 @@ fn limits_hold() {
     assert_eq!(tokens_of(short, "one three two a-b- long-er"), ["one", "two", "a-b"]);
     assert_eq!(tokens_of(short, "one three two"), ["one", "two"]);
     assert_eq!(tokens_of(short, "日本語 日本語語 éèé"), ["日本語", "eee"]);
-    let pairs = TokenizerOptions { ngram_range: (2, 2), ..short };
+    let pairs = TokenizerOptions { words: Some((2, 2)), ..short };
     assert_eq!(tokens_of(pairs, "one three two"), ["one two"]);
-    let within = TokenizerOptions { analyzer: Analyzer::CharWithinWords, ..pairs };
+    let two = Some(2);
+    let few = TokenizerOptions { max_token_length: Some(3), max_tokens: two, ..sparse(5) };
+    assert_eq!(tokens_of(few, "one three two six ten"), ["one two", "one  six"]);
+    let within = TokenizerOptions { max_token_length: Some(3), ..within_words((2, 2)) };
     assert_eq!(tokens_of(within, "ab long"), [" a", "ab", "b "]);
-    for (analyzer, tokens) in [
-        (Analyzer::Word, ["aa", "bb"]),
-        (Analyzer::Char, ["a", "a"]),
-        (Analyzer::CharWithinWords, [" ", "a"]),
-    ] {
-        for ngram_range in [(1, 1), (1, 3)] {
-            let few = TokenizerOptions { analyzer, ngram_range, max_tokens: Some(2), ..base };
+    for sizes in [(1, 1), (1, 3)] {
+        for (options, tokens) in [
+            (words(sizes), ["aa", "bb"]),
+            (characters(sizes), ["a", "a"]),
+            (within_words(sizes), [" ", "a"]),
+        ] {
+            let few = TokenizerOptions { max_tokens: two, ..options };
             assert_eq!(tokens_of(few, "aa bb cc dd"), tokens);
         }
+    }
+    for (max, tokens) in [
+        (1, &[][..]),
+        (2, &["aa"]),
+        (5, &["aa", "bb"]),
+        (9, &["aa", "bb"]),
+        (10, &["aa", "bb", "ee"]),
+    ] {
+        let start = TokenizerOptions { max_bytes: Some(max), ..base };
+        assert_eq!(tokens_of(start, "aa bb éé"), tokens, "{max}");
+    }
+}
+
+#[test]
+fn kinds_together_are_marked() {
+    let all = TokenizerOptions {
+        characters: Some((2, 3)),
+        characters_within_words: Some((3, 3)),
+        ..words((1, 2))
+    };
+    let expected = [
+        "ab", "cd", "ab cd", "\tab", "\tb ", "\t c", "\tcd", "\tab ", "\tb c", "\t cd", "\u{b} ab",
+        "\u{b}ab ", "\u{b} cd", "\u{b}cd ",
+    ];
+    assert_eq!(tokens_of(all, "Ab Cd"), expected);
+    // Of all lengths, about the longest short one.
+    let text = "abcdefghijklmnopqrst";
+    let long = TokenizerOptions { characters: Some((1, 20)), ..words((1, 1)) };
+    let tokens = tokens_of(long, text);
+    let mut expected = vec![text.to_owned()];
+    for n in 1..=20 {
+        expected.extend((0..=20 - n).map(|at| format!("\t{}", &text[at..at + n])));
+    }
+    assert_eq!(tokens, expected);
+    for max in 1..=expected.len() {
+        let few = TokenizerOptions { max_tokens: Some(max as u32), ..long };
+        assert_eq!(tokens_of(few, text), expected[..max]);
+    }
+}
+
+#[test]
+fn a_pair_side_by_side_is_given_once() {
+    let both = |sizes| TokenizerOptions { sparse_bigrams: Some(3), ..words(sizes) };
+    let pairs = ["aa", "bb", "cc", "aa bb", "aa  cc", "bb cc"];
+    assert_eq!(tokens_of(both((1, 1)), "aa bb cc"), pairs);
+    let pairs = ["aa", "bb", "cc", "aa bb", "bb cc", "aa  cc"];
+    assert_eq!(tokens_of(both((1, 2)), "aa bb cc"), pairs);
+}
+
+fn unicode(options: TokenizerOptions, text: &str) -> Vec<String> {
+    let boundaries = Boundaries::Unicode;
+    tokens_of(TokenizerOptions { boundaries, strip_accents: false, ..options }, text)
+}
+
+#[test]
+fn unicode_words_are_of_every_script() {
+    let of = |text: &str| unicode(words((1, 1)), text);
+    assert_eq!(
+        of("Can't we-won a.b 3,14 U.S.A. x_1"),
+        ["can't", "we", "-", "won", "a.b", "3,14", "u.s.a", ".", "x_1"]
+    );
+    assert_eq!(of("हिन्दी में"), ["हिन्दी", "में"]);
+    assert_eq!(of("café e\u{301}te\u{301} ΟΔΟΣ"), ["café", "e\u{301}te\u{301}", "οδος"]);
+    assert_eq!(of("日本 go 中国"), ["日", "本", "go", "中", "国", "日本", "中国"]);
+    assert_eq!(of("ไป カナ"), ["ไ", "ป", "カ", "ナ", "ไป", "カナ"]);
+    assert_eq!(of("한국어 메일"), ["한국어", "메일"]);
+    assert_eq!(of("\u{200b} \u{301} \0 \u{7}x"), ["x"]);
+}
+
+#[test]
+fn symbols_are_unicode_words() {
+    let of = |text: &str| unicode(words((1, 1)), text);
+    assert_eq!(
+        of("WIN £100!!! @ #1 50% off!!!!!!?!"),
+        ["win", "£", "100", "!!!", "@", "#", "1", "50", "%", "off", "!!!", "?", "!"]
+    );
+    assert_eq!(of("€€ 😀😀😀😀 👨‍👩‍👧👨‍👩‍👧 ok♥️"), ["€€", "😀😀😀", "👨‍👩‍👧👨‍👩‍👧", "ok", "♥️"]);
+    let short = TokenizerOptions { max_token_length: Some(2), ..words((1, 1)) };
+    assert_eq!(unicode(short, "abc ab !!! éééé"), ["ab", "!!"]);
+}
+
+#[test]
+fn unicode_ngrams_keep_scripts_without_spaces_tight() {
+    assert_eq!(unicode(words((2, 2)), "go 日本 x"), ["go 日", "日本", "本 x"]);
+    assert_eq!(unicode(words((1, 2)), "日本語"), ["日", "本", "語", "日本", "本語"]);
+    let sparse = |sizes| TokenizerOptions { sparse_bigrams: Some(3), ..words(sizes) };
+    assert_eq!(unicode(sparse((1, 1)), "日本語"), ["日", "本", "語", "日本", "日  語", "本語"]);
+    assert_eq!(unicode(sparse((1, 2)), "日本語"), ["日", "本", "語", "日本", "本語", "日  語"]);
+}
+
+#[test]
+fn ascii_is_cut_as_the_rules_cut_it() {
+    use unicode_segmentation::UnicodeSegmentation;
+    let alphabet: Vec<char> = "aB09_.,;:'\"-!$ \x01".chars().collect();
+    let mut state = 5;
+    for _ in 0..2000 {
+        let text: String =
+            (0..random(&mut state) % 12).map(|_| alphabet[random(&mut state) % 16]).collect();
+        let keep = TokenizerOptions { lowercase: false, ..words((1, 1)) };
+        let mut expected: Vec<String> = Vec::new();
+        for part in text.split(' ') {
+            let mut run = 0;
+            let mut last = "";
+            for segment in part.split_word_bounds() {
+                let symbol = !segment.contains(|c: char| c.is_alphanumeric() || c == '_');
+                run = if symbol && segment == last { run + 1 } else { 1 };
+                last = segment;
+                if segment == "\x01" || run > 3 {
+                    continue;
+                }
+                if run > 1 {
+                    expected.last_mut().expect("a run").push_str(segment);
+                } else {
+                    expected.push(segment.into());
+                }
+            }
+        }
+        assert_eq!(unicode(keep, &text), expected, "{text:?}");
     }
 }
 
@@ -201,20 +361,29 @@ fn bad_options_are_refused() {
     let base = TokenizerOptions::default();
     let check = |options: TokenizerOptions| options.validate();
     assert_eq!(check(base), Ok(()));
-    for (ngram_range, error) in [
-        ((0, 1), OptionsError::ZeroNgram),
-        ((2, 1), OptionsError::ReversedNgramRange { min: 2, max: 1 }),
-        ((1, 256), OptionsError::LongNgram { max: 256 }),
-    ] {
-        assert_eq!(check(TokenizerOptions { ngram_range, ..base }), Err(error));
+    assert_eq!(check(NONE), Err(OptionsError::NoKind));
+    for (min, max) in [(0, 1), (2, 1), (1, 256)] {
+        let sizes = |name| Err(OptionsError::Sizes { name, min, max });
+        assert_eq!(check(words((min, max))), sizes("words"));
+        assert_eq!(check(characters((min, max))), sizes("characters"));
+        assert_eq!(check(within_words((min, max))), sizes("characters_within_words"));
+    }
+    for window in [0, 1, 256] {
+        assert_eq!(check(sparse(window)), Err(OptionsError::Window(window)));
     }
     let none = TokenizerOptions { max_token_length: Some(0), ..base };
-    assert_eq!(check(none), Err(OptionsError::ZeroTokenLength));
+    assert_eq!(check(none), Err(OptionsError::Zero("max_token_length")));
+    let none = TokenizerOptions { max_bytes: Some(0), ..base };
+    assert_eq!(check(none), Err(OptionsError::Zero("max_bytes")));
     let none = TokenizerOptions { max_tokens: Some(0), ..base };
-    assert_eq!(Tokenizer::new(none).err(), Some(OptionsError::ZeroTokens));
+    assert_eq!(Tokenizer::new(none).err(), Some(OptionsError::Zero("max_tokens")));
     assert_eq!(
-        OptionsError::ReversedNgramRange { min: 2, max: 1 }.to_string(),
-        "the n-gram range ends at 1, before its start at 2"
+        OptionsError::Sizes { name: "words", min: 2, max: 1 }.to_string(),
+        "words must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ 255, not (2, 1)"
+    );
+    assert_eq!(
+        Boundaries::named("river").map_err(|error| error.to_string()),
+        Err("boundaries must be 'python' or 'unicode', not \"river\"".into())
     );
 }
 

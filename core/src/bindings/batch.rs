@@ -1,0 +1,47 @@
+//! Batches of messages.
+
+use crate::bindings::errors::raise;
+use crate::bindings::messages::Item;
+use crate::bindings::tokenizer::NativeTokenizer;
+use crate::counts::batch::{Matrix, Messages};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyList;
+
+/// Many messages, checked and ready to be read without the GIL.
+#[pyclass(frozen, module = "streamnb._core")]
+pub struct Batch {
+    pub messages: Messages<Item>,
+}
+
+#[pymethods]
+impl Batch {
+    /// The messages of a list: strings, or mappings of tokens to counts.
+    #[new]
+    fn new(tokenizer: &NativeTokenizer, messages: &Bound<'_, PyList>) -> PyResult<Self> {
+        let items = messages.iter().map(|x| tokenizer.item(&x)).collect::<PyResult<_>>()?;
+        Ok(Batch { messages: Messages::Items(items) })
+    }
+
+    /// The rows of a sparse matrix, given as its indptr, indices and data and the word of each
+    /// column.
+    #[staticmethod]
+    fn from_rows(
+        py: Python<'_>,
+        indptr: PyBuffer<i64>,
+        indices: PyBuffer<i64>,
+        data: PyBuffer<f64>,
+        words: Vec<PyBackedStr>,
+    ) -> PyResult<Self> {
+        let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+        let (indptr, indices) = (indptr.to_vec(py)?, indices.to_vec(py)?);
+        let matrix = Matrix::new(&indptr, &indices, &data.to_vec(py)?, &words);
+        let matrix = matrix.map_err(|error| raise(py, error))?;
+        Ok(Batch { messages: Messages::Matrix(matrix) })
+    }
+
+    fn __len__(&self) -> usize {
+        self.messages.len()
+    }
+}

@@ -1,0 +1,76 @@
+//! Functions on arrays, and the measure of tokenising.
+
+use crate::bindings::arrays::bytes_of;
+use crate::bindings::batch::Batch;
+use crate::bindings::errors::{not_ready, raise};
+use crate::bindings::tokenizer::NativeTokenizer;
+use crate::counts::batch::{AsMessage, Messages};
+use crate::statistics::split::Limits;
+use crate::statistics::{cooccurrence, grow};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Tokenises and hashes the texts of a batch and does nothing else: the limit that learning and
+/// predicting are measured against. Returns the sum of the hashes.
+#[pyfunction]
+pub fn tokenize_and_hash(
+    py: Python<'_>,
+    tokenizer: &NativeTokenizer,
+    batch: &Batch,
+) -> PyResult<u64> {
+    let sum = py.detach(|| {
+        let mut sum = 0u64;
+        if let Messages::Items(items) = &batch.messages {
+            for item in items {
+                tokenizer.cut(&item.as_message(), |token| sum = sum.wrapping_add(token.hash))?;
+            }
+        }
+        Ok(sum)
+    });
+    sum.map_err(|error| not_ready(py, error))
+}
+
+/// For each word, the sum of the squared weights of documents it shares with each other word, as
+/// bytes; the documents are a sparse documents × words matrix of ascending word ids.
+#[pyfunction]
+pub fn cooccurrence_squares<'py>(
+    py: Python<'py>,
+    indptr: PyBuffer<i64>,
+    word_ids: PyBuffer<i64>,
+    weights: PyBuffer<f64>,
+    n_words: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (indptr, ids, weights) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, weights.to_vec(py)?);
+    let sums = py
+        .detach(|| cooccurrence::squares(&indptr, &ids, &weights, n_words))
+        .map_err(|error| raise(py, error))?;
+    Ok(bytes_of(py, &sums))
+}
+
+/// For each word, the least depth at which the tree that documents grow is split on it, that of the
+/// root being 1, and 0 where it is on none: int64, as bytes. The documents are a sparse documents ×
+/// words matrix of ascending word ids; `word_order` has the words in the order of their bytes.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+pub fn split_depths<'py>(
+    py: Python<'py>,
+    indptr: PyBuffer<i64>,
+    word_ids: PyBuffer<i64>,
+    class_ids: PyBuffer<i64>,
+    weights: PyBuffer<f64>,
+    word_order: PyBuffer<i64>,
+    n_words: usize,
+    n_classes: usize,
+    max_depth: usize,
+    min_samples_leaf: f64,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
+    let (weights, order) = (weights.to_vec(py)?, word_order.to_vec(py)?);
+    let depths = py.detach(|| {
+        let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
+        let rows = grow::DocumentRows { indptr, ids, classes, weights, n_classes };
+        grow::depths(&rows, &order, Limits { max_depth, min_samples_leaf }, n_words)
+    });
+    Ok(bytes_of(py, &depths.map_err(|error| raise(py, error))?))
+}

@@ -1,0 +1,136 @@
+//! Learning and unlearning, of messages and of whole stores.
+
+use crate::bindings::batch::Batch;
+use crate::bindings::errors::{not_ready, raise};
+use crate::bindings::messages::read_weight;
+use crate::bindings::scoring::Scoring;
+use crate::bindings::scratch::with_scratch;
+use crate::bindings::store::CountStore;
+use crate::counts::rows::ClassId;
+use crate::counts::store::Store;
+use crate::scoring::scratch::Scratch;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use std::collections::HashMap;
+
+#[pymethods]
+impl CountStore {
+    /// Gives messages instance weights as they are learned from now on, by how probable their class
+    /// is by this scoring. The store is one of messages with instance weights.
+    fn weigh_instances(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
+        let inner = scoring.inner.clone();
+        py.detach(|| self.write_detached(|store| store.weigh_instances(inner)))
+            .map_err(|error| raise(py, error))
+    }
+
+    /// Learns one message.
+    fn learn(
+        &self,
+        x: &Bound<'_, PyAny>,
+        class_id: ClassId,
+        weight: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let py = x.py();
+        let weight = read_weight(weight)?;
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.write(py, |store| {
+                with_scratch(|Scratch { tokens, bag, .. }| {
+                    message.learn(store, tokenizer, tokens, bag, class_id, weight)
+                })
+            })
+        })?
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Learns the messages of a batch from `start` to before `stop`, each with the class id that
+    /// stands at its place.
+    fn learn_many(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        class_ids: &Bound<'_, PyList>,
+        weight: &Bound<'_, PyAny>,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<()> {
+        let weight = read_weight(weight)?;
+        // Item by item, which for a list is several times as fast as extracting a sequence.
+        let class_ids =
+            class_ids.iter().map(|id| id.extract()).collect::<PyResult<Vec<ClassId>>>()?;
+        let (messages, range) = (&batch.messages, start..stop);
+        messages.check(&range, &class_ids).map_err(|error| raise(py, error))?;
+        let tokenizer = &self.tokenizer.get().inner;
+        let learned = py.detach(|| {
+            self.write_detached(|store| {
+                with_scratch(|Scratch { tokens, bag, .. }| {
+                    messages.learn(store, tokenizer, tokens, bag, range, &class_ids, weight)
+                })
+            })
+        });
+        learned.map_err(|error| not_ready(py, error))?.map_err(|error| raise(py, error))
+    }
+
+    /// Unlearns one message; returns whether its class still has documents.
+    fn unlearn(
+        &self,
+        x: &Bound<'_, PyAny>,
+        class_id: ClassId,
+        weight: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let py = x.py();
+        let weight = read_weight(weight)?;
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.write(py, |store| {
+                with_scratch(|Scratch { tokens, bag, .. }| {
+                    message.unlearn(store, tokenizer, tokens, bag, class_id, weight)
+                })
+            })
+        })?
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Adds all that another store learned; `class_ids` maps its classes to this store's.
+    fn merge(&self, py: Python<'_>, other: &CountStore, class_ids: Vec<ClassId>) -> PyResult<()> {
+        py.detach(|| {
+            // A copy: two stores that merge each other must not wait for each other's lock.
+            let other = other.read_detached(Store::clone);
+            self.write_detached(|store| store.merge(&other, &class_ids))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Takes back all that another store learned.
+    fn subtract(
+        &self,
+        py: Python<'_>,
+        other: &CountStore,
+        class_ids: Vec<ClassId>,
+    ) -> PyResult<()> {
+        py.detach(|| {
+            let other = other.read_detached(Store::clone);
+            self.write_detached(|store| store.subtract(&other, &class_ids))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Forgets all but the `keep` words with the highest document frequency.
+    fn prune(&self, py: Python<'_>, keep: usize) {
+        py.detach(|| self.write_detached(|store| store.prune(keep)));
+    }
+
+    /// Says how many values attributes have, learned or not.
+    fn declare(&self, py: Python<'_>, values: HashMap<String, u32>) {
+        self.write(py, |store| {
+            values.iter().for_each(|(name, &count)| store.declare(name.as_bytes(), count));
+        });
+    }
+
+    /// Renames words, which never stand in the same document if they get the same name.
+    fn rename(&self, py: Python<'_>, names: HashMap<String, String>) {
+        let names = names.into_iter().map(|(old, new)| (old.into_bytes(), new.into_bytes()));
+        let names = names.collect();
+        py.detach(|| self.write_detached(|store| store.rename(&names)));
+    }
+}

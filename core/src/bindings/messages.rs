@@ -1,0 +1,89 @@
+//! Messages taken out of Python, checked.
+
+use crate::bindings::errors::input_error;
+use crate::counts::batch::AsMessage;
+use crate::counts::message::{Message, WordCounts, check_count};
+use crate::counts::store::check_weight;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyDict, PyFloat, PyString};
+
+/// A message taken out of Python, readable without the GIL.
+pub enum Item {
+    Text(PyBackedStr),
+    Owned(String),
+    Folded(String),
+    Counts(WordCounts),
+}
+
+impl AsMessage for Item {
+    fn as_message(&self) -> Message<'_> {
+        match self {
+            Item::Text(text) => Message::Text(text),
+            Item::Owned(text) => Message::Text(text),
+            Item::Folded(text) => Message::Folded(text),
+            Item::Counts(counts) => Message::Counts(counts),
+        }
+    }
+}
+
+/// The counts of a mapping, checked; zeros are left out, as they say nothing.
+pub fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
+    let py = x.py();
+    let converted;
+    let mapping = match x.cast::<PyDict>() {
+        Ok(mapping) => mapping,
+        Err(_) => {
+            converted = inputs(py)?.call_method1("as_dict", (x,))?.cast_into::<PyDict>()?;
+            &converted
+        }
+    };
+    let mut counts = WordCounts::default();
+    for (key, value) in mapping.iter() {
+        let given = match value.cast_exact::<PyFloat>() {
+            Ok(float) => float.value(),
+            Err(_) => match value.extract::<f64>() {
+                Ok(count) => count,
+                Err(_) => return Err(bad_count(&key, &value)),
+            },
+        };
+        let checked = check_count(given, "");
+        let Ok(count) = checked else { return Err(bad_count(&key, &value)) };
+        let Some(count) = count else { continue };
+        match key.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
+            Some(word) => counts.push(word.as_bytes(), count),
+            // An n-gram as river gives it, an integer feature, or no word at all.
+            None => {
+                let name = inputs(py)?.call_method1("token_name", (&key,))?;
+                counts.push(name.cast::<PyString>()?.to_str()?.as_bytes(), count);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// A message's weight, checked.
+pub fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let given = match weight.cast_exact::<PyFloat>() {
+        Ok(float) => float.value(),
+        Err(_) => weight.extract::<f64>().unwrap_or(f64::NAN),
+    };
+    check_weight(given).map_err(|error| match weight.repr() {
+        Ok(shown) => input_error(weight.py(), format!("{error}: {shown} was given")),
+        Err(error) => error,
+    })?;
+    Ok(given)
+}
+
+fn inputs(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("streamnb.text.inputs")
+}
+
+fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
+    let message = inputs(key.py())
+        .and_then(|inputs| inputs.call_method1("bad_count", (key, value))?.extract::<String>());
+    match message {
+        Ok(message) => input_error(key.py(), message),
+        Err(error) => error,
+    }
+}

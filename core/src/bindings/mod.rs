@@ -1,0 +1,30 @@
+//! Everything that knows Python: a file for each class, arguments in and results out, no more.
+
+mod arrays;
+mod batch;
+mod errors;
+mod exports;
+mod functions;
+mod host;
+mod learning;
+mod messages;
+mod options;
+mod predicting;
+mod scoring;
+mod scratch;
+mod statistics;
+mod store;
+mod tokenizer;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<tokenizer::NativeTokenizer>()?;
+    module.add_class::<batch::Batch>()?;
+    module.add_class::<scoring::Scoring>()?;
+    module.add_class::<store::CountStore>()?;
+    module.add_function(wrap_pyfunction!(functions::cooccurrence_squares, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::split_depths, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::tokenize_and_hash, module)?)
+}

@@ -1,0 +1,49 @@
+//! How a model scores.
+
+use crate::bindings::errors::raise;
+use crate::bindings::options::read_options;
+use crate::scoring::options::Options;
+use crate::scoring::scorer;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// How a model scores: an immutable value.
+#[pyclass(frozen, module = "streamnb._core")]
+pub struct Scoring {
+    pub inner: Arc<scorer::Scoring>,
+}
+
+#[pymethods]
+impl Scoring {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut chosen = Options::default();
+        read_options("Scoring()", options, |name, value| {
+            match name {
+                "event" => chosen.event = value.extract()?,
+                "alpha" => chosen.alpha = value.extract()?,
+                "prior" => chosen.prior = value.extract()?,
+                "unseen" => chosen.unseen = value.extract()?,
+                "vocabulary_size" => chosen.vocabulary_size = value.extract()?,
+                "hidden" => chosen.hidden = value.extract()?,
+                "effective" => chosen.effective = value.extract()?,
+                "factor" => chosen.factor = value.extract()?,
+                "factors" => chosen.factors = value.extract::<Option<_>>()?.unwrap_or_default(),
+                "weights" => chosen.weights = value.extract()?,
+                "instance_weights" => chosen.instance_weights = value.extract()?,
+                "neighbourhood" => chosen.neighbourhood = value.extract()?,
+                "n_neighbors" => chosen.n_neighbors = value.extract()?,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        let inner = chosen.scoring().map_err(|error| raise(py, error))?;
+        Ok(Scoring { inner: Arc::new(inner) })
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+}

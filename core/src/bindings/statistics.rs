@@ -1,0 +1,237 @@
+//! Statistics swapped in, and those in use as arrays.
+
+use crate::bindings::arrays::bytes_of;
+use crate::bindings::errors::raise;
+use crate::bindings::store::CountStore;
+use crate::counts::attributes::{self, AttributeId};
+use crate::counts::statistic::{Exported, Statistic};
+use crate::counts::store::Store;
+use crate::statistics::effective::{Effective, EffectiveArrays};
+use crate::statistics::fitted_weights::FittedWeights;
+use crate::statistics::grow::Sample;
+use crate::statistics::hoeffding::Hoeffding;
+use crate::statistics::packages::{Member, Packages};
+use crate::statistics::parents::Parents;
+use crate::statistics::split::Limits;
+use crate::statistics::tree::Tree;
+use crate::statistics::word_weights::{WeightArrays, Weights};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+impl CountStore {
+    /// Swaps a statistic in that changes with ids only. False, with nothing changed, if ids changed
+    /// their meaning since `layout`. The one that was in use is dropped once the lock is free.
+    fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, layout: u64) -> bool {
+        self.write(py, |store| store.swap_in(statistic, layout, store.version())).is_ok()
+    }
+}
+
+/// When and how far a tree grows: δ, τ and the grace period, where it grows online.
+fn growth(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
+    online.map(|(delta, tau, grace_period)| Hoeffding { limits, delta, tau, grace_period })
+}
+
+#[pymethods]
+impl CountStore {
+    /// Sets the weight of each word as a parent, float64 by id. False, with nothing changed, if
+    /// ids changed their meaning since `layout`.
+    fn set_parents(&self, py: Python<'_>, layout: u64, weights: PyBuffer<f64>) -> PyResult<bool> {
+        let weights = weights.to_vec(py)?;
+        Ok(self.swap_in(py, Parents::new(weights), layout))
+    }
+
+    /// Sets the packages: pairs of attributes, the first below the second, with their information.
+    /// False, with nothing changed, if ids changed their meaning since `layout`.
+    fn set_packages(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        first: PyBuffer<i64>,
+        second: PyBuffer<i64>,
+        information: PyBuffer<f64>,
+        threshold: f64,
+    ) -> PyResult<bool> {
+        let (first, second) = (first.to_vec(py)?, second.to_vec(py)?);
+        let information = information.to_vec(py)?;
+        let packages = py.detach(|| {
+            let id = |id: i64| AttributeId::try_from(id).unwrap_or(attributes::NONE);
+            let pairs = first.into_iter().zip(second).zip(information);
+            let member =
+                |((one, other), information)| Member { low: id(one), high: id(other), information };
+            Packages::new(pairs.map(member), threshold)
+        });
+        let packages = packages.map_err(|error| raise(py, error))?;
+        Ok(self.swap_in(py, packages, layout))
+    }
+
+    /// Leaves out members of packages with less information than this.
+    fn set_package_threshold(&self, py: Python<'_>, threshold: f64) {
+        self.write(py, |store| store.set_package_threshold(threshold));
+    }
+
+    /// What the packages in use hold: (attribute, attribute, information), once for each pair.
+    fn packages(&self, py: Python<'_>) -> Vec<(u32, u32, f64)> {
+        let members = self.read(py, |store| store.packages().members(|id| id));
+        members.into_iter().map(|member| (member.low, member.high, member.information)).collect()
+    }
+
+    /// Sets the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
+    /// classes matrix. False, with nothing changed, if ids changed their meaning since `layout`.
+    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+    fn set_effective(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        alpha: f64,
+        totals: PyBuffer<f64>,
+        indptr: PyBuffer<i64>,
+        class_ids: PyBuffer<i64>,
+        counts: PyBuffer<f64>,
+    ) -> PyResult<bool> {
+        let arrays = EffectiveArrays {
+            totals: totals.to_vec(py)?,
+            indptr: indptr.to_vec(py)?,
+            classes: class_ids.to_vec(py)?,
+            counts: counts.to_vec(py)?,
+        };
+        let table =
+            py.detach(|| Effective::new(&arrays, alpha)).map_err(|error| raise(py, error))?;
+        Ok(self.swap_in(py, table, layout))
+    }
+
+    /// The effective counts in use as arrays, in bytes: totals, indptr, class ids, counts. Words
+    /// and classes are numbered as in a store restored from the snapshot.
+    fn effective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let arrays = py
+            .detach(|| self.read_detached(|store| store.effective().export(&store.saved_order())));
+        let arrays = (
+            bytes_of(py, &arrays.totals),
+            bytes_of(py, &arrays.indptr),
+            bytes_of(py, &arrays.classes),
+            bytes_of(py, &arrays.counts),
+        );
+        Ok(arrays.into_pyobject(py)?.into_any())
+    }
+
+    /// Sets the weights: of words, float64 by id, and of those never learned; and what indexed
+    /// documents count for beyond their own weight, by class id and as a sparse words × classes
+    /// matrix of tokens. False, with nothing changed, if ids changed their meaning since `layout`.
+    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+    fn set_weights(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        words: PyBuffer<f64>,
+        unseen: f64,
+        documents: PyBuffer<f64>,
+        indptr: PyBuffer<i64>,
+        class_ids: PyBuffer<i64>,
+        tokens: PyBuffer<f64>,
+    ) -> PyResult<bool> {
+        let arrays = WeightArrays {
+            words: words.to_vec(py)?,
+            unseen,
+            documents: documents.to_vec(py)?,
+            indptr: indptr.to_vec(py)?,
+            classes: class_ids.to_vec(py)?,
+            tokens: tokens.to_vec(py)?,
+        };
+        // The totals are summed up under the read lock: predictions go on meanwhile.
+        py.detach(|| {
+            let summed = self.read_detached(|store| {
+                if store.layout() != layout {
+                    return Ok(None);
+                }
+                Ok(Some((Weights::new(&arrays, store)?, store.version())))
+            })?;
+            Ok(summed.is_some_and(|(weights, version)| {
+                self.write_detached(|store| store.swap_in(weights, layout, version)).is_ok()
+            }))
+        })
+        .map_err(|error| raise(py, error))
+    }
+
+    /// The weights in use as arrays, in bytes, as `set_weights` takes them; None where there are
+    /// none. Words and classes are numbered as in a store restored from the snapshot.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(arrays) = py.detach(|| self.read_detached(Store::export_statistic::<Weights>))
+        else {
+            return Ok(None);
+        };
+        let arrays = (
+            bytes_of(py, &arrays.words),
+            arrays.unseen,
+            bytes_of(py, &arrays.documents),
+            bytes_of(py, &arrays.indptr),
+            bytes_of(py, &arrays.classes),
+            bytes_of(py, &arrays.tokens),
+        );
+        Ok(Some(arrays.into_pyobject(py)?.into_any()))
+    }
+
+    /// Sets the fitted weights of words, float64 by id, and what they and the prior are multiplied
+    /// by in the score. False, with nothing changed, if ids changed their meaning since `layout`.
+    fn set_fitted_weights(
+        &self,
+        py: Python<'_>,
+        layout: u64,
+        words: PyBuffer<f64>,
+        scale: f64,
+    ) -> PyResult<bool> {
+        let fitted = FittedWeights::new(words.to_vec(py)?, scale);
+        Ok(self.swap_in(py, fitted.map_err(|error| raise(py, error))?, layout))
+    }
+
+    /// The fitted weights in use, words numbered as in a store restored from the snapshot, and what
+    /// they are multiplied by; None where there are none.
+    fn fitted_weights<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
+        let (words, scale) =
+            py.detach(|| self.read_detached(Store::export_statistic::<FittedWeights>))?;
+        Some((bytes_of(py, &words), scale))
+    }
+
+    /// Begins to keep a tree: of the arrays that `tree` returns. With `online`, which is δ, τ and the
+    /// grace period, it grows by itself.
+    fn plant(
+        &self,
+        py: Python<'_>,
+        array: PyBuffer<i64>,
+        waited: PyBuffer<f64>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        online: Option<(f64, f64, f64)>,
+    ) -> PyResult<()> {
+        let (array, waited) = (array.to_vec(py)?, waited.to_vec(py)?);
+        let growth = growth(Limits { max_depth, min_samples_leaf }, online);
+        py.detach(|| self.write_detached(|store| store.plant(&array, &waited, growth)));
+        Ok(())
+    }
+
+    /// Grows a tree over the indexed documents, aside, and puts it in the place of the one in use.
+    /// False, with nothing changed, if ids changed their meaning meanwhile.
+    fn grow_tree(
+        &self,
+        py: Python<'_>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        online: Option<(f64, f64, f64)>,
+    ) -> bool {
+        let limits = Limits { max_depth, min_samples_leaf };
+        py.detach(|| {
+            let sample = self.read_detached(Sample::of);
+            let tree = sample.grow(limits, growth(limits, online));
+            let Sample { layout, version, .. } = sample;
+            self.write_detached(|store| store.swap_in(tree, layout, version)).is_ok()
+        })
+    }
+
+    /// The tree in use as arrays, in bytes: the word of each split, then the side of documents that
+    /// contain it, then the other, -1 for a leaf; and the weight of documents since each leaf was
+    /// looked at. Words are numbered as in a store restored from the snapshot. None where there is
+    /// no tree.
+    fn tree<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let arrays = py.detach(|| self.read_detached(Store::export_statistic::<Tree>));
+        arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))
+    }
+}

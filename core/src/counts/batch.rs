@@ -1,0 +1,244 @@
+//! Many messages at once, looked up or learned one after the other.
+
+use crate::counts::bag::Bag;
+use crate::counts::message::{Columns, Message, check_count};
+use crate::counts::rows::ClassId;
+use crate::counts::store::Store;
+use crate::error::{Error, Result};
+use crate::text::tokenizer::{self, NotReady, Tokenizer};
+use std::ops::Range;
+
+/// What holds a message.
+pub trait AsMessage {
+    fn as_message(&self) -> Message<'_>;
+}
+
+/// Messages, checked.
+pub enum Messages<T> {
+    Items(Vec<T>),
+    Matrix(Matrix),
+}
+
+/// A sparse matrix, a row a message, a column a word.
+pub struct Matrix {
+    words: Vec<Box<[u8]>>,
+    cells: Vec<(u32, f64)>,
+    ends: Vec<usize>,
+}
+
+impl Matrix {
+    /// Takes compressed rows, with the word of each column.
+    pub fn new(indptr: &[i64], indices: &[i64], data: &[f64], words: &[&str]) -> Result<Self> {
+        let mut matrix = Matrix {
+            words: words.iter().map(|word| word.as_bytes().into()).collect(),
+            cells: Vec::with_capacity(data.len()),
+            ends: Vec::with_capacity(indptr.len()),
+        };
+        for bounds in indptr.windows(2) {
+            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
+                (Ok(start), Ok(end)) if start <= end && end <= data.len().min(indices.len()) => {
+                    start..end
+                }
+                _ => {
+                    let message = "the sparse matrix has row bounds out of order";
+                    return Err(Error::Invalid(message.into()));
+                }
+            };
+            for (&column, &count) in indices[range.clone()].iter().zip(&data[range]) {
+                let word = usize::try_from(column).ok().and_then(|column| words.get(column));
+                let Some(word) = word else {
+                    return Err(Error::Invalid(format!(
+                        "the matrix has a column {column}, and vocabulary has {} words: give one \
+                         word for each column",
+                        words.len()
+                    )));
+                };
+                if let Some(count) = check_count(count, word)? {
+                    matrix.cells.push((column as u32, count));
+                }
+            }
+            matrix.ends.push(matrix.cells.len());
+        }
+        Ok(matrix)
+    }
+
+    fn row(&self, row: usize) -> &[(u32, f64)] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.cells[start..self.ends[row]]
+    }
+}
+
+impl<T: AsMessage> Messages<T> {
+    pub fn len(&self) -> usize {
+        match self {
+            Messages::Items(items) => items.len(),
+            Messages::Matrix(matrix) => matrix.ends.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A reader of the messages, by their places.
+    pub fn reader(&self) -> MessageReader<'_, T> {
+        let columns = match self {
+            Messages::Matrix(matrix) => Columns::new(&matrix.words),
+            Messages::Items(_) => Columns::new(&[]),
+        };
+        MessageReader { messages: self, columns }
+    }
+
+    /// Refuses classes that are not one for each message, and a range outside them.
+    pub fn check(&self, range: &Range<usize>, classes: &[ClassId]) -> Result<()> {
+        let (messages, labels) = (self.len(), classes.len());
+        if labels == messages && range.start <= range.end && range.end <= messages {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "{messages} messages and {labels} labels: give one label for each message"
+        )))
+    }
+
+    /// Learns the messages of a range that was checked, each with the class at its place.
+    #[expect(clippy::too_many_arguments, reason = "buffers beside what is learned")]
+    pub fn learn(
+        &self,
+        store: &mut Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        range: Range<usize>,
+        classes: &[ClassId],
+        weight: f64,
+    ) -> std::result::Result<Result<()>, NotReady> {
+        if let Err(error) = store.check_room() {
+            return Ok(Err(error));
+        }
+        let mut reader = self.reader();
+        let rule = store.rule();
+        for place in range {
+            let class = classes[place];
+            let mut instance_weight = 0.0;
+            if let Some(rule) = &rule {
+                reader.look_up(place, store, tokenizer, scratch, bag, false)?;
+                instance_weight = rule.instance_weight(store, bag, class);
+            }
+            reader.intern(place, store, tokenizer, scratch, bag)?;
+            if let Err(error) = store.learn_instance(bag, class, weight, instance_weight) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Reads messages one after the other, remembering the ids of columns.
+pub struct MessageReader<'a, T> {
+    messages: &'a Messages<T>,
+    columns: Columns<'a>,
+}
+
+impl<T: AsMessage> MessageReader<'_, T> {
+    /// Looks up the words of the message at a place; `distinct` as in [`Message::look_up`].
+    #[inline]
+    pub fn look_up(
+        &mut self,
+        place: usize,
+        store: &Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        distinct: bool,
+    ) -> std::result::Result<(), NotReady> {
+        match self.messages {
+            Messages::Items(items) => {
+                items[place].as_message().look_up(store, tokenizer, scratch, bag, distinct)
+            }
+            Messages::Matrix(matrix) => {
+                self.columns.look_up(store, matrix.row(place), bag);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn intern(
+        &mut self,
+        place: usize,
+        store: &mut Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+    ) -> std::result::Result<(), NotReady> {
+        match self.messages {
+            Messages::Items(items) => {
+                items[place].as_message().intern(store, tokenizer, scratch, bag)
+            }
+            Messages::Matrix(matrix) => {
+                self.columns.intern(store, matrix.row(place), bag);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::store::Settings;
+    use crate::text::tokenizer::TokenizerOptions;
+
+    struct Text(&'static str);
+
+    impl AsMessage for Text {
+        fn as_message(&self) -> Message<'_> {
+            Message::Text(self.0)
+        }
+    }
+
+    fn learned(messages: &Messages<Text>, classes: &[ClassId]) -> Vec<u8> {
+        let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
+        let mut store = Store::new(Settings::COUNTS);
+        let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
+        let range = 0..messages.len();
+        messages.check(&range, classes).expect("one class for each message");
+        messages
+            .learn(&mut store, &tokenizer, &mut scratch, &mut bag, range, classes, 1.0)
+            .expect("ASCII needs no folding")
+            .expect("room");
+        store.ranks = vec![0, 1];
+        store.snapshot_counts(&store.class_order(), |_| 0.0).expect("every class is ranked")
+    }
+
+    #[test]
+    fn rows_of_a_matrix_are_learned_as_texts_are() {
+        let texts = Messages::Items(vec![Text("aa bb bb"), Text(""), Text("bb cc")]);
+        let (indptr, indices) = ([0, 2, 2, 5], [1, 0, 0, 2, 1]);
+        let data = [1.0, 2.0, 1.0, 1.0, 0.0];
+        let matrix = Matrix::new(&indptr, &indices, &data, &["bb", "aa", "cc"]).expect("a matrix");
+        let rows = Messages::Matrix(matrix);
+        assert_eq!((texts.len(), rows.len(), rows.is_empty()), (3, 3, false));
+        assert_eq!(learned(&texts, &[0, 1, 1]), learned(&rows, &[0, 1, 1]));
+        assert_ne!(learned(&texts, &[0, 1, 1]), learned(&rows, &[0, 1, 0]));
+    }
+
+    #[test]
+    fn what_is_no_matrix_or_has_other_labels_is_refused() {
+        let new = |indptr: &[i64], indices: &[i64], data: &[f64]| {
+            Matrix::new(indptr, indices, data, &["a"]).is_err()
+        };
+        assert!(!new(&[0, 1], &[0], &[1.0]));
+        assert!(new(&[0, 2], &[0], &[1.0]));
+        assert!(new(&[1, 0], &[0], &[1.0]));
+        assert!(new(&[0, 1], &[1], &[1.0]));
+        assert!(new(&[0, 1], &[-1], &[1.0]));
+        assert!(new(&[0, 1], &[0], &[f64::NAN]));
+        let texts = Messages::Items(vec![Text("a"), Text("b")]);
+        assert!(texts.check(&(0..2), &[0, 1]).is_ok());
+        let reversed = Range { start: 2, end: 1 };
+        for (range, classes) in [(0..2, &[0][..]), (0..3, &[0, 1]), (reversed, &[0, 1])] {
+            assert!(texts.check(&range, classes).is_err());
+        }
+    }
+}

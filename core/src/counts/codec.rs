@@ -1,0 +1,108 @@
+//! Numbers as bytes: LEB128; a count is twice itself where it is an integer, else 1 and its eight
+//! bytes.
+
+use crate::counts::rows::ClassId;
+use crate::error::{Error, Result};
+
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+pub fn corrupt(reason: &str) -> Error {
+    Error::Corrupt(format!("the counts can't be read: {reason}"))
+}
+
+pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+pub fn put_count(bytes: &mut Vec<u8>, count: f64) {
+    if (0.0..=EXACT).contains(&count) && count.fract() == 0.0 {
+        put(bytes, (count as u64) << 1);
+    } else {
+        put(bytes, 1);
+        bytes.extend_from_slice(&count.to_le_bytes());
+    }
+}
+
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Reader { rest: bytes }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (taken, rest) =
+            self.rest.split_at_checked(length).ok_or_else(|| corrupt("they end too soon"))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    pub fn number(&mut self) -> Result<u64> {
+        let mut number: u64 = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1)?[0];
+            let part = u64::from(byte & 0x7f);
+            if part << shift >> shift != part {
+                break;
+            }
+            number |= part << shift;
+            if byte & 0x80 == 0 {
+                // One number, one spelling: no trailing zero byte.
+                return if byte == 0 && shift > 0 { Err(corrupt("a number")) } else { Ok(number) };
+            }
+        }
+        Err(corrupt("a number is too large"))
+    }
+
+    pub fn size(&mut self) -> Result<usize> {
+        usize::try_from(self.number()?).map_err(|_| corrupt("a number is too large"))
+    }
+
+    pub fn flag(&mut self) -> Result<bool> {
+        match self.number()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(corrupt("a flag is neither 0 nor 1")),
+        }
+    }
+
+    pub fn class(&mut self, classes: usize) -> Result<ClassId> {
+        u32::try_from(self.number()?)
+            .ok()
+            .filter(|&class| (class as usize) < classes)
+            .ok_or_else(|| corrupt("a class is unknown"))
+    }
+
+    /// A finite number, 0 or more.
+    pub fn count(&mut self) -> Result<f64> {
+        let number = self.number()?;
+        if number & 1 == 0 {
+            return Ok((number >> 1) as f64);
+        }
+        let mut eight = [0; 8];
+        eight.copy_from_slice(self.take(8)?);
+        let count = f64::from_le_bytes(eight);
+        if number == 1 && count.is_finite() && count > 0.0 {
+            Ok(count)
+        } else {
+            Err(corrupt("a count is out of range"))
+        }
+    }
+
+    pub fn positive(&mut self) -> Result<f64> {
+        match self.count()? {
+            0.0 => Err(corrupt("a count is zero")),
+            count => Ok(count),
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Averaged one-dependence estimators: the structure-extended models of the HMNB paper, section 2.5.
+//!
+//! Every word t of the message is in turn the parent of all its words, itself included. That gives
+//! an estimator a_tc = ∏_i P(w_i | w_t, c)^f_i, with P(w_i | w_t, c) = (n_itc + α)/(L_tc + α m) as in
+//! [`crate::scoring::hidden`], and the score mixes the estimators by the parents' gain ratios:
+//! ln P(c) + ln Σ_t W_t a_tc / Σ_t W_t. The complement side, b_tc with c̄ for c, is subtracted
+//! instead; one-versus-all mixes the quotients a_tc/b_tc.
+//!
+//! The products underflow on a message of a hundred words, so the mean is taken of logarithms, around
+//! the largest. ln a_tc starts from the smoothing alone, which is the same for every word; only words
+//! that do stand together with t change it ([`crate::scoring::one_dependence::together`]).
+//!
+//! A message without any parent (no known word, or none that tells the classes apart) has nothing to
+//! mix: it is scored by the event model, its words independent.
+
+mod parts;
+pub mod together;
+
+use crate::counts::bag::Bag;
+use crate::counts::rows::ClassId;
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::scoring::one_dependence::together::Together;
+use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::terms::ClassTerms;
+
+/// Reused buffers.
+#[derive(Default)]
+pub struct OneDependenceScratch {
+    pub(crate) together: Together,
+    /// ln W_t, −∞ for a word that is no parent.
+    pub(crate) weights: Vec<f64>,
+    /// The logarithm of each estimator, `words × classes`.
+    pub(crate) logs: Vec<f64>,
+    /// What all classes of an estimator share and `logs` does not have yet.
+    shared: Vec<f64>,
+}
+
+/// How often ln a_tc and ln b_tc stand in an estimator's logarithm, and the sign of the mean.
+pub(crate) fn sides(event: Event) -> (f64, f64, f64) {
+    match event {
+        Event::Complement => (0.0, 1.0, -1.0),
+        Event::OneVersusAll => (1.0, -1.0, 1.0),
+        Event::Bernoulli | Event::Attributes | Event::Categories | Event::Multinomial => {
+            (1.0, 0.0, 1.0)
+        }
+    }
+}
+
+impl Parameters {
+    /// Whether any word of the bag is a parent.
+    pub fn has_estimators(store: &Store, bag: &Bag) -> bool {
+        let parents = store.parents();
+        bag.words.iter().any(|&(word, _)| parents.weight(word) > 0.0)
+    }
+
+    /// The score of the bag for each class, in `out`.
+    pub fn one_dependence_scores(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        scratch: &mut OneDependenceScratch,
+        out: &mut Vec<f64>,
+    ) {
+        if !Self::has_estimators(store, bag) {
+            out.clear();
+            out.resize(terms.len(), 0.0);
+            return self.add_words(store, store.rows(), terms, bag, out);
+        }
+        let classes = terms.len();
+        self.estimate(store, bag, classes, scratch);
+        let (inside, outside, sign) = sides(self.event);
+        let all = log_sum(scratch.weights.iter().copied());
+        let column = |class| scratch.logs.iter().skip(class).step_by(classes).copied();
+        out.clear();
+        out.extend(terms.iter().enumerate().map(|(class, terms)| {
+            let prior = inside * terms.prior + outside * terms.prior_complement;
+            sign * (prior + log_sum(column(class)) - all)
+        }));
+    }
+
+    /// Fills the parents' weights and the logarithm of each W_t a_tc.
+    fn estimate(
+        &self,
+        store: &Store,
+        bag: &Bag,
+        classes: usize,
+        scratch: &mut OneDependenceScratch,
+    ) {
+        let OneDependenceScratch { together, weights, logs, shared } = scratch;
+        let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
+        let tokens = bag.tokens() + unseen;
+        weights.clear();
+        let parents = store.parents();
+        weights.extend(bag.words.iter().map(|&(word, _)| parents.weight(word).ln()));
+        logs.clear();
+        logs.resize(bag.words.len() * classes, f64::NEG_INFINITY);
+        shared.clear();
+        shared.extend_from_slice(weights);
+        for (position, row) in logs.chunks_exact_mut(classes.max(1)).enumerate() {
+            if weights[position].is_finite() {
+                self.start_estimator(store, bag.words[position].0, tokens, row);
+            }
+        }
+        together.visit(
+            store,
+            bag,
+            |position| weights[position].is_finite(),
+            |parent, child, counts| {
+                let row = &mut logs[parent * classes..(parent + 1) * classes];
+                shared[parent] += self.add_together(counts, bag.words[child].1, row);
+            },
+        );
+        for (row, shared) in logs.chunks_exact_mut(classes.max(1)).zip(shared) {
+            row.iter_mut().for_each(|log| *log += *shared);
+        }
+    }
+
+    /// The logarithm of an estimator for a message of so many tokens, as if none of its words stood
+    /// in a document with the parent.
+    pub(crate) fn start_estimator(
+        &self,
+        store: &Store,
+        parent: WordId,
+        tokens: f64,
+        row: &mut [f64],
+    ) {
+        let (inside, outside, _) = sides(self.event);
+        let smoothing = self.alpha * self.words(store);
+        let total: f64 = store.rows.cells(parent).map(|cell| cell.length).sum();
+        let log = |own: f64| {
+            let mut log = (inside + outside) * self.log_alpha;
+            if inside != 0.0 {
+                log -= inside * (own + smoothing).ln();
+            }
+            if outside != 0.0 {
+                // What rounding leaves of a difference may be less than nothing.
+                log -= outside * ((total - own).max(0.0) + smoothing).ln();
+            }
+            tokens * log
+        };
+        row.fill(log(0.0));
+        for cell in store.rows.cells(parent) {
+            row[cell.class as usize] = log(cell.length);
+        }
+    }
+
+    /// What standing together with the parent changes in the logarithm of its estimator for one
+    /// word of `tokens` tokens: adds what single classes have to their row, returns what all have.
+    pub(crate) fn add_together(
+        &self,
+        counts: &[(ClassId, f64)],
+        tokens: f64,
+        row: &mut [f64],
+    ) -> f64 {
+        let (inside, outside, _) = sides(self.event);
+        let mut shared = 0.0;
+        if inside != 0.0 {
+            for &(class, count) in counts {
+                row[class as usize] += inside * tokens * (self.log_plus(count) - self.log_alpha);
+            }
+        }
+        if outside != 0.0 {
+            // What one class has, the complements of all others have.
+            let total: f64 = counts.iter().map(|&(_, count)| count).sum();
+            let log_total = self.log_plus(total);
+            shared = outside * tokens * (log_total - self.log_alpha);
+            for &(class, count) in counts {
+                let rest = self.log_plus((total - count).max(0.0));
+                row[class as usize] += outside * tokens * (rest - log_total);
+            }
+        }
+        shared
+    }
+}
+
+/// ln Σ exp, as the largest and what the others add to it; −∞ of nothing.
+pub(crate) fn log_sum_parts(logs: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let highest = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    if highest.is_infinite() {
+        return (highest, 0.0);
+    }
+    (highest, logs.map(|log| (log - highest).exp()).sum::<f64>().ln())
+}
+
+pub(crate) fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let (highest, others) = log_sum_parts(logs);
+    highest + others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::one_dependence::together::tests::{made_up_message, made_up_store};
+    use crate::scoring::parameters::{Prior, Unseen};
+
+    fn scoring(event: Event) -> Parameters {
+        Parameters::new(event, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap()
+    }
+
+    fn scores(scoring: &Parameters, store: &Store, bag: &Bag) -> Vec<f64> {
+        let (mut terms, mut out) = (Vec::new(), Vec::new());
+        scoring.prepare(store, &mut terms);
+        let mut scratch = OneDependenceScratch::default();
+        scoring.one_dependence_scores(store, &terms, bag, &mut scratch, &mut out);
+        out
+    }
+
+    /// ln P(w_i | w_t, c), or of c̄, from the documents themselves.
+    fn log_given(
+        store: &Store,
+        child: Option<WordId>,
+        parent: WordId,
+        class: ClassId,
+        not: bool,
+    ) -> f64 {
+        let (mut count, mut length) = (0.0, 0.0);
+        for document in store.index().documents().filter(|d| (d.class == class) != not) {
+            if document.words.iter().any(|&(word, _)| word == parent) {
+                length += document.weight * document.length();
+                let own = document.words.iter().filter(|&&(word, _)| Some(word) == child);
+                count += document.weight * own.map(|&(_, count)| count).sum::<f64>();
+            }
+        }
+        ((count + 0.5) / (length + 0.5 * store.vocabulary().len() as f64)).ln()
+    }
+
+    #[test]
+    fn equals_the_formula() {
+        let store = made_up_store(10_000);
+        let bag = made_up_message(&store);
+        let mut terms = Vec::new();
+        scoring(Event::OneVersusAll).prepare(&store, &mut terms);
+        let estimators = |class: ClassId, (inside, outside): (f64, f64)| {
+            let mut children: Vec<_> = bag.words.iter().map(|&(w, f)| (Some(w), f)).collect();
+            children.push((None, bag.unseen_tokens()));
+            let (mut sum, mut all) = (0.0, 0.0);
+            for &(parent, _) in &bag.words {
+                let log: f64 = children
+                    .iter()
+                    .map(|&(child, count)| {
+                        let log = |not| log_given(&store, child, parent, class, not);
+                        count * (inside * log(false) + outside * log(true))
+                    })
+                    .sum();
+                sum += store.parents().weight(parent) * log.exp();
+                all += store.parents().weight(parent);
+            }
+            (sum / all).ln()
+        };
+        for class in 0..3 {
+            let prior = terms[class as usize];
+            let expected = [
+                (Event::Multinomial, prior.prior + estimators(class, (1.0, 0.0))),
+                (Event::Complement, -prior.prior_complement - estimators(class, (0.0, 1.0))),
+                (
+                    Event::OneVersusAll,
+                    prior.prior - prior.prior_complement + estimators(class, (1.0, -1.0)),
+                ),
+            ];
+            for (event, expected) in expected {
+                let score = scores(&scoring(event), &store, &bag)[class as usize];
+                assert!((score - expected).abs() < 1e-9, "{event:?} {score} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_and_priors_add_up_to_the_scores() {
+        let store = made_up_store(10_000);
+        let bag = made_up_message(&store);
+        let mut empty = Bag::default();
+        empty.clear(store.vocabulary().slots());
+        for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
+            let scoring = scoring(event);
+            let baseline = scores(&scoring, &store, &empty);
+            let (mut terms, mut out, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+            scoring.prepare(&store, &mut terms);
+            let scratch = &mut OneDependenceScratch::default();
+            scoring.one_dependence_parts(&store, &terms, &bag, scratch, &mut out, &mut parts);
+            assert_eq!(out, scores(&scoring, &store, &bag));
+            assert_eq!(parts.len(), 6 * 3);
+            for (class, score) in out.iter().enumerate() {
+                let words: f64 = parts.iter().skip(class).step_by(3).sum();
+                assert!((baseline[class] + words - score).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_parent_words_are_independent() {
+        let store = made_up_store(10_000);
+        let mut bag = Bag::default();
+        bag.clear(store.vocabulary().slots());
+        bag.add(0, 3.0);
+        bag.add_unseen(1, 1.0);
+        for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
+            let (mut terms, mut expected) = (Vec::new(), Vec::new());
+            scoring(event).prepare(&store, &mut terms);
+            expected.resize(terms.len(), 0.0);
+            scoring(event).add_words(&store, store.rows(), &terms, &bag, &mut expected);
+            assert_eq!(scores(&scoring(event), &store, &bag), expected);
+        }
+        let empty = Store::new(store.settings());
+        bag.clear(0);
+        bag.add_unseen(1, 1.0);
+        assert_eq!(scores(&scoring(Event::Multinomial), &empty, &bag), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_long_message_does_not_underflow() {
+        let store = made_up_store(0);
+        let mut bag = made_up_message(&store);
+        bag.words.iter_mut().for_each(|(_, count)| *count *= 1e6);
+        for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
+            let scores = scores(&scoring(event), &store, &bag);
+            assert!(
+                scores.iter().all(|score| score.is_finite() && score.abs() > 1e4),
+                "{scores:?}"
+            );
+        }
+        assert_eq!(log_sum([-1e300, -1e300].into_iter()), -1e300);
+        assert_eq!(log_sum(std::iter::empty()), f64::NEG_INFINITY);
+    }
+}

@@ -1,0 +1,130 @@
+//! Instance weights: what tokens count for because of the documents they stand in.
+//!
+//! They are either computed aside, for all documents, or given to each message as it is learned.
+//! What such a message counts for beyond its weight is kept with it in the index and stands beside
+//! the counts, so that it leaves with the message: unlearned, evicted, subtracted.
+
+use crate::counts::rows::ClassId;
+use crate::counts::vocabulary::WordId;
+use crate::error::{Error, Result};
+
+/// Tokens beyond those counted, by word: (class, tokens).
+#[derive(Clone, Default)]
+pub struct InstanceTokens {
+    rows: Vec<Box<[(ClassId, f64)]>>,
+    /// Whether messages get their weights as they are learned.
+    online: bool,
+}
+
+impl InstanceTokens {
+    /// Those of messages that get their weights as they are learned; of none yet.
+    pub fn online() -> Self {
+        InstanceTokens { online: true, ..InstanceTokens::default() }
+    }
+
+    /// Takes a sparse words × classes matrix in compressed rows.
+    pub fn new(indptr: &[i64], classes: &[i64], tokens: &[f64], n_classes: usize) -> Result<Self> {
+        let invalid = |what: &str| Err(Error::Invalid(format!("weights: {what}")));
+        if classes.len() != tokens.len() {
+            return invalid("one class for each count");
+        }
+        let mut rows = Vec::with_capacity(indptr.len().saturating_sub(1));
+        for bounds in indptr.windows(2) {
+            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
+                (Ok(start), Ok(end)) if start <= end && end <= tokens.len() => start..end,
+                _ => return invalid("row bounds out of order"),
+            };
+            let cells = classes[range.clone()].iter().zip(&tokens[range]);
+            let cells = cells.map(|(&class, &tokens)| match ClassId::try_from(class) {
+                Ok(class) if (class as usize) < n_classes => Ok((class, tokens)),
+                _ => Err(Error::Invalid("weights: an unknown class".into())),
+            });
+            rows.push(cells.collect::<Result<_>>()?);
+        }
+        Ok(InstanceTokens { rows, online: false })
+    }
+
+    pub fn is_online(&self) -> bool {
+        self.online
+    }
+
+    #[inline]
+    pub fn tokens(&self, word: WordId, class: ClassId) -> f64 {
+        let cells = self.rows.get(word as usize).map_or(&[][..], |cells| cells);
+        cells.iter().find(|cell| cell.0 == class).map_or(0.0, |cell| cell.1)
+    }
+
+    fn cell_mut(&mut self, word: WordId, class: ClassId) -> Option<&mut f64> {
+        let cells = self.rows.get_mut(word as usize)?;
+        cells.iter_mut().find(|cell| cell.0 == class).map(|cell| &mut cell.1)
+    }
+
+    pub fn add(&mut self, word: WordId, class: ClassId, tokens: f64) {
+        if let Some(cell) = self.cell_mut(word, class) {
+            *cell += tokens;
+            return;
+        }
+        if self.rows.len() <= word as usize {
+            self.rows.resize_with(word as usize + 1, Default::default);
+        }
+        let cells = &mut self.rows[word as usize];
+        *cells = std::mem::take(cells).into_iter().chain([(class, tokens)]).collect();
+    }
+
+    /// Takes tokens away, as many as are there; returns how many were.
+    pub fn take(&mut self, word: WordId, class: ClassId, tokens: f64) -> f64 {
+        let Some(cell) = self.cell_mut(word, class) else { return 0.0 };
+        let taken = cell.min(tokens);
+        *cell -= taken;
+        if *cell == 0.0 {
+            let cells = &mut self.rows[word as usize];
+            *cells = cells.iter().copied().filter(|cell| cell.1 > 0.0).collect();
+        }
+        taken
+    }
+
+    /// Takes all tokens of a word and a class away; returns how many there were.
+    pub fn drop_cell(&mut self, word: WordId, class: ClassId) -> f64 {
+        self.cell_mut(word, class).map_or(0.0, std::mem::take)
+    }
+
+    pub fn forget_word(&mut self, word: WordId) {
+        if let Some(cells) = self.rows.get_mut(word as usize) {
+            *cells = Box::default();
+        }
+    }
+
+    pub fn size(&self) -> usize {
+        let cells: usize = self.rows.iter().map(|cells| size_of_val(&**cells)).sum();
+        cells + self.rows.capacity() * size_of::<Box<[(ClassId, f64)]>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_come_and_go() {
+        let mut table = InstanceTokens::new(&[0, 1, 1], &[1], &[0.5], 2).expect("a matrix");
+        table.add(0, 1, 1.0);
+        table.add(3, 0, 2.0);
+        assert_eq!((table.tokens(0, 1), table.tokens(3, 0), table.tokens(9, 0)), (1.5, 2.0, 0.0));
+        assert_eq!((table.take(3, 0, 5.0), table.take(3, 0, 1.0)), (2.0, 0.0));
+        assert_eq!((table.drop_cell(0, 1), table.drop_cell(0, 1)), (1.5, 0.0));
+        assert!(!table.is_online() && InstanceTokens::online().is_online());
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_refused() {
+        for (indptr, classes, tokens) in [
+            (&[0, 1][..], &[0, 1][..], &[1.0][..]),
+            (&[0, 2], &[0], &[1.0]),
+            (&[1, 0], &[0], &[1.0]),
+            (&[0, 1], &[2], &[1.0]),
+            (&[0, 1], &[-1], &[1.0]),
+        ] {
+            assert!(InstanceTokens::new(indptr, classes, tokens, 2).is_err());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Attribute packages: which attributes depend on which, with their conditional mutual information.
+//!
+//! Statistics: computed now and then from a copy of the counts and given to the store whole. In
+//! texts each word is an attribute, under its own id. Scoring asks for every pair of words of a
+//! message, so the pairs lie in a table that is probed linearly, and most look-ups take one miss
+//! of the cache.
+
+use crate::counts::attributes::AttributeId;
+use crate::counts::statistic::Statistic;
+use crate::counts::store::Store;
+use crate::error::{Error, Result};
+use std::hint::black_box;
+
+/// Two attributes that are in each other's package.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    pub low: AttributeId,
+    /// Above `low`, but in a free slot, where both are 0.
+    pub high: AttributeId,
+    /// Their conditional mutual information, in bits.
+    pub information: f64,
+}
+
+const FREE: Member = Member { low: 0, high: 0, information: 0.0 };
+
+#[derive(Clone, Default)]
+pub struct Packages {
+    /// A power of two of slots, at least twice as many as there are pairs.
+    slots: Vec<Member>,
+    pairs: usize,
+    /// Ids that have lost their meaning since.
+    forgotten: Vec<bool>,
+    /// Members with less information than this are left out.
+    pub threshold: f64,
+}
+
+impl Packages {
+    /// Packages of these pairs, each given once.
+    pub fn new(members: impl ExactSizeIterator<Item = Member>, threshold: f64) -> Result<Self> {
+        let size = (members.len() * 2).next_power_of_two();
+        let mut packages = Packages { slots: vec![FREE; size], threshold, ..Packages::default() };
+        for member in members {
+            let Member { low, high, information } = member;
+            if low >= high || !(information > 0.0 && information.is_finite()) {
+                return Err(Error::Invalid("the bags have a pair that is none".into()));
+            }
+            if let Err(slot) = packages.find(low, high) {
+                packages.slots[slot] = member;
+                packages.pairs += 1;
+            }
+        }
+        Ok(packages)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pairs == 0
+    }
+
+    /// Brings a pair closer before it is asked for.
+    #[inline]
+    pub fn touch(&self, a: AttributeId, b: AttributeId) {
+        let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
+        black_box(self.slots.get(slot).map(|member| member.low));
+    }
+
+    /// The information of two attributes, 0 where they are not in each other's package.
+    #[inline]
+    pub fn information(&self, a: AttributeId, b: AttributeId) -> f64 {
+        match self.find(a.min(b), a.max(b)) {
+            Ok(slot) if self.is_known(a) && self.is_known(b) => self.slots[slot].information,
+            _ => 0.0,
+        }
+    }
+
+    fn is_known(&self, id: AttributeId) -> bool {
+        self.forgotten.get(id as usize) != Some(&true)
+    }
+
+    #[inline]
+    fn find(&self, low: AttributeId, high: AttributeId) -> std::result::Result<usize, usize> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut slot = hash(low, high) as usize & mask;
+        while let Some(member) = self.slots.get(slot) {
+            if member.low == low && member.high == high {
+                return Ok(slot);
+            }
+            if member.low == member.high {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        Err(slot)
+    }
+
+    /// The pairs, where `place` gives each id's new place, in the order of these.
+    pub fn members(&self, place: impl Fn(AttributeId) -> AttributeId) -> Vec<Member> {
+        let known = |member: &&Member| {
+            member.low != member.high && self.is_known(member.low) && self.is_known(member.high)
+        };
+        let translate = |&Member { low, high, information }: &Member| {
+            let (a, b) = (place(low), place(high));
+            Member { low: a.min(b), high: a.max(b), information }
+        };
+        let mut members: Vec<Member> = self.slots.iter().filter(known).map(translate).collect();
+        members.sort_unstable_by_key(|member| (member.low, member.high));
+        members
+    }
+}
+
+impl Statistic for Packages {
+    fn forget_attribute(&mut self, attribute: AttributeId) {
+        let index = attribute as usize;
+        if self.pairs > 0 && index >= self.forgotten.len() {
+            self.forgotten.resize(index + 1, false);
+        }
+        if let Some(forgotten) = self.forgotten.get_mut(index) {
+            *forgotten = true;
+        }
+    }
+
+    fn outlives_word_ids(&self) -> bool {
+        true
+    }
+
+    fn size(&self) -> usize {
+        self.slots.capacity() * size_of::<Member>() + self.forgotten.capacity()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
+}
+
+static NONE: Packages =
+    Packages { slots: Vec::new(), pairs: 0, forgotten: Vec::new(), threshold: 0.0 };
+
+impl Store {
+    /// The packages in use; none where nothing was computed.
+    #[inline]
+    pub fn packages(&self) -> &Packages {
+        self.statistic().unwrap_or(&NONE)
+    }
+
+    /// Members with less information than this are left out from now on.
+    pub fn set_package_threshold(&mut self, threshold: f64) {
+        if let Some(packages) = self.statistics.get_mut::<Packages>() {
+            packages.threshold = threshold;
+        }
+    }
+}
+
+#[inline]
+fn hash(low: AttributeId, high: AttributeId) -> u64 {
+    let key = (u64::from(low) << 32) | u64::from(high);
+    let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f_u128;
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(low: AttributeId, high: AttributeId, information: f64) -> Member {
+        Member { low, high, information }
+    }
+
+    #[test]
+    fn looks_up_both_directions() {
+        let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
+        let mut packages = Packages::new(pairs.into_iter(), 0.1).unwrap();
+        assert_eq!((packages.information(0, 2), packages.information(2, 0)), (0.25, 0.25));
+        assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
+        let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
+        assert_eq!(packages.members(|id| if id < 3 { 2 - id } else { id }), turned);
+        packages.forget_attribute(0);
+        assert_eq!((packages.information(2, 0), packages.information(900, 3)), (0.0, 2.0));
+        assert_eq!(packages.members(|id| id), [member(3, 900, 2.0)]);
+        assert_eq!(Packages::default().information(0, 1), 0.0);
+    }
+
+    #[test]
+    fn refuses_what_is_no_pair() {
+        for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)]
+        {
+            assert!(Packages::new([bad].into_iter(), 0.0).is_err());
+        }
+    }
+}

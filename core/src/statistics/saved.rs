@@ -1,0 +1,87 @@
+//! The bytes of a store with the statistics that belong to them: parents, a number beside each
+//! word, and packages after everything else. Other statistics are saved as arrays, or computed
+//! again.
+
+use crate::counts::attributes::AttributeId;
+use crate::counts::codec::{Reader, corrupt, put, put_count};
+use crate::counts::rows::ClassId;
+use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
+use crate::error::Result;
+use crate::statistics::packages::{Member, Packages};
+use crate::statistics::parents::Parents;
+
+impl Store {
+    /// The state as bytes. `order` names every class with documents once; `statistics` says whether
+    /// those in use belong to it, which can be computed again from the counts.
+    pub fn snapshot(&self, order: &[ClassId], statistics: bool) -> Result<Vec<u8>> {
+        let parents = self.parents();
+        let weight = |word| if statistics { parents.weight(word) } else { 0.0 };
+        let mut bytes = self.snapshot_counts(order, weight)?;
+        if statistics && !self.packages().is_empty() {
+            self.put_packages(&mut bytes);
+        }
+        Ok(bytes)
+    }
+
+    /// A store from the bytes of [`snapshot`](Self::snapshot): its classes are numbered in the
+    /// order they were given then.
+    pub fn restore(bytes: &[u8]) -> Result<Self> {
+        let (mut store, weights, mut reader) = Store::restore_counts(bytes)?;
+        if weights.iter().any(|&weight| weight > 0.0) {
+            store.statistics.put(Parents::new(weights));
+        }
+        if !reader.is_empty() {
+            store.restore_packages(&mut reader)?;
+        }
+        if !reader.is_empty() {
+            return Err(corrupt("there is more after their end"));
+        }
+        Ok(store)
+    }
+
+    /// The packages in use: attributes in the order of their names, words in that of their bytes.
+    fn put_packages(&self, bytes: &mut Vec<u8>) {
+        let mut rank_of_word = vec![0; self.vocabulary.slots()];
+        for (rank, word) in self.vocabulary.sorted_ids().into_iter().enumerate() {
+            rank_of_word[word as usize] = rank as WordId;
+        }
+        let mut rank_of_attribute = vec![0; self.attributes.slots()];
+        for (rank, id) in self.attributes.sorted_ids().into_iter().enumerate() {
+            rank_of_attribute[id as usize] = rank as AttributeId;
+        }
+        let ranks = if self.settings.columns { &rank_of_attribute[..] } else { &rank_of_word };
+        let rank = |id: AttributeId| ranks.get(id as usize).copied().unwrap_or(0);
+        let packages = self.packages();
+        let members = packages.members(rank);
+        bytes.extend_from_slice(&packages.threshold.to_le_bytes());
+        put(bytes, members.len() as u64);
+        for member in members {
+            put(bytes, u64::from(member.low));
+            put(bytes, u64::from(member.high));
+            put_count(bytes, member.information);
+        }
+    }
+
+    fn restore_packages(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        let mut threshold = [0; 8];
+        threshold.copy_from_slice(reader.take(8)?);
+        // Words are numbered in the order of their bytes; attributes need not be.
+        let order = self.attributes.sorted_ids();
+        let id = |rank: u64| -> Result<AttributeId> {
+            let slots = if self.settings.columns { order.len() } else { self.vocabulary.len() };
+            let rank = usize::try_from(rank).ok().filter(|&rank| rank < slots);
+            let rank = rank.ok_or_else(|| corrupt("a bag has an unknown attribute"))?;
+            Ok(if self.settings.columns { order[rank] } else { rank as AttributeId })
+        };
+        let mut members = Vec::new();
+        for _ in 0..reader.number()? {
+            let (a, b) = (id(reader.number()?)?, id(reader.number()?)?);
+            let information = reader.positive()?;
+            members.push(Member { low: a.min(b), high: a.max(b), information });
+        }
+        let packages = Packages::new(members.into_iter(), f64::from_le_bytes(threshold));
+        self.statistics.put(packages.map_err(|_| corrupt("a bag is none"))?);
+        Ok(())
+    }
+}

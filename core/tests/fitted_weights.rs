@@ -1,0 +1,63 @@
+//! Fitted weights count in the score and leave the estimate as it is.
+
+mod common;
+
+use _core::scoring::options::Options;
+use _core::scoring::scorer::Scoring;
+use _core::statistics::fitted_weights::FittedWeights;
+use common::{Example, Learner, UNBOUNDED};
+
+/// Two classes: a b, and b b c.
+fn learner() -> Learner {
+    let examples =
+        [Example::new(&[("a", 1.0), ("b", 1.0)], 0), Example::new(&[("b", 2.0), ("c", 1.0)], 1)];
+    Learner::of(UNBOUNDED, &examples)
+}
+
+fn scoring(weights: Option<&str>) -> Scoring {
+    let prior = "laplace".into();
+    let options = Options { prior, weights: weights.map(Into::into), ..Options::default() };
+    options.scoring().expect("a scoring")
+}
+
+/// The scores of a a b new, and those of its explanation.
+fn scores(learner: &mut Learner, weights: Option<&str>) -> [Vec<f64>; 2] {
+    let (scoring, words) = (scoring(weights), [("a", 2.0), ("b", 1.0), ("new", 1.0)]);
+    let message = Example::new(&words, 0).words;
+    let scores = learner.score(&scoring, &message);
+    let explanation = learner.explain(&scoring, &message);
+    let mut sums = explanation.baseline;
+    for parts in explanation.words.iter().map(|(_, parts)| parts).chain(&explanation.unseen) {
+        sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+    }
+    [scores, sums]
+}
+
+#[test]
+fn fitted_weights_weigh_the_score_and_not_the_estimate() {
+    let mut learner = learner();
+    let plain = scores(&mut learner, None);
+    let (layout, version) = (learner.store.layout(), learner.store.version());
+    let fitted = FittedWeights::new(vec![0.25, 3.0], 0.5).expect("weights");
+    assert!(learner.store.swap_in(fitted.clone(), layout + 1, version).is_err());
+    assert!(learner.store.swap_in(fitted, layout, version).is_ok());
+    assert_eq!(scores(&mut learner, None), plain);
+    // ln P(c), and the words a, b and a new one in totals of 2 + 3 and 3 + 3.
+    let expected = |prior: f64, a: f64, b: f64, new: f64| {
+        0.5 * (prior.ln() + 0.25 * 2.0 * a.ln() + 3.0 * b.ln() + new.ln())
+    };
+    let expected = [
+        expected(0.5, 2.0 / 5.0, 2.0 / 5.0, 1.0 / 5.0),
+        expected(0.5, 1.0 / 6.0, 3.0 / 6.0, 1.0 / 6.0),
+    ];
+    for found in scores(&mut learner, Some("fitted")) {
+        for (score, expected) in found.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-12);
+        }
+    }
+    let exported = learner.store.export_statistic::<FittedWeights>();
+    assert_eq!(exported, Some((vec![0.25, 3.0, 1.0], 0.5)));
+    learner.store.prune(0);
+    let left = learner.store.statistic::<FittedWeights>().expect("they stay in use");
+    assert_eq!([0, 1, 2].map(|word| left.of_word(word)), [1.0; 3]);
+}

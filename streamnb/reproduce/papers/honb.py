@@ -1,0 +1,81 @@
+"""Tables 2 and 4 of the paper that introduces HONB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamnb.reproduce.experiment import CollectionRecipe, Experiment, ModelRecipe, register
+from streamnb.reproduce.folds import RandomSamples
+
+__all__ = ["HONB_PAPER"]
+
+# Every word of a collection is an attribute, whether it was learned or not.
+_SETTINGS: dict[str, Any] = {"alpha": 1.0, "unseen": "smooth", "refresh_every": 10**9}
+# No document is forgotten, and no word.
+_PATHS = {**_SETTINGS, "max_documents": 10**6, "max_path_words": 10**6}
+
+_GROUPS = {
+    "COMP": (
+        "comp.graphics",
+        "comp.windows.x",
+        "comp.sys.mac.hardware",
+        "comp.os.ms-windows.misc",
+        "comp.sys.ibm.pc.hardware",
+    ),
+    "SCIENCE": ("sci.crypt", "sci.electronics", "sci.med", "sci.space"),
+    "POLITICS": ("talk.politics.mideast", "talk.politics.guns", "talk.politics.misc"),
+    "RELIGION": ("alt.atheism", "talk.religion.misc", "soc.religion.christian"),
+}
+
+HONB_PAPER = register(
+    Experiment(
+        name="honb",
+        paper=(
+            'M.C. Ganiz, C. George, W.M. Pottenger, "Higher Order Naive Bayes: A Novel Non-IID '
+            'Approach to Text Classification", IEEE Transactions on Knowledge and Data '
+            "Engineering 23(7), 2011"
+        ),
+        summary="second-order paths in the place of documents, 5 % learned: 8 random trials",
+        tables=("honb-table2", "honb-table4"),
+        collections=(
+            *(
+                CollectionRecipe(
+                    name,
+                    "20news_bydate",
+                    min_documents=3,
+                    reader="streamnb.reproduce.papers.newsgroups:read_groups",
+                    options=(groups,),
+                )
+                for name, groups in _GROUPS.items()
+            ),
+            CollectionRecipe("Citeseer", "citeseer"),
+            CollectionRecipe("Cora", "cora"),
+            CollectionRecipe("WebKB", "webkb_linqs"),
+        ),
+        models=(
+            ModelRecipe("NB", "streamnb:BNB", _SETTINGS),
+            ModelRecipe("HONB", "streamnb:HONB", _PATHS),
+            ModelRecipe("HONB pure", "streamnb:HONB", {**_PATHS, "pure": True}),
+            ModelRecipe("HONB 3", "streamnb:HONB", {**_PATHS, "order": 3}),
+        ),
+        runs=1,
+        folds=8,
+        protocol=RandomSamples(0.05),
+        notes=(
+            (
+                "the 2,000 words of each newsgroup subset are those with the highest information "
+                "gain over all its articles, the tested ones and their labels included: that is "
+                "the paper's choice, and flatters every column"
+            ),
+            (
+                "newsgroups: 500 articles of each group of the bydate version (the paper: of the "
+                "18828 version), Subject and body; with From, as the paper has it, NB and HONB "
+                "come out 1 to 3 points higher on SCIENCE, POLITICS and RELIGION. The paper's "
+                "stemmer and stop words are not published, and NB on SCIENCE moves from 62 to 68 "
+                "with the choice of tokens"
+            ),
+            "NB has (n + 1) / (n_c + 2) and priors from documents, HONB both from paths",
+            "SVM and LSI kNN are published only; HONB 3 is not published",
+        ),
+    )
+)

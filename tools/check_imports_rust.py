@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Check the house of the core: imports go one way, files and folders stay small.
+
+Reads every `crate::…` and `super::…` path in `core/src`, in `use` lines and elsewhere, but not in
+comments, and finds the file that it names. Fails where a room imports one after it, where files
+import one another in a circle, where a source is longer than 400 lines, and where a folder holds
+more than 20 files. What the files of a folder take from its `mod.rs` by `super::` is no import; and
+tests in a file may import what they test with: what follows `#[cfg(test)]` is not read.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# Each room may import those before it; every room may import the free ones.
+ROOMS = ("text", "counts", "statistics", "scoring", "explain", "bindings")
+FREE = ("error",)
+MAX_LINES = 400
+MAX_FILES = 20
+
+_COMMENT = re.compile(r"//[^\n]*")
+_TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\(crate\))? )?mod ")
+_TOKEN = re.compile(r"\s*(\w+|::|[{},*]|\S)")
+
+
+def paths(text: str, root: str = "crate") -> set[tuple[str, ...]]:
+    """Return the paths from `crate::`, or another root, those of groups in braces one by one."""
+    found: set[tuple[str, ...]] = set()
+    for start in re.finditer(rf"\b{root}\s*::", text):
+        tokens = (match.group(1) for match in _TOKEN.finditer(text, start.end()))
+        _read(tokens, (), found)
+    return found
+
+
+def _read(tokens: Iterator[str], prefix: tuple[str, ...], found: set[tuple[str, ...]]) -> str:
+    """Read one path, or the group that ends it; return the token after it."""
+    path = prefix
+    token = next(tokens, "")
+    while True:
+        if token == "{":
+            after = ","
+            while after == ",":
+                after = _read(tokens, path, found)
+            return next(tokens, "")
+        if re.fullmatch(r"\w+", token):
+            path += (token,)
+            token = next(tokens, "")
+        if token != "::":
+            if path != prefix:
+                found.add(path)
+            if token == "*":
+                found.add(path)
+            if token == "as":
+                next(tokens, "")
+                token = next(tokens, "")
+            return token
+        token = next(tokens, "")
+
+
+def module_of(source: Path, root: Path) -> tuple[str, ...]:
+    """Return the path of the module that a file holds."""
+    parts = source.relative_to(root).with_suffix("").parts
+    return parts[:-1] if parts[-1] in ("mod", "lib") else parts
+
+
+def imports(root: Path) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """Return which modules each module of a crate imports, by file."""
+    sources = {module_of(source, root): source for source in sorted(root.rglob("*.rs"))}
+    sources = {module: source for module, source in sources.items() if module[-1:] != ("tests",)}
+    graph = {}
+    for module, source in sources.items():
+        code = _TESTS.split(_COMMENT.sub("", source.read_text(encoding="utf-8")))[0]
+        named = set()
+        for path in paths(code):
+            # The longest beginning that is a module; the rest names what is in it.
+            length = next(n for n in range(len(path), -1, -1) if path[:n] in sources)
+            named.add(path[:length])
+        for path in paths(code, "super"):
+            beside = module[:-1] + path[:1]
+            if beside in sources:
+                named.add(beside)
+        graph[module] = named - {module, ()}
+    return graph
+
+
+def circle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    """Return the modules of one circle, the first again at the end; none if there is none."""
+    done: set[tuple[str, ...]] = set()
+
+    def visit(module: tuple[str, ...], trail: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        if module in trail:
+            return [*trail[trail.index(module) :], module]
+        if module in done:
+            return []
+        for other in sorted(graph[module]):
+            if found := visit(other, [*trail, module]):
+                return found
+        done.add(module)
+        return []
+
+    for module in sorted(graph):
+        if found := visit(module, []):
+            return found
+    return []
+
+
+def complaints(root: Path) -> list[str]:
+    """Return what is wrong in a crate's folder of sources."""
+    graph, wrong = imports(root), []
+    for module, others in sorted(graph.items()):
+        if not module:
+            continue
+        if module[0] not in (*ROOMS, *FREE):
+            wrong.append(
+                f"{'::'.join(module)} is in no room: put it into one of {', '.join(ROOMS)}"
+            )
+            continue
+        for other in sorted(others):
+            allowed = ROOMS[: ROOMS.index(module[0]) + 1] if module[0] in ROOMS else ()
+            if other[0] not in (*allowed, *FREE):
+                wrong.append(f"{'::'.join(module)} imports {'::'.join(other)}, a room after it")
+    if around := circle(graph):
+        wrong.append("a circle: " + " → ".join("::".join(module) for module in around))
+    folders: dict[Path, int] = {}
+    for source in sorted(root.rglob("*.rs")):
+        folders[source.parent] = folders.get(source.parent, 0) + 1
+        lines = len(source.read_text(encoding="utf-8").splitlines())
+        if lines > MAX_LINES:
+            wrong.append(f"{source} has {lines} lines, more than {MAX_LINES}: split it")
+    for folder, files in folders.items():
+        if files > MAX_FILES:
+            wrong.append(f"{folder} holds {files} files, more than {MAX_FILES}: group them")
+    return wrong
+
+
+def main() -> int:
+    """Check the core, or the folder given."""
+    default = Path(__file__).resolve().parent.parent / "core" / "src"
+    wrong = complaints(Path(sys.argv[1]) if len(sys.argv) > 1 else default)
+    for complaint in wrong:
+        print(complaint, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
