@@ -228,3 +228,13 @@ def test_files_that_are_none_are_refused() -> None:
             AttributeStore.restore(
                 model._native_tokenizer, length.to_bytes(8, "little") + body, store.settings
             )
+
+
+def test_the_order_of_attributes_does_not_matter() -> None:
+    """A message is unlearned by one that names its attributes in another order, and from a file."""
+    rows = [({"kind": "x", "size": 1.0, "flag": True}, "a", 1.0), ({"kind": "y"}, "b", 1.0)]
+    model = learned("LNB", rows)
+    row, label, _ = rows[0]
+    for twin in (model, streamnb.LNB.from_bytes(model.to_bytes())):
+        twin.unlearn_one(dict(reversed(row.items())), label)
+        assert twin.to_bytes() == learned("LNB", rows[1:]).to_bytes()

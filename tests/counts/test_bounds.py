@@ -11,9 +11,15 @@ import pytest
 
 import streamnb
 from streamnb import CNB, HMNB, MNB, NotLearnedError, Tokenizer
-from support.models import INDEXED, PAIRED
+from support.models import INDEXED, PAIRED, mark
 
-HIDDEN = [getattr(streamnb, name) for name in INDEXED]
+
+def classes(names: tuple[str, ...]) -> pytest.MarkDecorator:
+    """Parametrise by the classes of models that keep an index of messages."""
+    models = [pytest.param(getattr(streamnb, name), marks=mark(name)) for name in names]
+    return pytest.mark.parametrize("model", models)
+
+
 Document = tuple[str, str]
 
 
@@ -64,7 +70,7 @@ def test_pruned_words_are_as_if_never_learned() -> None:
         assert pruned.explain_one(text).words.keys() == clean.explain_one(text).words.keys()
 
 
-@pytest.mark.parametrize("model", HIDDEN)
+@classes(INDEXED)
 def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(300))
     bounded = learn(model(max_documents=40), stream)
@@ -81,7 +87,7 @@ def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> N
     assert bounded._store.n_pairs == latest._store.n_pairs
 
 
-@pytest.mark.parametrize("model", [getattr(streamnb, name) for name in PAIRED])
+@classes(PAIRED)
 def test_pair_table_changes_nothing_but_speed(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(400, new_words=1))
     with_pairs, without = model(max_documents=150), model(max_documents=150, max_pairs=0)
@@ -97,7 +103,7 @@ def test_pair_table_changes_nothing_but_speed(model: type[streamnb.NaiveBayes]) 
     assert without._store.n_pairs == outgrown._store.n_pairs == 0
 
 
-@pytest.mark.parametrize("model", HIDDEN)
+@classes(INDEXED)
 def test_merge_with_eviction_is_learning_one_stream_then_the_other(
     model: type[streamnb.NaiveBayes],
 ) -> None:
@@ -109,7 +115,7 @@ def test_merge_with_eviction_is_learning_one_stream_then_the_other(
         assert merged.to_bytes() == together.to_bytes()
 
 
-@pytest.mark.parametrize("model", HIDDEN)
+@classes(INDEXED)
 def test_unlearn_of_a_document_that_left_the_index(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(60))
     bounded = learn(model(max_documents=20), stream)
@@ -135,7 +141,7 @@ def test_tokens_of_one_message_are_bounded() -> None:
     assert model.n_words == 100
 
 
-@pytest.mark.parametrize("model", HIDDEN)
+@classes(INDEXED)
 def test_predictions_go_on_while_another_thread_learns_and_refreshes(
     model: type[streamnb.NaiveBayes],
 ) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 import streamnb
 from support.batches import COLUMNS, learned, new
-from support.models import BETWEEN_MESSAGES, matrix
+from support.models import BETWEEN_MESSAGES, INDEPENDENT, MODELS, matrix
 
 # --- classes and words at any time ----------------------------------------------------------------
+
+
+# Those whose thousand classes take no minutes.
+QUICK = (*INDEPENDENT, "HMNB", "NBCF", "RwcOVA", "OVATree")
 
 
 @matrix()
@@ -48,7 +54,10 @@ def test_labels_of_mixed_types(name: str) -> None:
         assert model.predict_one({f"w{i}": 2}) == expected
 
 
-@matrix()
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.soak) for name in MODELS if name not in QUICK)],
+)
 def test_a_thousand_classes(name: str) -> None:
     model = getattr(streamnb, name)()
     for i in range(1000):

@@ -44,7 +44,7 @@ def make(name: str, parameters: dict[str, Any]) -> tuple[Any, PackagedReference]
 def test_texts_equal_the_reference_at_every_prefix(stream: str) -> None:
     """All settings side by side, as the information of a prefix is slow to compute."""
     kind, parameters = {
-        "sms": (sms_stream, {"n": 200}),
+        "sms": (sms_stream, {"n": 80}),
         "three classes": (synthetic_stream, {}),
         "weighted": (synthetic_stream, {"weighted": True}),
     }[stream]

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "model.streamnb"
-
-
 # --- damage ---------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -220,3 +222,25 @@ def test_weights_that_are_no_integers_survive(path: Path) -> None:
     assert loaded.n_documents == model.n_documents
     for x, _, _ in synthetic_stream(60)[40:]:
         assert loaded.joint_log_likelihood_one(x) == model.joint_log_likelihood_one(x)
+
+
+def test_bytes_are_on_the_disk_before_the_file_has_its_name(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash just after the rename leaves a whole model, so it is synced before."""
+    done: list[str] = []
+    sync, replace = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        done.append(f"synced {os.fstat(handle).st_size}")
+        sync(handle)
+
+    def replaced(self: Path, target: Path) -> Path:
+        done.append("replaced")
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    model = small("MNB")
+    model.save(path)
+    assert done[:2] == [f"synced {len(model.to_bytes())}", "replaced"]

@@ -12,6 +12,7 @@ from river import (
 )
 
 from support.estimators import CHECKED
+from support.models import mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ def river_checks() -> list[Any]:
                 continue
             seen[check.__name__] += 1
             title = f"{name}: {check.__name__} {seen[check.__name__]}"
-            cases.append(pytest.param(model, check, id=title))
+            cases.append(pytest.param(model, check, id=title, marks=mark(name)))
     return cases
 
 

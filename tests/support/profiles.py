@@ -15,7 +15,7 @@ def register() -> None:
         "fast",
         derandomize=True,
         deadline=None,
-        max_examples=8,
+        max_examples=10,
         print_blob=True,
         suppress_health_check=slow,
     )

@@ -18,7 +18,11 @@ from streamnb.datasets import read_text
 from support.data import require_data
 from support.profiles import examples
 
-CORPORA = ["sms_spam", "spamassassin", "enron_spam", "20news_bydate", "reuters21578", "r8"]
+LARGE = ("enron_spam", "20news_bydate", "reuters21578")
+CORPORA = [
+    *("sms_spam", "spamassassin", "r8"),
+    *(pytest.param(corpus, marks=pytest.mark.soak) for corpus in LARGE),
+]
 
 any_text = st.text(alphabet=st.characters(exclude_categories=[]))
 wordy_text = st.text(

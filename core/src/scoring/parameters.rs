@@ -127,6 +127,8 @@ impl Parameters {
     /// ln P(c), from the documents of the class, of all classes, and the number of classes.
     pub fn log_prior(&self, documents: f64, all: f64, classes: f64) -> f64 {
         match self.prior {
+            // The share of a class may be less than the least number above 0; its log is not.
+            Prior::Empirical if documents / all == 0.0 => documents.ln() - all.ln(),
             Prior::Empirical => (documents / all).ln(),
             Prior::Laplace => ((documents + 1.0) / (all + classes)).ln(),
             Prior::Uniform => 0.0,

@@ -1,0 +1,12 @@
+"""Where tests of model files write theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "model.streamnb"
