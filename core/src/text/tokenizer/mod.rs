@@ -36,7 +36,7 @@ use crate::text::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 pub use options::{Boundaries, MAX_NGRAM, OptionsError, Sizes, TokenizerOptions};
 pub use scratch::Scratch;
 
-use giving::{CHARACTERS_MARK, Giver, WITHIN_WORDS_MARK};
+use giving::{CHARACTERS_MARK, Give, Led, Plain, WITHIN_WORDS_MARK};
 
 /// Why a message could not be cut yet. Nothing of it was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,23 +162,29 @@ impl Tokenizer {
     ) -> Result<(), NotReady> {
         let left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
         let text = if FOLDED { text } else { self.clip(text) };
-        let (mut lead, mut led) =
-            (std::mem::take(&mut scratch.lead), std::mem::take(&mut scratch.led));
-        lead.clear();
-        let mut giver = Giver { hasher, emit, left, lead: &mut lead, led: &mut led };
-        let cut = self.cut::<S, _, FOLDED>(text, scratch, &mut giver);
-        (scratch.lead, scratch.led) = (lead, led);
+        let mut plain = Plain { hasher, emit, left };
+        let cut = if self.options.kinds() == 1 {
+            self.cut::<FOLDED>(text, scratch, &mut plain)
+        } else {
+            let lead = std::mem::take(&mut scratch.lead);
+            let led = std::mem::take(&mut scratch.led);
+            let mut giver = Led { plain, marked: true, lead, field: 0, led };
+            giver.lead.clear();
+            let cut = self.cut::<FOLDED>(text, scratch, &mut giver);
+            (scratch.lead, scratch.led) = (giver.lead, giver.led);
+            cut
+        };
         scratch.shrink();
         cut.map(drop)
     }
 
     /// Cuts a text into all kinds of tokens, the words first.
     #[inline]
-    fn cut<S: BuildHasher, E: FnMut(Token<'_>), const FOLDED: bool>(
+    fn cut<const FOLDED: bool>(
         &self,
         text: &str,
         scratch: &mut Scratch,
-        giver: &mut Giver<'_, S, E>,
+        giver: &mut impl Give,
     ) -> Result<ControlFlow<()>, NotReady> {
         let options = &self.options;
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
@@ -211,11 +217,7 @@ impl Tokenizer {
     }
 
     /// Gives the n-grams and the sparse bigrams of the scratch's words.
-    fn give_words<S: BuildHasher, E: FnMut(Token<'_>)>(
-        &self,
-        scratch: &mut Scratch,
-        giver: &mut Giver<'_, S, E>,
-    ) -> ControlFlow<()> {
+    fn give_words(&self, scratch: &mut Scratch, giver: &mut impl Give) -> ControlFlow<()> {
         let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
         if let Some(sizes) = words {
             let paired = sparse_bigrams.is_some();
@@ -231,27 +233,24 @@ impl Tokenizer {
     }
 
     /// Gives the n-grams of characters; the scratch's bits tell the white space.
-    fn give_characters<S: BuildHasher, E: FnMut(Token<'_>)>(
+    fn give_characters(
         &self,
         scratch: &mut Scratch,
         len: usize,
         longest: usize,
-        giver: &mut Giver<'_, S, E>,
+        giver: &mut impl Give,
     ) -> ControlFlow<()> {
         let TokenizerOptions { characters, characters_within_words, .. } = self.options;
-        let marked = self.options.kinds() > 1;
         if let Some(sizes) = characters {
-            giver.mark(marked, CHARACTERS_MARK, |giver| {
-                characters::across_words(scratch, len, sizes, |buffer, start, end| {
-                    giver.give(buffer, start, end)
-                })
+            giver.mark(CHARACTERS_MARK);
+            characters::across_words(scratch, len, sizes, |buffer, start, end| {
+                giver.give(buffer, start, end)
             })?;
         }
         let Some(sizes) = characters_within_words else { return ControlFlow::Continue(()) };
-        giver.mark(marked, WITHIN_WORDS_MARK, |giver| {
-            characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
-                giver.give(buffer, start, end)
-            })
+        giver.mark(WITHIN_WORDS_MARK);
+        characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
+            giver.give(buffer, start, end)
         })
     }
 
