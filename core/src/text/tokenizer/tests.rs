@@ -313,7 +313,7 @@ fn symbols_are_unicode_words() {
     );
     assert_eq!(of("€€ 😀😀😀😀 👨‍👩‍👧👨‍👩‍👧 ok♥️"), ["€€", "😀😀😀", "👨‍👩‍👧👨‍👩‍👧", "ok", "♥️"]);
     let short = TokenizerOptions { max_token_length: Some(2), ..words((1, 1)) };
-    assert_eq!(unicode(short, "abc ab !!! éééé"), ["ab", "!!"]);
+    assert_eq!(unicode(short, "abc ab !!! éééé"), ["ab"]);
 }
 
 #[test]
