@@ -220,3 +220,46 @@ def characters_within_words(
 def clipped(text: str, max_bytes: int | None) -> str:
     """Return the first bytes of a text, without the piece of a character at the end."""
     return text.encode()[:max_bytes].decode(errors="ignore")
+
+
+LOOK_ALIKES = dict(
+    zip(
+        "авекмнорстухѕіјһԁԛԝѵгпьуӏАВЕКМНОРСТУХЅІЈҺԀԚԜѴҮӀαβγεηικνορτυχωμΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսոհցզՕՍԼ",
+        "abekmhopctyxsijhdqwvrnbylABEKMHOPCTYXSIJHDQWVYIabyenikvoptuxwuABEZHIKMNOPTYXounhgqOUL",
+        strict=True,
+    )
+)
+LATIN_SHAPES = dict(
+    zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡ", "abcdefghijklmnoprstuvwyziag", strict=True)
+) | {chr(box + place): chr(65 + place) for box in (0x1F150, 0x1F170) for place in range(26)}
+DIGITS = dict(zip("0123457|", "oizeastl", strict=True))
+SIGNS = dict(zip("€$£¥", "esly", strict=True))
+
+
+def undisguised(text: str) -> str:
+    """Return a text with what looks like a Latin letter made one."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        text = "".join(character for character in text if not IGNORABLE.match(character))
+        runs = regex.split(r"([\p{Alphabetic}\p{N}\p{M}]+)", text)
+        text = "".join(latin_look(run) for run in runs)
+    written = ""
+    for place, character in enumerate(text):
+        if written and regex.match(r"\p{Alphabetic}", written[-1]):
+            rest = text[place + 1 :]
+            digits = "".join(map(re.escape, DIGITS))
+            if character in SIGNS and not re.match("[0-9]", rest):
+                character = SIGNS[character]
+            elif character == "@" and regex.match(r"\p{Alphabetic}", rest):
+                if "." not in re.split(r"[^\S\x1c-\x1f]", rest)[0][:64]:
+                    character = "a"
+            elif regex.match(rf"[{digits}]{{0,2}}\p{{Alphabetic}}", rest):
+                character = DIGITS.get(character, character)
+        written += character
+    return written
+
+
+def latin_look(run: str) -> str:
+    """Return a run of letters and digits with its look-alikes made Latin."""
+    looks = LATIN_SHAPES | (LOOK_ALIKES if re.search("[A-Za-z]", run) else {})
+    return "".join(looks.get(character, character) for character in run)

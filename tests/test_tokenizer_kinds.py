@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from typing import Any
 
@@ -38,6 +39,8 @@ JOINED_EMOJI = regex.compile(
 
 def fold(text: str, options: dict[str, Any]) -> str:
     text = reference.clipped(reference.without_surrogates(text), options.get("max_bytes"))
+    if options.get("deobfuscate"):
+        text = reference.undisguised(text)
     if options.get("strip_accents", True):
         decomposed = unicodedata.normalize("NFKD", text)
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
@@ -80,6 +83,7 @@ def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
             "boundaries": st.sampled_from(["python", "unicode"]),
             "lowercase": st.booleans(),
             "strip_accents": st.booleans(),
+            "deobfuscate": st.booleans(),
         },
         optional={
             "max_tokens": st.integers(1, 20),
@@ -105,6 +109,31 @@ def test_unicode_words_are_those_of_the_annex(text: str) -> None:
     tokenizer = Tokenizer(boundaries="unicode", words=(1, 1), lowercase=False, strip_accents=False)
     words = reference.unicode_words(reference.without_surrogates(text))
     assert tokenizer(text) == reference.word_tokens(words, (1, 1))
+
+
+disguised_text = st.text(
+    alphabet=st.one_of(
+        st.sampled_from("abcEFG0123456789|$€£¥@.! \n\u200b\u00ad\ufe0f\u0301\x1c\u3164"),
+        st.sampled_from("авеАВЕαβΑΒօՕᴀʙıɑ🅰🅩🄐ｆＦ𝐟ⓕﬁ½①日あ\ufdfa\u0958\u1100\u1161\u11a8"),
+        st.characters(exclude_categories=["Cn", "Cs"]),
+    )
+)
+
+
+@settings(max_examples=600)
+@given(text=disguised_text)
+@example(text="Ｆｒ€€ V1agra vіаgrа c@sh me@x.org US$5 h0tm41l a1234b мороз fr\u200bee 🅵ree ᴡɪɴ")
+@example(text="a@" + "b" * 63 + ". a@" + "b" * 64 + ".")
+def test_disguises_fall_as_in_the_reference(text: str) -> None:
+    tokenizer = Tokenizer(deobfuscate=True, lowercase=False, strip_accents=False, analyzer="char")
+    assert tokenizer(text) == reference.characters(reference.undisguised(text), (1, 1))
+
+
+@pytest.mark.parametrize("attack", ["a" + "0" * 200_000 + "b", "a@" * 200_000, "é0" * 100_000])
+def test_disguises_cost_no_more_than_their_length(attack: str) -> None:
+    start = time.process_time()
+    Tokenizer(deobfuscate=True, max_tokens=1)(attack)
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("corpus", ["sms_spam", "sms_spam_hi", "sms_spam_de"])

@@ -15,6 +15,7 @@
 mod blocks;
 mod boundaries;
 mod characters;
+mod disguise;
 mod fold;
 mod giving;
 mod ngrams;
@@ -24,6 +25,7 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -101,13 +103,14 @@ impl Tokenizer {
         &self.table
     }
 
-    /// Adds to `missing` the pages that must be filled before `text` can be cut, whether it is
-    /// folded already or not.
+    /// Adds to `missing` the pages that must be filled before `text` can be cut; it is what
+    /// [`Tokenizer::ready`] gave, or folded already.
     pub fn missing_pages(&self, text: &str, missing: &mut PageSet) {
         self.table.missing_pages(text, missing);
     }
 
-    /// Whether only the host can fold the text, once its pages are filled.
+    /// Whether only the host can fold the text, which [`Tokenizer::ready`] gave, once its pages are
+    /// filled.
     #[must_use]
     pub fn needs_host_fold(&self, text: &str) -> bool {
         self.options.lowercase
@@ -161,7 +164,16 @@ impl Tokenizer {
         emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
         let left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
-        let text = if FOLDED { text } else { self.clip(text) };
+        // Short of disguises there is nothing to own.
+        let undisguised;
+        let text = match () {
+            () if FOLDED => text,
+            () if self.options.deobfuscate => {
+                undisguised = self.ready(text);
+                &undisguised
+            }
+            () => self.clip(text),
+        };
         let mut plain = Plain { hasher, emit, left };
         let cut = if self.options.kinds() == 1 {
             self.cut::<FOLDED>(text, scratch, &mut plain)
@@ -254,9 +266,16 @@ impl Tokenizer {
         })
     }
 
-    /// The first bytes of a text, up to the limit and not beyond the last whole character.
+    /// The part of a text that is read, without disguises if those are to be undone: what must be
+    /// loaded or folded by the host.
     #[must_use]
-    pub fn clip<'a>(&self, text: &'a str) -> &'a str {
+    pub fn ready<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = self.clip(text);
+        if self.options.deobfuscate { disguise::undisguise(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// The first bytes of a text, up to the limit and not beyond the last whole character.
+    fn clip<'a>(&self, text: &'a str) -> &'a str {
         match self.options.max_bytes {
             Some(max) if text.len() > max as usize => {
                 let end = (0..=max as usize).rev().find(|&end| text.is_char_boundary(end));
