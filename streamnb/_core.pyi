@@ -27,6 +27,7 @@ class NativeTokenizer:
         *,
         lowercase: bool,
         strip_accents: bool,
+        deobfuscate: bool,
         boundaries: str,
         words: tuple[int, int] | None,
         sparse_bigrams: int | None,

@@ -73,6 +73,11 @@ class Tokenizer:
         n-grams have no space there; `words=(1, 1)` gives the pairs as well.
     max_bytes
         Bytes of a message (UTF-8) that are read, the rest is ignored: 1 or more; None for no bound.
+    deobfuscate
+        Whether to undo disguises of letters first: compatibility characters (NFKC, full-width and
+        styled letters) become what they stand for, characters without a shape (zero-width, soft
+        hyphens) are dropped, letters of other scripts that look like Latin ones become these in
+        a word with a Latin letter, and so do digits and symbols inside a word ("v1agra", "fr€€").
 
     Raises
     ------
@@ -90,6 +95,8 @@ class Tokenizer:
     [' wi', 'win', 'in!', 'n! ']
     >>> Tokenizer(analyzer="osb")("Claim your prize")
     ['claim your', 'claim  prize', 'your prize']
+    >>> Tokenizer(deobfuscate=True)("Ｆｒ€€ v1agra")
+    ['free', 'viagra']
     >>> Tokenizer(words=(1, 1), characters=(3, 3), boundaries="unicode")("Win €5!!!")
     ['win', '€', '5', '!!!', '\twin', '\tin ', '\tn €', '\t €5', '\t€5!', '\t5!!', '\t!!!']
     """
@@ -106,12 +113,13 @@ class Tokenizer:
     characters_within_words: tuple[int, int] | None = None
     boundaries: str = "python"
     max_bytes: int | None = None
+    deobfuscate: bool = False
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
             if isinstance(value, list):  # as JSON has it
                 object.__setattr__(self, name, tuple(value))
-        for name in ("lowercase", "strip_accents"):
+        for name in ("lowercase", "strip_accents", "deobfuscate"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("analyzer", "boundaries"):

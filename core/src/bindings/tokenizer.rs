@@ -24,7 +24,7 @@ pub struct NativeTokenizer {
 impl NativeTokenizer {
     #[new]
     #[pyo3(signature = (
-        *, lowercase, strip_accents, boundaries, words, sparse_bigrams, characters,
+        *, lowercase, strip_accents, deobfuscate, boundaries, words, sparse_bigrams, characters,
         characters_within_words, max_token_length, max_tokens, max_bytes
     ))]
     #[allow(clippy::too_many_arguments)]
@@ -32,6 +32,7 @@ impl NativeTokenizer {
         py: Python<'_>,
         lowercase: bool,
         strip_accents: bool,
+        deobfuscate: bool,
         boundaries: &str,
         words: Option<Sizes>,
         sparse_bigrams: Option<u32>,
@@ -46,6 +47,7 @@ impl NativeTokenizer {
         let options = TokenizerOptions {
             lowercase,
             strip_accents,
+            deobfuscate,
             boundaries,
             words,
             sparse_bigrams,
@@ -111,12 +113,12 @@ impl NativeTokenizer {
             Err(_) => Item::Owned(without_surrogates(text)?),
         };
         let Message::Text(borrowed) = item.as_message() else { return Ok(item) };
-        let borrowed = self.inner.clip(borrowed);
-        if borrowed.is_ascii() {
+        let ready = self.inner.ready(borrowed);
+        if ready.is_ascii() {
             return Ok(item);
         }
-        self.load_pages(py, borrowed)?;
-        if !self.inner.needs_host_fold(borrowed) {
+        self.load_pages(py, &ready)?;
+        if !self.inner.needs_host_fold(&ready) {
             return Ok(item);
         }
         let options = self.inner.options();

@@ -20,7 +20,7 @@ pub(super) const LONGEST_RUN: usize = 3;
 pub(super) fn find_words(scratch: &mut Scratch, len: usize, longest: usize) {
     let Scratch { folded, bits, spans, .. } = scratch;
     spans.clear();
-    let mut words = Words { text: &folded[..len], spans, longest, repeated: 0 };
+    let mut words = Words { text: &folded[..len], spans: &mut *spans, longest, repeated: 0 };
     let mut from = 0;
     let _ = runs::<false>(bits, len, |start, end| {
         words.cut(from, start);
@@ -28,6 +28,10 @@ pub(super) fn find_words(scratch: &mut Scratch, len: usize, longest: usize) {
         ControlFlow::Continue(())
     });
     words.cut(from, len);
+    if longest < usize::MAX {
+        let fits = |word: &Span| characters(&folded[word.start..word.end]) <= longest;
+        spans.retain(fits);
+    }
 }
 
 struct Words<'a> {
@@ -66,16 +70,14 @@ impl Words<'_> {
                     at += 1;
                 }
                 self.repeated = 0;
-                if at - start <= self.longest {
-                    self.spans.push(Span { start, end: at, tight: false });
-                }
+                self.spans.push(Span { start, end: at, tight: false });
             } else {
                 while at < end && text[at] == first {
                     at += 1;
                 }
                 if !first.is_ascii_control() {
-                    let shown = start + (at - start).min(LONGEST_RUN).min(self.longest);
-                    self.spans.push(Span { start, end: shown, tight: false });
+                    let end = at.min(start + LONGEST_RUN);
+                    self.spans.push(Span { start, end, tight: false });
                 }
             }
             start = at;
@@ -91,9 +93,7 @@ impl Words<'_> {
             self.repeated = 0;
         } else if first.is_alphanumeric() || first == '_' {
             self.repeated = 0;
-            if segment.len() <= self.longest || characters(segment.as_bytes()) <= self.longest {
-                self.spans.push(Span { start, end, tight: false });
-            }
+            self.spans.push(Span { start, end, tight: false });
         } else if !self.repeat(start, segment) {
             self.repeated = segment.len();
             self.spans.push(Span { start, end, tight: false });
@@ -124,7 +124,10 @@ impl Words<'_> {
             let tight = self.spans.last().is_some_and(|last| {
                 last.end == start && unspaced_at(&self.text[last.start..last.end])
             });
-            self.spans.push(Span { start, end, tight });
+            // What is too long is left out here, lest the next be tight to it.
+            if characters(&self.text[start..end]) <= self.longest {
+                self.spans.push(Span { start, end, tight });
+            }
             from = to;
         }
     }

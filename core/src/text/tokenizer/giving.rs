@@ -11,58 +11,85 @@ pub(super) const CHARACTERS_MARK: u8 = b'\t';
 /// Stands before n-grams of the characters within words where there are other kinds of tokens.
 pub(super) const WITHIN_WORDS_MARK: u8 = 0x0b;
 
-/// Gives tokens to `emit` until there are enough of them.
-pub(super) struct Giver<'a, S, E> {
+/// Takes tokens until there are enough of them.
+pub(super) trait Give {
+    /// Gives the bytes from `start` to `end` of a buffer with room for a block behind their start.
+    fn give(&mut self, buffer: &[u8], start: usize, end: usize) -> ControlFlow<()>;
+
+    /// Puts a mark before the tokens that follow, if marks are wanted.
+    fn mark(&mut self, mark: u8);
+}
+
+/// Gives tokens as they are.
+pub(super) struct Plain<'a, S, E> {
     pub(super) hasher: &'a S,
     pub(super) emit: E,
     /// Tokens that may still be given, 1 or more.
     pub(super) left: usize,
-    /// What stands before each token.
-    pub(super) lead: &'a mut Vec<u8>,
-    /// A token behind its lead.
-    pub(super) led: &'a mut Vec<u8>,
 }
 
-impl<S: BuildHasher, E: FnMut(Token<'_>)> Giver<'_, S, E> {
-    /// Gives the bytes from `start` to `end` of a buffer with room for a block behind their start.
+impl<S: BuildHasher, E: FnMut(Token<'_>)> Give for Plain<'_, S, E> {
     #[inline(always)]
-    pub(super) fn give(&mut self, buffer: &[u8], start: usize, end: usize) -> ControlFlow<()> {
-        match *self.lead.as_slice() {
-            [] => (self.emit)(Token::within(self.hasher, buffer, start, end)),
-            [mark] => {
-                let block = &mut [0; BLOCK];
-                match Token::behind(self.hasher, mark, buffer, start, end, block) {
-                    Some(token) => (self.emit)(token),
-                    None => self.give_led(&buffer[start..end]),
-                }
-            }
-            _ => self.give_led(&buffer[start..end]),
-        }
-        self.left -= 1;
-        if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    fn give(&mut self, buffer: &[u8], start: usize, end: usize) -> ControlFlow<()> {
+        (self.emit)(Token::within(self.hasher, buffer, start, end));
+        count_down(&mut self.left)
     }
 
-    /// Does the work with a mark behind what stands before each token, if that is wanted.
-    #[inline]
-    pub(super) fn mark<R>(
-        &mut self,
-        marked: bool,
-        mark: u8,
-        work: impl FnOnce(&mut Self) -> R,
-    ) -> R {
-        let length = self.lead.len();
-        if marked {
+    fn mark(&mut self, _: u8) {}
+}
+
+/// Gives tokens with the name of their field and the mark of their kind before them.
+pub(super) struct Led<'a, S, E> {
+    pub(super) plain: Plain<'a, S, E>,
+    /// Whether kinds are marked.
+    pub(super) marked: bool,
+    /// What stands before each token; of this, so many bytes name the field.
+    pub(super) lead: Vec<u8>,
+    pub(super) field: usize,
+    /// A token behind its lead.
+    pub(super) led: Vec<u8>,
+}
+
+impl<S: BuildHasher, E: FnMut(Token<'_>)> Give for Led<'_, S, E> {
+    #[inline(always)]
+    fn give(&mut self, buffer: &[u8], start: usize, end: usize) -> ControlFlow<()> {
+        let Plain { hasher, emit, left } = &mut self.plain;
+        let block = &mut [0; BLOCK];
+        let token = match *self.lead.as_slice() {
+            [] => Some(Token::within(*hasher, buffer, start, end)),
+            [mark] => Token::behind(*hasher, mark, buffer, start, end, block),
+            _ => None,
+        };
+        match token {
+            Some(token) => emit(token),
+            None => emit(lead_on(*hasher, &self.lead, &buffer[start..end], &mut self.led)),
+        }
+        count_down(left)
+    }
+
+    fn mark(&mut self, mark: u8) {
+        if self.marked {
+            self.lead.truncate(self.field);
             self.lead.push(mark);
         }
-        let done = work(self);
-        self.lead.truncate(length);
-        done
     }
+}
 
-    fn give_led(&mut self, bytes: &[u8]) {
-        self.led.clear();
-        self.led.extend_from_slice(self.lead);
-        self.led.extend_from_slice(bytes);
-        (self.emit)(Token::new(self.hasher, self.led));
-    }
+#[inline(always)]
+fn count_down(left: &mut usize) -> ControlFlow<()> {
+    *left -= 1;
+    if *left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+#[inline(never)]
+fn lead_on<'a, S: BuildHasher>(
+    hasher: &S,
+    lead: &[u8],
+    bytes: &[u8],
+    led: &'a mut Vec<u8>,
+) -> Token<'a> {
+    led.clear();
+    led.extend_from_slice(lead);
+    led.extend_from_slice(bytes);
+    Token::new(hasher, led)
 }

@@ -15,6 +15,7 @@
 mod blocks;
 mod boundaries;
 mod characters;
+mod disguise;
 mod fold;
 mod giving;
 mod ngrams;
@@ -24,6 +25,7 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -36,7 +38,7 @@ use crate::text::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 pub use options::{Boundaries, MAX_NGRAM, OptionsError, Sizes, TokenizerOptions};
 pub use scratch::Scratch;
 
-use giving::{CHARACTERS_MARK, Giver, WITHIN_WORDS_MARK};
+use giving::{CHARACTERS_MARK, Give, Led, Plain, WITHIN_WORDS_MARK};
 
 /// Why a message could not be cut yet. Nothing of it was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,13 +103,14 @@ impl Tokenizer {
         &self.table
     }
 
-    /// Adds to `missing` the pages that must be filled before `text` can be cut, whether it is
-    /// folded already or not.
+    /// Adds to `missing` the pages that must be filled before `text` can be cut; it is what
+    /// [`Tokenizer::ready`] gave, or folded already.
     pub fn missing_pages(&self, text: &str, missing: &mut PageSet) {
         self.table.missing_pages(text, missing);
     }
 
-    /// Whether only the host can fold the text, once its pages are filled.
+    /// Whether only the host can fold the text, which [`Tokenizer::ready`] gave, once its pages are
+    /// filled.
     #[must_use]
     pub fn needs_host_fold(&self, text: &str) -> bool {
         self.options.lowercase
@@ -161,24 +164,39 @@ impl Tokenizer {
         emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
         let left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
-        let text = if FOLDED { text } else { self.clip(text) };
-        let (mut lead, mut led) =
-            (std::mem::take(&mut scratch.lead), std::mem::take(&mut scratch.led));
-        lead.clear();
-        let mut giver = Giver { hasher, emit, left, lead: &mut lead, led: &mut led };
-        let cut = self.cut::<S, _, FOLDED>(text, scratch, &mut giver);
-        (scratch.lead, scratch.led) = (lead, led);
+        // Short of disguises there is nothing to own.
+        let undisguised;
+        let text = match () {
+            () if FOLDED => text,
+            () if self.options.deobfuscate => {
+                undisguised = self.ready(text);
+                &undisguised
+            }
+            () => self.clip(text),
+        };
+        let mut plain = Plain { hasher, emit, left };
+        let cut = if self.options.kinds() == 1 {
+            self.cut::<FOLDED>(text, scratch, &mut plain)
+        } else {
+            let lead = std::mem::take(&mut scratch.lead);
+            let led = std::mem::take(&mut scratch.led);
+            let mut giver = Led { plain, marked: true, lead, field: 0, led };
+            giver.lead.clear();
+            let cut = self.cut::<FOLDED>(text, scratch, &mut giver);
+            (scratch.lead, scratch.led) = (giver.lead, giver.led);
+            cut
+        };
         scratch.shrink();
         cut.map(drop)
     }
 
     /// Cuts a text into all kinds of tokens, the words first.
     #[inline]
-    fn cut<S: BuildHasher, E: FnMut(Token<'_>), const FOLDED: bool>(
+    fn cut<const FOLDED: bool>(
         &self,
         text: &str,
         scratch: &mut Scratch,
-        giver: &mut Giver<'_, S, E>,
+        giver: &mut impl Give,
     ) -> Result<ControlFlow<()>, NotReady> {
         let options = &self.options;
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
@@ -211,11 +229,7 @@ impl Tokenizer {
     }
 
     /// Gives the n-grams and the sparse bigrams of the scratch's words.
-    fn give_words<S: BuildHasher, E: FnMut(Token<'_>)>(
-        &self,
-        scratch: &mut Scratch,
-        giver: &mut Giver<'_, S, E>,
-    ) -> ControlFlow<()> {
+    fn give_words(&self, scratch: &mut Scratch, giver: &mut impl Give) -> ControlFlow<()> {
         let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
         if let Some(sizes) = words {
             let paired = sparse_bigrams.is_some();
@@ -231,33 +245,37 @@ impl Tokenizer {
     }
 
     /// Gives the n-grams of characters; the scratch's bits tell the white space.
-    fn give_characters<S: BuildHasher, E: FnMut(Token<'_>)>(
+    fn give_characters(
         &self,
         scratch: &mut Scratch,
         len: usize,
         longest: usize,
-        giver: &mut Giver<'_, S, E>,
+        giver: &mut impl Give,
     ) -> ControlFlow<()> {
         let TokenizerOptions { characters, characters_within_words, .. } = self.options;
-        let marked = self.options.kinds() > 1;
         if let Some(sizes) = characters {
-            giver.mark(marked, CHARACTERS_MARK, |giver| {
-                characters::across_words(scratch, len, sizes, |buffer, start, end| {
-                    giver.give(buffer, start, end)
-                })
+            giver.mark(CHARACTERS_MARK);
+            characters::across_words(scratch, len, sizes, |buffer, start, end| {
+                giver.give(buffer, start, end)
             })?;
         }
         let Some(sizes) = characters_within_words else { return ControlFlow::Continue(()) };
-        giver.mark(marked, WITHIN_WORDS_MARK, |giver| {
-            characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
-                giver.give(buffer, start, end)
-            })
+        giver.mark(WITHIN_WORDS_MARK);
+        characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
+            giver.give(buffer, start, end)
         })
     }
 
-    /// The first bytes of a text, up to the limit and not beyond the last whole character.
+    /// The part of a text that is read, without disguises if those are to be undone: what must be
+    /// loaded or folded by the host.
     #[must_use]
-    pub fn clip<'a>(&self, text: &'a str) -> &'a str {
+    pub fn ready<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = self.clip(text);
+        if self.options.deobfuscate { disguise::undisguise(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// The first bytes of a text, up to the limit and not beyond the last whole character.
+    fn clip<'a>(&self, text: &'a str) -> &'a str {
         match self.options.max_bytes {
             Some(max) if text.len() > max as usize => {
                 let end = (0..=max as usize).rev().find(|&end| text.is_char_boundary(end));

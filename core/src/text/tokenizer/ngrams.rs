@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 
 use super::Sizes;
 use super::scratch::{SLACK, Scratch, Span};
+use crate::text::token::BLOCK;
 
 /// Gives the n-grams of words, the shortest first.
 ///
@@ -35,17 +36,19 @@ fn joined(
     mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined, places, .. } = scratch;
-    joined.clear();
+    let bytes = spans.last().map_or(0, |last| last.end);
+    make_room(joined, bytes + spans.len());
     places.clear();
-    for &Span { start, end, tight } in spans.iter() {
-        if !tight {
-            joined.push(b' ');
+    let mut to = 0;
+    for word in spans.iter() {
+        if !word.tight {
+            joined[to] = b' ';
+            to += 1;
         }
-        let to = joined.len();
-        joined.extend_from_slice(&folded[start..end]);
-        places.push((to, joined.len()));
+        let end = copy(folded, word, joined, to);
+        places.push((to, end));
+        to = end;
     }
-    joined.resize(joined.len() + SLACK, 0);
     sizes.into_iter().try_for_each(|n| {
         places.windows(n).try_for_each(|words| match words {
             [only] => give(joined, only.0, only.1),
@@ -67,22 +70,40 @@ pub(super) fn sparse_bigrams(
     mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined: pair, .. } = scratch;
+    let longest = spans.iter().map(|word| word.end - word.start).max().unwrap_or(0);
+    make_room(pair, 2 * longest + window as usize);
     for (at, first) in spans.iter().enumerate() {
-        pair.clear();
-        pair.extend_from_slice(&folded[first.start..first.end]);
-        let length = pair.len();
+        // Of the spaces between the two, each round adds one.
+        let mut to = copy(folded, first, pair, 0);
         for (distance, second) in (1..window as usize).zip(&spans[at + 1..]) {
-            if distance == 1 && paired {
-                continue;
+            if distance > 1 || !paired {
+                let spaces = usize::from(distance > 1 || !second.tight);
+                pair[to] = b' ';
+                let end = copy(folded, second, pair, to + spaces);
+                give(pair, 0, end)?;
             }
-            let spaces = if distance == 1 && second.tight { 0 } else { distance };
-            pair.truncate(length);
-            pair.resize(length + spaces, b' ');
-            pair.extend_from_slice(&folded[second.start..second.end]);
-            let len = pair.len();
-            pair.resize(len + SLACK, 0);
-            give(pair, 0, len)?;
+            pair[to] = b' ';
+            to += 1;
         }
     }
     ControlFlow::Continue(())
+}
+
+/// Lengthens a buffer to this many bytes and some to spare, if it is shorter.
+fn make_room(buffer: &mut Vec<u8>, bytes: usize) {
+    if buffer.len() < bytes + SLACK {
+        buffer.resize(bytes + SLACK, 0);
+    }
+}
+
+/// Copies a word; both buffers have room for a block behind its start. Gives the copy's end.
+#[inline(always)]
+fn copy(folded: &[u8], word: &Span, buffer: &mut [u8], to: usize) -> usize {
+    let length = word.end - word.start;
+    let blocks = (folded[word.start..].first_chunk(), buffer[to..].first_chunk_mut::<BLOCK>());
+    match blocks {
+        (Some(block), Some(copy)) if length <= BLOCK => *copy = *block,
+        _ => buffer[to..to + length].copy_from_slice(&folded[word.start..word.end]),
+    }
+    to + length
 }

@@ -43,6 +43,8 @@ pub struct TokenizerOptions {
     pub lowercase: bool,
     /// Decompose (NFKD) and drop the combining characters.
     pub strip_accents: bool,
+    /// Undo disguises of letters before all else.
+    pub deobfuscate: bool,
     /// Where words begin and end.
     pub boundaries: Boundaries,
     /// N-grams of words, joined by a space.
@@ -71,6 +73,7 @@ impl Default for TokenizerOptions {
             words: Some((1, 1)),
             lowercase: true,
             strip_accents: true,
+            deobfuscate: false,
             boundaries: Boundaries::Python,
             sparse_bigrams: None,
             characters: None,

@@ -1,0 +1,208 @@
+//! Letters in disguise: what looks like a Latin letter becomes one.
+//!
+//! Who writes to get past a filter writes words as readers see them and programs don't: full-width
+//! letters, letters of other scripts, characters without a shape between the letters, digits and
+//! currency signs in the place of letters. Three steps undo this:
+//!
+//! 1. Compatibility characters become what they stand for (NFKC), so that `ｆｒｅｅ` and `𝐟𝐫𝐞𝐞` are
+//!    `free`, and characters without a shape are dropped.
+//! 2. In a word that has a Latin letter of ASCII, letters of other scripts that look like one
+//!    become it: `frее` with Cyrillic `е`. Words of another script alone stay as they are. Latin
+//!    small capitals and letters in black boxes are Latin wherever they stand.
+//! 3. Digits and symbols inside a word become the letter they stand for: up to three digits or `|`
+//!    between two letters (`v1agra`), `€`, `$`, `£` or `¥` behind a letter and not before a digit (`fr€€`,
+//!    not `US$5`), `@` between two letters where no `.` follows within the next 64 characters of the same run of text
+//!    (`c@sh`, not an address). A character that has become a letter counts as one to the next.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::boundaries::is_ignorable;
+
+/// So many digits between letters are letters; more are a number. A bound keeps the work linear.
+const DIGITS_IN_A_ROW: usize = 3;
+/// So many characters behind an `@` are looked at for the `.` of an address.
+const ADDRESS: usize = 64;
+
+/// Letters of other scripts, and the Latin letters that they look like.
+const LOOK_ALIKES: [(&str, &str); 6] = [
+    // Cyrillic.
+    ("авекмнорстухѕіјһԁԛԝѵгпьуӏ", "abekmhopctyxsijhdqwvrnbyl"),
+    ("АВЕКМНОРСТУХЅІЈҺԀԚԜѴҮӀ", "ABEKMHOPCTYXSIJHDQWVYI"),
+    // Greek.
+    ("αβγεηικνορτυχωμ", "abyenikvoptuxwu"),
+    ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
+    // Armenian.
+    ("օսոհցզ", "ounhgq"),
+    ("ՕՍԼ", "OUL"),
+];
+
+/// Latin letters in another shape, whatever stands beside them.
+const SMALL_CAPITALS: (&str, &str) = ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡ", "abcdefghijklmnoprstuvwyziag");
+
+/// The text without disguises; borrowed if it has none.
+pub(super) fn undisguise(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return match spell(text) {
+            Some(spelt) => Cow::Owned(spelt),
+            None => Cow::Borrowed(text),
+        };
+    }
+    let plain: String = text.nfkc().filter(|&c| !is_ignorable(c)).collect();
+    let latin = fold_look_alikes(&plain);
+    Cow::Owned(spell(&latin).unwrap_or(latin))
+}
+
+/// Step 2.
+fn fold_look_alikes(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let inside = goes_on(first);
+        let end = rest.find(|c| goes_on(c) != inside).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        let latin = run.contains(|c: char| c.is_ascii_alphabetic());
+        folded.extend(run.chars().map(|c| look_alike(c, latin)));
+        rest = after;
+    }
+    folded
+}
+
+/// Whether a word goes on with this character.
+fn goes_on(character: char) -> bool {
+    character.is_alphanumeric() || unicode_normalization::char::is_combining_mark(character)
+}
+
+fn look_alike(character: char, among_latin: bool) -> char {
+    if character.is_ascii() {
+        return character;
+    }
+    let in_box = match u32::from(character) {
+        code @ 0x1f150..=0x1f169 => char::from_u32(code - 0x1f150 + u32::from(b'A')),
+        code @ 0x1f170..=0x1f189 => char::from_u32(code - 0x1f170 + u32::from(b'A')),
+        _ => None,
+    };
+    let of = |(from, to): (&str, &str)| {
+        let place = from.chars().position(|known| known == character)?;
+        to.chars().nth(place)
+    };
+    let others = || LOOK_ALIKES.into_iter().find_map(of);
+    // Most characters are far from these.
+    let small = matches!(
+        character,
+        '\u{131}' | '\u{250}'..='\u{2af}' | '\u{1d00}'..='\u{1d7f}' | '\u{a730}'..='\u{a7ff}'
+    );
+    in_box
+        .or_else(|| small.then(|| of(SMALL_CAPITALS)).flatten())
+        .or_else(|| among_latin.then(others).flatten())
+        .unwrap_or(character)
+}
+
+/// Step 3; None if nothing changes.
+fn spell(text: &str) -> Option<String> {
+    let stands_for_letter =
+        |b: u8| matches!(b, b'0'..=b'5' | b'7' | b'|' | b'$' | b'@' | 0xc2 | 0xe2);
+    let bytes = text.as_bytes();
+    let candidate = |pair: &[u8]| is_letter_byte(pair[0]) && stands_for_letter(pair[1]);
+    if !bytes.windows(2).any(candidate) {
+        return None;
+    }
+    let mut spelt = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        let after = rest.as_str();
+        let next = after.chars().next().unwrap_or(' ');
+        let letter = if before.is_alphabetic() { letter(character, next, after) } else { None };
+        before = letter.unwrap_or(character);
+        spelt.push(before);
+    }
+    Some(spelt)
+}
+
+/// A letter of ASCII, or a byte of another character, which may be one.
+fn is_letter_byte(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte >= 0x80
+}
+
+/// The letter that a character behind a letter stands for.
+fn letter(character: char, next: char, after: &str) -> Option<char> {
+    // A letter may follow in disguise, too.
+    let among_letters = || {
+        let mut disguised = 0;
+        let mut follows = after.chars().skip_while(|&c| {
+            disguised += 1;
+            disguised < DIGITS_IN_A_ROW && digit_letter(c).is_some()
+        });
+        follows.next().is_some_and(char::is_alphabetic)
+    };
+    match character {
+        '€' => (!next.is_ascii_digit()).then_some('e'),
+        '$' => (!next.is_ascii_digit()).then_some('s'),
+        '£' => (!next.is_ascii_digit()).then_some('l'),
+        '¥' => (!next.is_ascii_digit()).then_some('y'),
+        '@' => {
+            let mut run = after.chars().take_while(|c| !c.is_whitespace()).take(ADDRESS);
+            (next.is_alphabetic() && !run.any(|c| c == '.')).then_some('a')
+        }
+        _ => digit_letter(character).filter(|_| among_letters()),
+    }
+}
+
+/// The letter that a digit or bar stands for.
+fn digit_letter(character: char) -> Option<char> {
+    Some(match character {
+        '0' => 'o',
+        '1' => 'i',
+        '2' => 'z',
+        '3' => 'e',
+        '4' => 'a',
+        '5' => 's',
+        '7' => 't',
+        '|' => 'l',
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_pairs_characters() {
+        for (from, to) in LOOK_ALIKES.into_iter().chain([SMALL_CAPITALS]) {
+            assert_eq!(from.chars().count(), to.chars().count(), "{from}");
+            assert!(to.is_ascii() && !from.contains(|c: char| c.is_ascii()), "{from}");
+        }
+    }
+
+    #[test]
+    fn disguises_fall() {
+        for (text, seen) in [
+            ("ｆｒｅｅ 𝐟𝐫𝐞𝐞 ⓕⓡⓔⓔ ﬁne", "free free free fine"),
+            ("fr\u{200b}e\u{ad}e\u{fe0f}", "free"),
+            ("frее vіаgrа PАYPАL Ρaypal", "free viagra PAYPAL Paypal"),
+            ("ᴠɪᴀɢʀᴀ 🅵🆁🅴🅴", "viagra FREE"),
+            ("fr€€ ca$h pa$$ £oan b|ue", "free cash pass £oan blue"),
+            ("v1agra h0tm41l c|1ck w1n", "viagra hotmail click win"),
+            ("c@sh", "cash"),
+        ] {
+            assert_eq!(undisguise(text), seen);
+        }
+    }
+
+    #[test]
+    fn what_is_no_disguise_stays() {
+        for text in [
+            "plain words, 3.14 and 50%",
+            "US$5 A$10 €5 5€ 100£ R2",
+            "mp3 4u 2nite b4 call 0800-1234 a1234b",
+            "me@example.com a@b.c, @home us @ 5",
+            "мороз сорока καλημέρα",
+            "हिन्दी 日本 😀 ไทย",
+        ] {
+            assert_eq!(undisguise(text), text);
+        }
+    }
+}

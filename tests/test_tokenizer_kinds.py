@@ -1,0 +1,213 @@
+"""Kinds of tokens together, words by Unicode's rules: native against slow references."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from typing import Any
+
+import pytest
+import reference_tokens as reference
+import regex
+from data_support import require_data
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from streamnb import MNB, InputError, Tokenizer
+from streamnb.datasets import read_text
+
+sizes = st.one_of(
+    st.none(), st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda n: (n[0], n[0] + n[1]))
+)
+characters = st.text(
+    max_size=12,
+    alphabet=st.one_of(
+        st.sampled_from("aB09_.,;:'\"-!$€ \t\n\x00\x07\u200d\u0301\u00ad\u2019\u202f\u00a0\u3000"),
+        st.sampled_from("אアｱﾞ日本あกำि्क👩🏽❤️🇩🇪가Σ\u1100\ud800\udfff\u2028\ufeff\U000e0041"),
+        st.characters(exclude_categories=["Cn"]),
+    ),
+)
+runs = st.tuples(st.sampled_from("!€😀日กa\u0301"), st.integers(1, 8)).map(
+    lambda run: run[0] * run[1]
+)
+hostile_text = st.lists(st.one_of(characters, runs), max_size=4).map("".join)
+# Here the crate joins what has a boundary between letter and mark: "a" "." ZWJ "❤".
+JOINED_EMOJI = regex.compile(
+    r"[\p{WB=MidLetter}\p{WB=MidNum}\p{WB=MidNumLet}'\"][\p{WB=Extend}\p{WB=Format}]*\u200d\p{Extended_Pictographic}"
+)
+
+
+def fold(text: str, options: dict[str, Any]) -> str:
+    text = reference.clipped(reference.without_surrogates(text), options.get("max_bytes"))
+    if options.get("deobfuscate"):
+        text = reference.undisguised(text)
+    if options.get("strip_accents", True):
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return text.lower() if options.get("lowercase", True) else text
+
+
+def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
+    folded = fold(text, options)
+    if options["boundaries"] == "unicode":
+        words = reference.unicode_words(folded)
+    else:
+        words = [reference.Word(word) for word in reference.python_words(folded)]
+    longest = options.get("max_token_length")
+    words = reference.not_longer(words, longest)
+    found = reference.word_tokens(words, options["words"], options["sparse_bigrams"])
+    others = [
+        ("\t", reference.characters(folded, options["characters"])),
+        (
+            "\v",
+            reference.characters_within_words(folded, options["characters_within_words"], longest),
+        ),
+    ]
+    asked = [options["words"] or options["sparse_bigrams"], options["characters"]]
+    asked.append(options["characters_within_words"])
+    alone = sum(map(bool, asked)) == 1
+    for mark, tokens in others:
+        found += tokens if alone else [mark + token for token in tokens]
+    return found[: options.get("max_tokens")]
+
+
+@settings(max_examples=600)
+@given(
+    text=hostile_text,
+    options=st.fixed_dictionaries(
+        {
+            "words": sizes,
+            "sparse_bigrams": st.sampled_from([None, 2, 3, 5]),
+            "characters": sizes,
+            "characters_within_words": sizes,
+            "boundaries": st.sampled_from(["python", "unicode"]),
+            "lowercase": st.booleans(),
+            "strip_accents": st.booleans(),
+            "deobfuscate": st.booleans(),
+        },
+        optional={
+            "max_tokens": st.integers(1, 20),
+            "max_bytes": st.integers(1, 40),
+            "max_token_length": st.integers(1, 6),
+        },
+    ),
+)
+def test_kinds_together_are_those_of_the_reference(text: str, options: dict[str, Any]) -> None:
+    kinds = ("words", "sparse_bigrams", "characters", "characters_within_words")
+    assume(any(options[kind] for kind in kinds))
+    assume(not JOINED_EMOJI.search(fold(text, options)))
+    assert Tokenizer(**options)(text) == expected_tokens(text, options)
+
+
+@settings(max_examples=600)
+@given(text=hostile_text)
+@example(text="can't a:b 3,14 U.S.A. x_1 1.a a.1 \u05d0\"\u05d1 \u05d0'")
+@example(text="हिन्दी में café e\u0301te\u0301 ไป カナｶﾞ 日本go中国 한국어")
+@example(text="WIN £100!!!! ?!?! 😀😀😀😀 👩🏽‍🚀👩🏽‍🚀 🇩🇪🇩🇪🇩 ♥️")
+def test_unicode_words_are_those_of_the_annex(text: str) -> None:
+    assume(not JOINED_EMOJI.search(text))
+    tokenizer = Tokenizer(boundaries="unicode", words=(1, 1), lowercase=False, strip_accents=False)
+    words = reference.unicode_words(reference.without_surrogates(text))
+    assert tokenizer(text) == reference.word_tokens(words, (1, 1))
+
+
+disguised_text = st.text(
+    alphabet=st.one_of(
+        st.sampled_from("abcEFG0123456789|$€£¥@.! \n\u200b\u00ad\ufe0f\u0301\x1c\u3164"),
+        st.sampled_from("авеАВЕαβΑΒօՕᴀʙıɑ🅰🅩🄐ｆＦ𝐟ⓕﬁ½①日あ\ufdfa\u0958\u1100\u1161\u11a8"),
+        st.characters(exclude_categories=["Cn", "Cs"]),
+    )
+)
+
+
+@settings(max_examples=600)
+@given(text=disguised_text)
+@example(text="Ｆｒ€€ V1agra vіаgrа c@sh me@x.org US$5 h0tm41l a1234b мороз fr\u200bee 🅵ree ᴡɪɴ")
+@example(text="a@" + "b" * 63 + ". a@" + "b" * 64 + ".")
+def test_disguises_fall_as_in_the_reference(text: str) -> None:
+    tokenizer = Tokenizer(deobfuscate=True, lowercase=False, strip_accents=False, analyzer="char")
+    assert tokenizer(text) == reference.characters(reference.undisguised(text), (1, 1))
+
+
+@pytest.mark.parametrize("attack", ["a" + "0" * 200_000 + "b", "a@" * 200_000, "é0" * 100_000])
+def test_disguises_cost_no_more_than_their_length(attack: str) -> None:
+    start = time.process_time()
+    Tokenizer(deobfuscate=True, max_tokens=1)(attack)
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("corpus", ["sms_spam", "sms_spam_hi", "sms_spam_de"])
+def test_every_message_has_the_tokens_of_the_reference(corpus: str) -> None:
+    options = {
+        "boundaries": "unicode",
+        "words": (1, 2),
+        "sparse_bigrams": 4,
+        "characters": (5, 5),
+        "characters_within_words": (1, 4),
+    }
+    tokenizer = Tokenizer(**options)
+    for message in read_text(require_data(f"text/{corpus}.jsonl.xz")):
+        assert tokenizer(message.text) == expected_tokens(message.text, options), message.id
+
+
+@given(text=hostile_text)
+def test_no_token_is_of_two_kinds(text: str) -> None:
+    kinds = {"words": (1, 3), "characters": (1, 5), "characters_within_words": (1, 5)}
+    both = Tokenizer(sparse_bigrams=4, boundaries="unicode", **kinds)(text)
+    single = [
+        *Tokenizer(words=(1, 3), sparse_bigrams=4, boundaries="unicode")(text),
+        *("\t" + token for token in Tokenizer(characters=(1, 5))(text)),
+        *("\v" + token for token in Tokenizer(characters_within_words=(1, 5))(text)),
+    ]
+    assert both == single
+    starts = {"\t", "\v"}
+    assert not any(
+        token[0] in starts for token in Tokenizer(words=(1, 3), boundaries="unicode")(text)
+    )
+
+
+def test_one_kind_by_either_name_is_the_same() -> None:
+    text = "Free entry to WIN a café-bar!"
+    for one, other in [
+        ({"analyzer": "word", "ngram_range": (1, 3)}, {"words": (1, 3)}),
+        ({"analyzer": "char", "ngram_range": (2, 3)}, {"characters": (2, 3)}),
+        ({"analyzer": "char_wb", "ngram_range": (2, 3)}, {"characters_within_words": (2, 3)}),
+        ({"analyzer": "osb"}, {"sparse_bigrams": 5}),
+    ]:
+        assert Tokenizer(**one)(text) == Tokenizer(**other)(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"words": (0, 1)}, "words must be"),
+        ({"words": 2}, "words must be a pair"),
+        ({"characters": (3, 2)}, "characters must be"),
+        ({"characters_within_words": (1, 256)}, "characters_within_words must be"),
+        ({"sparse_bigrams": 1}, "sparse_bigrams must be"),
+        ({"sparse_bigrams": 256}, "sparse_bigrams must be"),
+        ({"sparse_bigrams": (1, 2)}, "sparse_bigrams must be"),
+        ({"max_bytes": 0}, "max_bytes must be"),
+        ({"boundaries": "river"}, "boundaries must be 'python' or 'unicode'"),
+        ({"boundaries": None}, "boundaries must be a name"),
+        ({"words": (1, 1), "analyzer": "char"}, "can't be given beside words"),
+        ({"characters": (1, 1), "ngram_range": (2, 2)}, "can't be given beside characters"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Tokenizer(**options)
+    assert said in str(refused.value)
+
+
+def test_models_keep_the_tokenizer() -> None:
+    tokenizer = Tokenizer(
+        boundaries="unicode", words=(1, 2), sparse_bigrams=3, characters=(2, 4), max_bytes=3_000
+    )
+    model = MNB(tokenizer=tokenizer)
+    for text, label in [("WIN €5 now!!!", "spam"), ("日本 at noon?", "ham")]:
+        model.learn_one(text, label)
+    again = MNB.from_bytes(model.to_bytes())
+    assert again.tokenizer == tokenizer
+    assert again.predict_proba_one("WIN now") == model.predict_proba_one("WIN now")
+    assert set(again.explain_one("€5 日本").words) == set(tokenizer("€5 日本"))
