@@ -31,7 +31,7 @@ help:
 demo: $(STAMPS)/plots $(STAMPS)/native
 	$(BIN)/streamnb evaluate --demo $(ARGS)
 	@echo
-	$(BIN)/python -m consumers.demo
+	$(BIN)/python -m streamnb_consumers.demo
 
 test: $(STAMPS)/test $(STAMPS)/native | machine-test
 	cargo test --quiet $(CARGO_CORE)
@@ -44,7 +44,7 @@ soak: $(STAMPS)/test $(STAMPS)/native | machine-test
 lint: $(STAMPS)/lint $(STAMPS)/native | machine-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict streamnb consumers
+	$(BIN)/mypy --strict streamnb streamnb_consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	$(BIN)/hadolint docker/Dockerfile
 	cargo fmt $(CARGO_CORE) --check

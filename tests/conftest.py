@@ -8,8 +8,8 @@ import os
 # one another. The library reads this when it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from broker import broker, own_broker  # noqa: F401  fixtures
 from hypothesis import HealthCheck, settings
+from support.broker import broker, own_broker  # noqa: F401  fixtures
 
 settings.register_profile(
     "deterministic",

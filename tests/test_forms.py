@@ -19,12 +19,12 @@ from scipy import sparse
 from test_reference import assert_same_scores, sms_stream, synthetic_stream
 
 import streamnb
-from consumers.command import make_filter
-from consumers.settings import Settings
 from streamnb.cli.model_specs import build, model_spec
 from streamnb.errors import InputError, ModelFileError, NotLearnedError
 from streamnb.persistence import saving
 from streamnb.text import forms
+from streamnb_consumers.daemon.command import make_filter
+from streamnb_consumers.daemon.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

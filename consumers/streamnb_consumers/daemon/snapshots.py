@@ -1,0 +1,97 @@
+"""Snapshots on disk: written whole, checksummed, the last few kept, the newest good one loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from streamnb.persistence.saving import write
+from streamnb_consumers.errors import SnapshotError
+
+__all__ = ["Snapshots"]
+
+_LOG = logging.getLogger(__name__)
+_NAME = re.compile(r"snapshot-(\d{12})\.bin")
+
+
+class Snapshots:
+    """A folder of snapshots, numbered in the order in which they were taken.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there. One process at a time may write to it.
+    keep
+        How many to keep, 1 or more.
+    """
+
+    def __init__(self, folder: str | Path, keep: int = 3) -> None:
+        self.folder = Path(folder)
+        self.keep = keep
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # What a killed process left half-written.
+        for left in self.folder.glob(".snapshot-*"):
+            with contextlib.suppress(OSError):
+                left.unlink()
+
+    def paths(self) -> list[Path]:
+        """Return the snapshots there are, the newest first."""
+        found = [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
+        return sorted(found, key=lambda path: path.name, reverse=True)
+
+    def save(self, data: bytes) -> Path:
+        """Write a snapshot that survives a crash at any moment; forget the oldest.
+
+        The bytes carry their own checksum. They are written to a temporary file and synced, the
+        file is renamed, and the folder is synced.
+        """
+        paths = self.paths()
+        newest = int(paths[0].name[len("snapshot-") :].partition(".")[0]) if paths else 0
+        path = self.folder / f"snapshot-{newest + 1:012d}.bin"
+        write(path, data)
+        _sync_folder(self.folder)
+        for old in paths[max(self.keep, 1) - 1 :]:
+            with contextlib.suppress(OSError):
+                old.unlink()
+        return path
+
+    def load(self, restore: Callable[[bytes], None]) -> Path | None:
+        """Restore the newest good snapshot; return its path, or None where there is no snapshot.
+
+        Raises
+        ------
+        SnapshotError
+            If there are snapshots and none of them is good: nothing is thrown away in silence.
+        """
+        errors = []
+        for path in self.paths():
+            try:
+                restore(path.read_bytes())
+            except (SnapshotError, OSError) as error:
+                _LOG.warning("%s is passed over: %s", path.name, error)
+                errors.append(f"{path.name}: {error}")
+            else:
+                return path
+        if errors:
+            raise SnapshotError(
+                f"none of the snapshots in {self.folder} can be used; move them away to begin "
+                f"anew. {'; '.join(errors)}"
+            )
+        return None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable, where folders can be synced."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
