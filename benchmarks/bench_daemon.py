@@ -27,14 +27,15 @@ from rounds import Target
 from support.broker import Broker
 
 from streamnb import datasets
-from streamnb_consumers.daemon.command import make_filter
+from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
+from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.opening import create_topics, open_kafka
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka.opening import open_kafka
+from streamnb_consumers.kafka.topics import create_topics
 from streamnb_consumers.messages.sms import Sms
 
 LABELLED = 10  # one message of so many has a label, which is learned

@@ -23,7 +23,7 @@ from streamnb.cli.model_specs import build, model_spec
 from streamnb.errors import InputError, ModelFileError, NotLearnedError
 from streamnb.persistence import saving
 from streamnb.text import forms
-from streamnb_consumers.daemon.command import make_filter
+from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 
 if TYPE_CHECKING:
@@ -385,7 +385,7 @@ def test_specifications_take_forms() -> None:
     spec = model_spec("ComposedNB(event='one-versus-all', form='log-unit')")
     model: Any = build(spec)
     assert model.form == "log-unit"
-    assert make_filter("sms", Settings(model="MNB(form='log')")).model.form == "log"
+    assert make_filter("sms", Settings(model="MNB(form='log')")).learner.model.form == "log"
     with pytest.raises(InputError, match="form must be one of"):
         build(model_spec("MNB(form='logs')"))
 

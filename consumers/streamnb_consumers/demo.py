@@ -25,7 +25,7 @@ from streamnb.cli.sources import plural
 from streamnb.cli.table import aligned
 from streamnb.datasets import Message, demo_stream
 from streamnb.errors import StreamNBError
-from streamnb_consumers.daemon.command import make_loop
+from streamnb_consumers.daemon.assembly import make_loop
 from streamnb_consumers.daemon.settings import PREFIX, Settings
 from streamnb_consumers.daemon.snapshots import Snapshots
 from streamnb_consumers.filter import state
@@ -40,7 +40,7 @@ _LINE = (
     b'{"id": 7, "text": ["a list"]}',
     b'{"id": "x"}',
 )
-_PROGRAM = "import sys; from streamnb_consumers.messages.sms import main; sys.exit(main())"
+_PROGRAM = "import sys; from streamnb_consumers.daemon.command import run_sms; sys.exit(run_sms())"
 _RUN_SECONDS = 60.0  # for one run of the filter, which takes one or two: a machine may be slow
 _LOOK_SECONDS = 0.002  # between looks at how far the filter is: less than a transaction takes
 
@@ -171,17 +171,17 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
 
 
 def _table(loop: Any, decisions: bytes, seconds: float) -> str:
-    tally, metrics = loop.worker.tally, loop.metrics
+    tally, metrics = loop.worker.learner.tally, loop.metrics
     head = ("decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
     row = (
         f"{len(decisions.splitlines()):,}",
-        f"{loop.worker.counters['lessons']:,}",
+        f"{loop.worker.learner.learned:,}",
         f"{metrics.dead_letters:,}",
         _share(tally.accuracy()),
         _share(tally.windowed_accuracy()),
         f"{metrics.records / seconds:,.0f}",
     )
-    return aligned([("model", *head), (type(loop.worker.model).__name__, *row)])
+    return aligned([("model", *head), (type(loop.worker.learner.model).__name__, *row)])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,10 +1,11 @@
-"""What travels: records in; decisions, lessons and dead letters out."""
+"""What travels: records in; decisions, training events and dead letters out."""
 
 from __future__ import annotations
 
 import base64
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -14,19 +15,20 @@ __all__ = [
     "Decision",
     "Features",
     "Feedback",
-    "Lesson",
     "Message",
     "Outputs",
     "Partition",
     "Record",
     "Role",
+    "TrainingEvent",
     "canonical",
+    "is_finite",
 ]
 
 Features = str | dict[str, float]
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-Role = Literal["message", "feedback", "lesson", "window"]
+Role = Literal["message", "feedback", "training", "window"]
 
 
 def canonical(value: Any) -> bytes:
@@ -38,6 +40,17 @@ def canonical(value: Any) -> bytes:
     b'{"a":"\\u00e9","b":1.5}'
     """
     return _ENCODER.encode(value).encode()
+
+
+def is_finite(value: object) -> bool:
+    """Tell whether a value is a finite number; JSON as Python reads it has others.
+
+    Examples
+    --------
+    >>> is_finite(1), is_finite(float("nan")), is_finite("1")
+    (True, False, False)
+    """
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 class Partition(NamedTuple):
@@ -62,19 +75,19 @@ class Record:
     key
         Its key, if the source has keys.
     headers
-        Pairs of name and value.
+        Pairs of name and value; a value may be missing.
     timestamp
         Milliseconds since 1970 when it arrived, or None.
     role
         What the source holds: messages (with labels or without), feedback on messages, or what
-        filters wrote: lessons, and changes of join windows.
+        filters wrote: training events, and changes of join windows.
     """
 
     partition: Partition
     offset: int
     value: bytes | None
     key: bytes | None = None
-    headers: tuple[tuple[str, bytes], ...] = ()
+    headers: tuple[tuple[str, bytes | None], ...] = ()
     timestamp: int | None = None
     role: Role = "message"
 
@@ -115,7 +128,7 @@ class Decision:
         Log odds of the positive label for each word of the message, in nats; None before both
         sides were learned.
     version
-        Lessons that the model had learned.
+        Training events that the model had learned.
     partition, offset
         The record decided on.
     words
@@ -147,7 +160,7 @@ class Decision:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Lesson:
+class TrainingEvent:
     """One step of the fold that makes the model: unlearn a label, learn a label, or both.
 
     Attributes
@@ -177,7 +190,7 @@ class Lesson:
     delay: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the lesson as it is written to a log of lessons."""
+        """Return the training event as it is written to a log of training events."""
         return dataclasses.asdict(self)
 
 
@@ -200,7 +213,7 @@ class DeadLetter:
             "value": None if value is None else base64.b64encode(value).decode(),
         }
 
-    def headers(self) -> tuple[tuple[str, bytes], ...]:
+    def headers(self) -> tuple[tuple[str, bytes | None], ...]:
         """Return the headers under which a topic of dead letters holds the raw value."""
         return (
             *self.record.headers,
@@ -224,13 +237,13 @@ class Outputs:
     """What handling records gave, in order."""
 
     decisions: list[Decision] = dataclasses.field(default_factory=list)
-    lessons: list[Lesson] = dataclasses.field(default_factory=list)
+    training: list[TrainingEvent] = dataclasses.field(default_factory=list)
     dead_letters: list[DeadLetter] = dataclasses.field(default_factory=list)
     changes: list[Change] = dataclasses.field(default_factory=list)
 
     def add(self, other: Outputs) -> None:
         """Append another's outputs."""
         self.decisions += other.decisions
-        self.lessons += other.lessons
+        self.training += other.training
         self.dead_letters += other.dead_letters
         self.changes += other.changes

@@ -21,7 +21,7 @@ from support.broker import Broker
 
 START_SECONDS = 60.0  # importing and joining take 3 s on an idle machine
 STOP_SECONDS = 30.0  # the default of stop_seconds is 10
-PROGRAM = "import sys; from streamnb_consumers.messages.sms import main; sys.exit(main())"
+PROGRAM = "import sys; from streamnb_consumers.daemon.command import run_sms; sys.exit(run_sms())"
 
 
 def free_port() -> int:
@@ -69,7 +69,7 @@ def daemon(flags: list[str], environment: dict[str, str]) -> Iterator[subprocess
 
 @pytest.fixture
 def environment(broker: Broker, tmp_path: Path) -> dict[str, str]:
-    names = ("messages", "feedback", "decisions", "lessons", "windows", "dead_letters")
+    names = ("messages", "feedback", "decisions", "training", "windows", "dead_letters")
     topics = {f"STREAMNB_{name.upper()}_TOPIC": broker.unique(name) for name in names}
     return topics | {
         "STREAMNB_BOOTSTRAP_SERVERS": broker.bootstrap,
@@ -80,7 +80,7 @@ def environment(broker: Broker, tmp_path: Path) -> dict[str, str]:
 
 
 def produce(broker: Broker, topic: str, values: list[dict[str, str]]) -> None:
-    from streamnb_consumers.kafka.workarounds import kafka
+    from streamnb_consumers.kafka.client_errors import kafka
 
     producer = kafka.KafkaProducer(bootstrap_servers=broker.bootstrap)
     for value in values:

@@ -31,7 +31,9 @@ class CrashError(Exception):
 
 
 def command(kind: str, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    code = f"from streamnb_consumers.messages.{kind} import main; raise SystemExit(main())"
+    code = (
+        f"from streamnb_consumers.daemon.command import run_{kind}; raise SystemExit(run_{kind}())"
+    )
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         input=stdin,
@@ -138,7 +140,7 @@ def paths(folder: Path) -> dict[str, Path]:
 def run_files(found: dict[str, Path], sink: FileSink, **parts: Any) -> bytes:
     worker = make_filter()
     Loop(FileSource(found["source"], sink), sink, worker, limits=LIMITS, **parts).run()
-    return worker.model.to_bytes()
+    return worker.learner.model.to_bytes()
 
 
 def test_files_are_filtered_exactly_once_through_crashes(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.daemon.command import make_filter, run
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.command import run
 from streamnb_consumers.daemon.settings import PREFIX, Settings, parser, read_settings, table
 from streamnb_consumers.errors import SettingsError
 

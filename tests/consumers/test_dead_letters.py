@@ -14,9 +14,11 @@ from support.broker import Broker
 from streamnb_consumers.daemon.command import run
 from streamnb_consumers.daemon.dead_letters_command import main
 from streamnb_consumers.dead_letters import files as replay_files
-from streamnb_consumers.dead_letters.files import FileOffice
-from streamnb_consumers.dead_letters.reading import Done, Selection, read_line, read_record
+from streamnb_consumers.dead_letters.files import FileDeadLetters
+from streamnb_consumers.dead_letters.reading import read_line, read_record
 from streamnb_consumers.dead_letters.replay import replay
+from streamnb_consumers.dead_letters.selection import Selection
+from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import BadRecordError, FencedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.ports.stdio import dead_letter_line
@@ -77,7 +79,7 @@ def test_records_that_are_no_dead_letters_are_named() -> None:
 
 def test_done_is_the_set_of_its_offsets() -> None:
     generator = random.Random(1)
-    done, known = Done(), set()
+    done, known = SentOffsets(), set()
     for _ in range(300):
         some = generator.sample(range(200), 3)
         if generator.random() < 0.1:
@@ -86,13 +88,13 @@ def test_done_is_the_set_of_its_offsets() -> None:
             known.update(range(first, first + 4))
         done.add(some)
         known.update(some)
-        done = Done.from_text(done.base, done.to_text())
+        done = SentOffsets.from_text(done.base, done.to_text())
         assert [n for n in range(210) if n in done] == sorted(known & set(range(210)))
         assert done.base == next(n for n in range(300) if n not in known)
 
 
 def test_ten_thousand_letters_out_of_order_fit_into_the_metadata_of_an_offset() -> None:
-    done = Done()
+    done = SentOffsets()
     done.add(random.Random(1).sample(range(1, 20_000), 10_000))
     assert len(done.to_text()) <= 4096
 
@@ -152,14 +154,14 @@ def test_a_crash_anywhere_doubles_and_loses_nothing(
     monkeypatch.setattr(replay_files, "_finish", finish_or_tear)
     crashes = 0
     while True:
-        office = FileOffice(dead)
+        store = FileDeadLetters(dead)
         try:
-            replay(office, Selection(), batch=3)
+            replay(store, Selection(), batch=3)
             break
         except Crash:
             crashes += 1
         finally:
-            office.close(1.0)
+            store.close(1.0)
     assert crashes
     assert source.read_bytes().splitlines()[3:] == [b"bad %d" % n for n in range(10)]
 
@@ -182,10 +184,10 @@ def test_others_may_append_meanwhile(dead: Path, source: Path, monkeypatch: Any)
 
 
 def assert_interrupted(dead: Path) -> None:
-    office = FileOffice(dead)
+    store = FileDeadLetters(dead)
     with pytest.raises(KeyboardInterrupt):
-        replay(office, Selection())
-    office.close(1.0)
+        replay(store, Selection())
+    store.close(1.0)
 
 
 def test_to_another_file_and_behind_an_unfinished_line(dead: Path, tmp_path: Path) -> None:
@@ -253,14 +255,14 @@ def test_the_filter_goes_on_with_what_was_sent_back(tmp_path: Path) -> None:
 # --- topics -------------------------------------------------------------------------------------
 
 
-def kafka_office(broker: Broker, group: str, topic: str, **options: Any) -> Any:
-    from streamnb_consumers.kafka.dead_letters import KafkaOffice
+def kafka_dead_letters(broker: Broker, group: str, topic: str, **options: Any) -> Any:
+    from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
 
-    return KafkaOffice(Cluster(broker.bootstrap, group, None, "unused"), topic, **options)
+    return KafkaDeadLetters(Cluster(broker.bootstrap, group, None, "unused"), topic, **options)
 
 
 def produce(broker: Broker, topic: str, letters: list[DeadLetter], commit: bool = True) -> None:
-    from streamnb_consumers.kafka.workarounds import kafka
+    from streamnb_consumers.kafka.client_errors import kafka
 
     producer = kafka.KafkaProducer(
         bootstrap_servers=broker.bootstrap, transactional_id=broker.unique("writer")
@@ -274,11 +276,11 @@ def produce(broker: Broker, topic: str, letters: list[DeadLetter], commit: bool 
     producer.close()
 
 
-def run_replay(office: Any, **options: Any) -> Any:
+def run_replay(store: Any, **options: Any) -> Any:
     try:
-        return replay(office, Selection(**options), batch=3, timeout=30.0)
+        return replay(store, Selection(**options), batch=3, timeout=30.0)
     finally:
-        office.close(5.0)
+        store.close(5.0)
 
 
 def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker) -> None:
@@ -294,11 +296,11 @@ def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker) -> 
     produce(broker, dead, letters[:5])
     produce(broker, dead, [letters[0]] * 3, commit=False)
     produce(broker, dead, letters[5:])
-    listed = run_replay(kafka_office(broker, group, dead), error="odd", first=3)
+    listed = run_replay(kafka_dead_letters(broker, group, dead), error="odd", first=3)
     assert (listed.sent, listed.before, listed.others) == (4, 0, 6)
-    rest = run_replay(kafka_office(broker, group, dead))
+    rest = run_replay(kafka_dead_letters(broker, group, dead))
     assert (rest.sent, rest.before) == (6, 4)
-    assert run_replay(kafka_office(broker, group, dead)).sent == 0
+    assert run_replay(kafka_dead_letters(broker, group, dead)).sent == 0
     found = broker.read_all(source)
     assert sorted(each.value for each in found) == [b"bad %d" % n for n in range(10)]
     for each in found:
@@ -312,20 +314,20 @@ def test_a_replay_that_died_goes_on_and_an_older_one_is_fenced(broker: Broker) -
     dead, to = broker.topic("dead"), broker.topic("to")
     group = broker.unique("group")
     produce(broker, dead, [letter(n, "gone", b"bad %d" % n) for n in range(10)])
-    old = kafka_office(broker, group, dead, to=to)
+    old = kafka_dead_letters(broker, group, dead, to=to)
     done = dict(old.start(30.0))
     first = [old.read(record) for record in poll_some(old)]
     done[Partition(dead, 0)].add(each.record.offset for each in first)
     # Another one begins and ends while the first holds letters that it has not sent.
-    assert run_replay(kafka_office(broker, group, dead, to=to)).sent == 10
+    assert run_replay(kafka_dead_letters(broker, group, dead, to=to)).sent == 10
     with pytest.raises(FencedError):
         old.commit(first, done, 30.0)
     old.close(5.0)
     assert sorted(each.value for each in broker.read_all(to)) == [b"bad %d" % n for n in range(10)]
 
 
-def poll_some(office: Any) -> list[Record]:
-    while not (found := office.poll(5, 0.5)):
+def poll_some(store: Any) -> list[Record]:
+    while not (found := store.poll(5, 0.5)):
         pass
     return list(found)
 
@@ -351,4 +353,4 @@ def test_a_partition_that_is_gone_is_named(broker: Broker) -> None:
     dead = broker.topic("dead")
     produce(broker, dead, [letter(0, broker.unique("gone"), b"x")])
     with pytest.raises(SettingsError, match="any more: say --to"):
-        run_replay(kafka_office(broker, broker.unique("group"), dead))
+        run_replay(kafka_dead_letters(broker, broker.unique("group"), dead))

@@ -18,7 +18,7 @@ from streamnb.datasets import SyntheticSMS
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
-from streamnb_consumers.messages.reading import Format
+from streamnb_consumers.messages.reading import MessageReader
 from streamnb_consumers.messages.sms import Sms
 from streamnb_consumers.messages.spam import Spam
 from streamnb_consumers.records import Outputs, Partition, Record
@@ -33,7 +33,7 @@ def topic(kind: str, role: str) -> str:
 
 
 def handled(kind: str, stream: list[Any]) -> tuple[Filter, Outputs]:
-    reader: Format = Sms(("ham", "spam")) if kind == "sms" else Spam(("ham", "spam"))
+    reader: MessageReader = Sms(("ham", "spam")) if kind == "sms" else Spam(("ham", "spam"))
     worker, outputs = Filter(MNB(), reader, Options()), Outputs()
     for offset, record in enumerate(stream):
         role = "message" if record.topic == topic(kind, "messages") else "feedback"
@@ -50,12 +50,12 @@ def test_a_filter_can_use_the_stream(kind: str) -> None:
     assert set(counts) == {topic(kind, "messages"), topic(kind, "feedback")}
     worker, outputs = handled(kind, stream)
     assert [each.id for each in outputs.decisions] == [f"run-{n}" for n in range(600)]
-    assert worker.counters["lessons"] == counts[topic(kind, "feedback")] == 600
+    assert worker.learner.learned == counts[topic(kind, "feedback")] == 600
     broken = [record for record in stream if record.key.startswith(b"broken-")]
     assert [letter.record.value for letter in outputs.dead_letters] == [one.value for one in broken]
     assert broken
-    assert (worker.tally.windowed_accuracy() or 0) > 0.9
-    assert worker.windows[0].waiting == 0
+    assert (worker.learner.tally.windowed_accuracy() or 0) > 0.9
+    assert worker.join.windows[0].waiting == 0
 
 
 def test_both_streams_come_in_turn_and_end_at_the_limit() -> None:

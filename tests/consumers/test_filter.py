@@ -28,9 +28,9 @@ def trained(**options: Any) -> Filter:
     return worker
 
 
-def learned(*lessons: tuple[str, str]) -> bytes:
+def learned(*events: tuple[str, str]) -> bytes:
     model = MNB()
-    for text, label in lessons:
+    for text, label in events:
         model.learn_one(text, label)
     return model.to_bytes()
 
@@ -51,7 +51,7 @@ def test_a_decision_says_why() -> None:
     assert set(plain) == {"id", "label", "probabilities", "score", "version", "words"}
     assert plain["label"] == "spam"
     assert plain["words"][0]["word"] == "cash"
-    odds = worker.model.joint_log_likelihood_one("cash cash at home")
+    odds = worker.learner.model.joint_log_likelihood_one("cash cash at home")
     assert plain["score"] == pytest.approx((odds["spam"] - odds["ham"]) / 4)
 
 
@@ -60,22 +60,22 @@ def test_a_label_by_id_joins_its_message_late_or_early(order: list[int]) -> None
     both = [{"id": "a", "text": SPAM["text"]}, {"id": "a", "label": "spam"}]
     worker = make_filter()
     outputs = handle_all(worker, [both[place] for place in order])
-    assert [len(out.lessons) for out in outputs] == [0, 1]
-    assert worker.model.to_bytes() == learned((SPAM["text"], "spam"))
+    assert [len(out.training) for out in outputs] == [0, 1]
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
 
 
 def test_a_repeated_label_is_ignored() -> None:
     worker = make_filter()
     handle_all(worker, [SPAM, {"id": "a", "label": "spam"}, {"id": "a", "label": "spam"}, SPAM])
     assert worker.counters["repeated"] == 3
-    assert worker.model.to_bytes() == learned((SPAM["text"], "spam"))
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
 
 
 def test_a_corrected_label_unlearns_the_old_one() -> None:
     worker = trained()
     (outputs,) = handle_all(worker, [{"id": "a", "label": "ham"}])
-    assert (outputs.lessons[0].unlearn, outputs.lessons[0].learn) == ("spam", "ham")
-    assert worker.model.to_bytes() == learned((SPAM["text"], "ham"), (HAM["text"], "ham"))
+    assert (outputs.training[0].unlearn, outputs.training[0].learn) == ("spam", "ham")
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "ham"), (HAM["text"], "ham"))
     assert worker.counters["corrected"] == 1
 
 
@@ -85,9 +85,17 @@ def test_metrics_come_from_decisions_against_later_labels() -> None:
     told = [{"id": "c", "label": "spam"}, {"id": "d", "label": "spam"}]
     outputs = handle_all(worker, [*asked, *told])
     assert [out.decisions[0].label for out in outputs[:2]] == ["spam", "ham"]
-    assert worker.tally.counts == {("spam", "ham"): 1, ("spam", "spam"): 1, ("ham", "spam"): 1}
+    assert worker.learner.tally.counts == {
+        ("spam", "ham"): 1,
+        ("spam", "spam"): 1,
+        ("ham", "spam"): 1,
+    }
     handle_all(worker, [{"id": "d", "label": "ham"}])
-    assert worker.tally.counts == {("spam", "ham"): 1, ("spam", "spam"): 1, ("ham", "ham"): 1}
+    assert worker.learner.tally.counts == {
+        ("spam", "ham"): 1,
+        ("spam", "spam"): 1,
+        ("ham", "ham"): 1,
+    }
 
 
 def test_the_window_is_bounded_by_count_age_and_bytes() -> None:
@@ -95,7 +103,7 @@ def test_the_window_is_bounded_by_count_age_and_bytes() -> None:
     for bounds in (Bounds(count=10), Bounds(age=9_000), Bounds(size=10 * 410)):
         worker = make_filter(bounds=bounds)
         handle_all(worker, messages)
-        assert len(worker.window(0)) == 10, bounds
+        assert len(worker.join.window(0)) == 10, bounds
 
 
 def test_a_label_without_a_message_becomes_a_dead_letter_in_the_end() -> None:
@@ -115,13 +123,13 @@ def test_memory_is_bounded_whatever_comes() -> None:
         worker.handle(record)
     for record in records([{"id": f"e{n}", "label": "ham"} for n in range(500)]):
         worker.handle(record)
-    assert worker.window(0).size <= bounds.size
-    assert worker.window(0).waiting <= 100
+    assert worker.join.window(0).size <= bounds.size
+    assert worker.join.window(0).waiting <= 100
 
 
 def test_bad_records_become_dead_letters_and_change_nothing() -> None:
     worker = trained()
-    before = worker.model.to_bytes()
+    before = worker.learner.model.to_bytes()
     (outputs,) = handle_all(worker, [b"\xff\x00"])
     (letter,) = outputs.dead_letters
     headers = dict(letter.headers())
@@ -129,22 +137,22 @@ def test_bad_records_become_dead_letters_and_change_nothing() -> None:
     assert (headers["topic"], headers["partition"], headers["offset"]) == (b"sms", b"0", b"0")
     assert b"UTF-8" in headers["error"]
     assert letter.to_json()["value"] == "/wA="
-    assert worker.model.to_bytes() == before
+    assert worker.learner.model.to_bytes() == before
 
 
-def test_lessons_come_back_through_a_log() -> None:
-    """Several workers that fold the log of lessons end with the model of the one that wrote it."""
+def test_training_events_come_back_through_a_log() -> None:
+    """Several workers that fold the log of training events end with the model of the one that wrote it."""
     writer = make_filter()
     alone = handle_all(writer, stream(200))
     teaching = make_filter(shared=True)
-    lessons = [each.to_json() for out in handle_all(teaching, stream(200)) for each in out.lessons]
-    assert len(lessons) == sum(len(out.lessons) for out in alone)
-    assert teaching.model.classes_ == []  # type: ignore[attr-defined]
+    events = [each.to_json() for out in handle_all(teaching, stream(200)) for each in out.training]
+    assert len(events) == sum(len(out.training) for out in alone)
+    assert teaching.learner.model.classes_ == []  # type: ignore[attr-defined]
     for _ in range(2):
         reader = make_filter(shared=True)
-        for record in records(lessons, Partition("lessons", 0), role="lesson"):
+        for record in records(events, Partition("lessons", 0), role="training"):
             assert reader.handle(record) == Outputs()
-        assert reader.model.to_bytes() == writer.model.to_bytes()
+        assert reader.learner.model.to_bytes() == writer.learner.model.to_bytes()
 
 
 def test_feedback_may_carry_the_message() -> None:
@@ -152,7 +160,7 @@ def test_feedback_may_carry_the_message() -> None:
     (record,) = records([SPAM], Partition("feedback", 0), role="feedback")
     for _ in range(2):
         assert worker.handle(record).decisions == []
-    assert worker.model.to_bytes() == learned((SPAM["text"], "spam"))
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
 
 
 # --- the bound on lost ham ------------------------------------------------------------------------
@@ -171,7 +179,7 @@ def test_the_bound_decides() -> None:
     lost = []
     for worker in (free, bound):
         outputs = handle_all(worker, stream(2_000))
-        labels = {lesson.id: lesson.learn for out in outputs for lesson in out.lessons}
+        labels = {event.id: event.learn for out in outputs for event in out.training}
         decided = [each for out in outputs for each in out.decisions]
         assert all(each.score is not None for each in decided[50:])
         lost.append(sum(each.label == "spam" and labels.get(each.id) == "ham" for each in decided))

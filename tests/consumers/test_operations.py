@@ -15,17 +15,19 @@ import pytest
 from support.filters import make_filter, records, stream
 
 from streamnb_consumers.daemon import command, logs
-from streamnb_consumers.daemon.command import make_loop, run, serving
+from streamnb_consumers.daemon.assembly import make_loop
+from streamnb_consumers.daemon.command import run, serving
 from streamnb_consumers.daemon.dead_letters_command import make_parser as replay_parser
 from streamnb_consumers.daemon.health import Health, HealthServer
+from streamnb_consumers.daemon.kafka_settings import _TLS_FILES, SECRETS, make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics, table
 from streamnb_consumers.daemon.settings import Settings, parser, read_settings
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka.cluster import _TLS_FILES, SECRETS, Topics, make_cluster, make_topics
+from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
-from streamnb_consumers.records import Lesson, Outputs, Partition, Record
+from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 
 ROOT = Path(__file__).parents[2]
 KAFKA = {"bootstrap_servers": "localhost:9092"}
@@ -51,8 +53,8 @@ def test_health_is_told_over_http() -> None:
     try:
         assert get(server.port, "/livez") == (200, "ok\n")
         assert get(server.port, "/readyz") == (503, "starting\n")
-        health.ready(False, "12 of 40 lessons replayed")
-        assert get(server.port, "/readyz") == (503, "12 of 40 lessons replayed\n")
+        health.ready(False, "12 of 40 events replayed")
+        assert get(server.port, "/readyz") == (503, "12 of 40 events replayed\n")
         health.ready()
         assert get(server.port, "/readyz") == (200, "ok\n")
         now[0] = 61.0
@@ -135,8 +137,8 @@ def test_metrics_tell_what_happened() -> None:
     worker = make_filter()
     Loop(MemorySource(log), MemorySink(log), worker, metrics=metrics).run()
     assert value("streamnb_decision_latency_seconds_count") == 100
-    assert value("streamnb_model_lessons") == worker.counters["lessons"]
-    assert value("streamnb_windowed_accuracy") == worker.tally.windowed_accuracy()
+    assert value("streamnb_model_lessons") == worker.learner.learned
+    assert value("streamnb_windowed_accuracy") == worker.learner.tally.windowed_accuracy()
     assert value("streamnb_corrections_total") == worker.counters["corrected"]
     now[0] += 90.0
     assert value("streamnb_snapshot_age_seconds") == 90.0
@@ -145,8 +147,11 @@ def test_metrics_tell_what_happened() -> None:
 def test_delays_of_labels_and_lags() -> None:
     metrics, worker = PrometheusMetrics(), make_filter()
     value = metrics.registry.get_sample_value
-    lessons = [Lesson("a", "hi", "ham", delay=30.0), Lesson("b", "hi", "ham", "spam", delay=None)]
-    metrics.committed([], Outputs(lessons=lessons), worker, 0.01)
+    events = [
+        TrainingEvent("a", "hi", "ham", delay=30.0),
+        TrainingEvent("b", "hi", "ham", "spam", delay=None),
+    ]
+    metrics.committed([], Outputs(training=events), worker, 0.01)
     assert value("streamnb_label_delay_seconds_bucket", {"le": "10.0"}) == 0
     assert value("streamnb_label_delay_seconds_bucket", {"le": "60.0"}) == 1
     assert value("streamnb_corrections_total") == 1
@@ -275,7 +280,7 @@ def test_without_the_client_the_extra_is_named(monkeypatch: Any, capsys: Any) ->
     import sys
 
     for name in list(sys.modules):
-        if name.startswith("streamnb_consumers.kafka.opening"):
+        if name.startswith("streamnb_consumers.kafka."):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "kafka", None)
     assert run("sms", ["--bootstrap-servers=127.0.0.1:1"]) == 1
@@ -304,16 +309,16 @@ def test_the_records_in_the_documents_are_those_that_are_written() -> None:
     page = (ROOT / "docs" / "consumers.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `sms-")]
     last: dict[str, Any] = {}
-    lessons = 0
+    events = 0
     for record in taken:
         for written in encode(worker.handle(record), topics, 2**20):
             last[written.topic] = written
-            if written.topic == topics.lessons:
-                there = Partition(topics.lessons, 0)
-                worker.handle(Record(there, lessons, written.value, role="lesson"))
-                lessons += 1
+            if written.topic == topics.training:
+                there = Partition(topics.training, 0)
+                worker.handle(Record(there, events, written.value, role="training"))
+                events += 1
     assert set(last) == {
-        topics.decisions, topics.lessons, topics.windows, topics.dead_letters
+        topics.decisions, topics.training, topics.windows, topics.dead_letters
     }  # fmt: skip
     for topic, written in last.items():
         (row,) = [each for each in rows if each.startswith(f"| `{topic}`")]
@@ -336,8 +341,8 @@ def test_the_statuses_and_paths_of_the_documents() -> None:
 
 
 def test_the_client_knows_all_that_it_is_told_of_security() -> None:
-    cures = pytest.importorskip("streamnb_consumers.kafka.workarounds")
+    client_errors = pytest.importorskip("streamnb_consumers.kafka.client_errors")
     settings = Settings(**KAFKA, security_protocol="SASL_SSL")  # type: ignore[arg-type]
     told = {*make_cluster("sms", settings, SECRET).security, *_TLS_FILES.values()}
     for client in ("KafkaConsumer", "KafkaProducer", "KafkaAdminClient"):
-        assert told <= set(getattr(cures.kafka, client).DEFAULT_CONFIG), client
+        assert told <= set(getattr(client_errors.kafka, client).DEFAULT_CONFIG), client

@@ -20,10 +20,10 @@ from streamnb_consumers.records import (
     Change,
     DeadLetter,
     Decision,
-    Lesson,
     Outputs,
     Partition,
     Record,
+    TrainingEvent,
 )
 
 TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
@@ -43,7 +43,7 @@ def restored(changes: list[Change], generator: random.Random, **options: Any) ->
 
 
 def held(worker: Filter) -> tuple[Any, Any, int]:
-    window = worker.window(PLACE.number)
+    window = worker.join.window(PLACE.number)
     plain = window.to_json()
     return plain["seen"], plain["early"], window.size
 
@@ -82,37 +82,39 @@ def test_a_window_in_memory_writes_no_log() -> None:
 def test_a_partition_that_went_away_is_forgotten() -> None:
     worker = make_filter(shared=True)
     worker.handle(records([{"id": "a", "text": "hi"}])[0])
-    worker.drop([0, 1])
-    assert not worker.windows
+    worker.forget([0, 1])
+    assert not worker.join.windows
 
 
-def test_workers_that_read_the_same_lessons_have_the_same_state() -> None:
-    lessons = [each.to_json() for record in records(stream(100)) for each in _lessons(record)]
+def test_workers_that_read_the_same_training_events_have_the_same_state() -> None:
+    events = [each.to_json() for record in records(stream(100)) for each in _events(record)]
     states = []
     for start in (0, 50):
         worker = make_filter(shared=True)
         for record in records(stream(start)):
             worker.handle(record)  # its own share of the messages
-        for record in records(lessons, Partition("lessons", 0), role="lesson"):
+        for record in records(events, Partition("lessons", 0), role="training"):
             worker.handle(record)
         states.append(state.dump(worker))
     assert states[0] == states[1]
     again = make_filter(shared=True)
     state.restore(again, states[0])
     assert state.dump(again) == states[0]
-    assert again.tally.accuracy() is not None
+    assert again.learner.tally.accuracy() is not None
 
 
 _TEACHER = make_filter()
 
 
-def _lessons(record: Record) -> list[Lesson]:
-    return _TEACHER.handle(record).lessons
+def _events(record: Record) -> list[TrainingEvent]:
+    return _TEACHER.handle(record).training
 
 
 @pytest.mark.parametrize("value", [b"", b"{}", b'{"id": 1}', b'{"id":1,"features":2,"learn":3}'])
-def test_a_bad_lesson_stays_in_its_log(value: bytes, caplog: pytest.LogCaptureFixture) -> None:
-    (record,) = records([value], Partition("lessons", 0), role="lesson")
+def test_a_bad_training_event_stays_in_its_log(
+    value: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    (record,) = records([value], Partition("lessons", 0), role="training")
     worker = make_filter(shared=True)
     assert worker.handle(record) == Outputs()
     assert worker.counters["bad_log"] == 1
@@ -137,14 +139,14 @@ def test_each_output_has_its_topic() -> None:
     letter = DeadLetter(Record(place, 7, b"\xff", b"k", (("h", b"1"),)), "not UTF-8")
     outputs = Outputs(
         [Decision("a", "spam", {"spam": 1.0}, 2.0, 3, place, 5)],
-        [Lesson("a", "hi", "ham", "spam", 2.0, "spam", 1.5)],
+        [TrainingEvent("a", "hi", "ham", "spam", 2.0, "spam", 1.5)],
         [letter],
         [Change(1, b"m:a", None)],
     )
-    decision, lesson, change, dead = encode(outputs, TOPICS, 1_000)
+    decision, event, change, dead = encode(outputs, TOPICS, 1_000)
     assert (decision.topic, decision.key) == ("decisions", b"a")
     assert json.loads(decision.value or b"")["label"] == "spam"
-    assert (lesson.topic, lesson.key) == ("lessons", b"a")
+    assert (event.topic, event.key) == ("lessons", b"a")
     assert (change.topic, change.partition, change.value) == ("windows", 1, None)
     assert (dead.topic, dead.key, dead.value) == ("dead", b"k", b"\xff")
     assert dict(dead.headers)["offset"] == b"7"
@@ -166,7 +168,7 @@ def test_a_dead_letter_without_value_and_key_can_be_written() -> None:
     assert written.key is not None
 
 
-def test_a_lesson_that_is_too_large_stops_the_filter() -> None:
-    outputs = Outputs(lessons=[Lesson("a", "x" * 2_000, "ham")])
+def test_a_training_event_that_is_too_large_stops_the_filter() -> None:
+    outputs = Outputs(training=[TrainingEvent("a", "x" * 2_000, "ham")])
     with pytest.raises(BadInputError, match=r"max\.message\.bytes"):
         list(encode(outputs, TOPICS, 1_000))

@@ -10,7 +10,7 @@ from data_support import require_data
 
 from streamnb.datasets.lines import read_lines
 from streamnb.evaluation import roc_auc
-from streamnb_consumers.daemon.command import make_filter
+from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.records import Partition, Record
 
@@ -36,6 +36,6 @@ def test_the_spam_filter_is_at_least_as_good_as_bogofilter() -> None:
     print(f"accuracy {accuracy:.4f}, (1-AUC)% {missed:.3f}")
     assert accuracy >= BOGOFILTER["accuracy"]
     assert missed <= BOGOFILTER["one_minus_auc_percent"]
-    approximate = worker.bound.area()
+    approximate = worker.learner.bound.area()
     assert approximate is not None
     assert 100 * (1 - approximate) == pytest.approx(missed, abs=0.02)

@@ -1,6 +1,6 @@
-"""What kafka-python does that breaks "exactly once", each with its cure and without it.
+"""What kafka-python does that breaks "exactly once", each with its workaround and without it.
 
-A test of a fault fails when kafka-python no longer has it: then the cure in
+A test of a fault fails when kafka-python no longer has it: then the workaround in
 `consumers/kafka_cures.py` can go, and the test with it.
 """
 
@@ -18,8 +18,14 @@ from typing import Any
 import pytest
 from support.broker import Broker
 
-from streamnb_consumers.kafka import workarounds as cures
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
+from streamnb_consumers.kafka.client_errors import (
+    CooperativeStickyAssignor,
+    close_quietly,
+    is_fenced,
+    is_stale,
+    kafka,
+)
 
 errors = kafka.errors
 
@@ -45,7 +51,7 @@ class Clients:
         )
         self._made.append(made)
         if init:
-            cures.cure_producer(made)
+            producer_workarounds.fix_producer(made)
             made.init_transactions()
         return made
 
@@ -60,7 +66,7 @@ class Clients:
                 "fetch_max_wait_ms": 50,
                 "session_timeout_ms": 6_000,
                 "heartbeat_interval_ms": 200,
-                "partition_assignment_strategy": (cures.CooperativeStickyAssignor,),
+                "partition_assignment_strategy": (CooperativeStickyAssignor,),
             }
             | options
         )
@@ -118,8 +124,8 @@ def value_of(records: list[Any]) -> list[bytes]:
 # --- 1. a request lost for ever -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cured", [False, True], ids=["upstream", "cured"])
-def test_request_whose_connection_fails(clients: Clients, cured: bool) -> None:
+@pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
+def test_request_whose_connection_fails(clients: Clients, fixed: bool) -> None:
     producer = clients.producer(clients.broker.unique("lost"), init=False)
     client, armed = producer._sender._client, threading.Event()
     await_ready = client.await_ready
@@ -131,8 +137,8 @@ def test_request_whose_connection_fails(clients: Clients, cured: bool) -> None:
         return await_ready(*arguments, **options)
 
     client.await_ready = failing
-    if cured:
-        cures.cure_lost_requests(producer)
+    if fixed:
+        producer_workarounds.fix_lost_requests(producer)
     producer.init_transactions()
     topic = clients.broker.topic("lost")
     producer.begin_transaction()
@@ -140,7 +146,7 @@ def test_request_whose_connection_fails(clients: Clients, cured: bool) -> None:
     armed.set()
     result = producer._transaction_manager.begin_commit()
     producer._sender.wakeup()
-    assert result.wait(timeout_ms=1000 * (LIMIT if cured else HANGS)) == cured
+    assert result.wait(timeout_ms=1000 * (LIMIT if fixed else HANGS)) == fixed
 
 
 def test_calls_of_a_transaction_do_not_wait_for_ever(clients: Clients) -> None:
@@ -149,8 +155,10 @@ def test_calls_of_a_transaction_do_not_wait_for_ever(clients: Clients) -> None:
     producer.begin_transaction()
     place = kafka.TopicPartition(clients.broker.topic("waits"), 0)
     for call in (
-        lambda: cures.send_offsets(producer, {place: offset(1)}, nobody("waits"), 0.2),
-        lambda: cures.commit(producer, 0.2),
+        lambda: producer_workarounds.send_offsets(
+            producer, {place: offset(1)}, nobody("waits"), 0.2
+        ),
+        lambda: producer_workarounds.commit(producer, 0.2),
     ):
         with pytest.raises(errors.KafkaTimeoutError, match=r"more than 0\.2 seconds"):
             call()
@@ -187,28 +195,28 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
                 if producer is None:
                     producer = clients.producer(name)
                 if failed and consumer.position(place, timeout_ms=100) != done:
-                    known = cures.committed(consumer, [place], 5.0)
+                    known = consumer_workarounds.committed(consumer, [place], 5.0)
                     if known is None:
                         continue
                     done = known.get(place, 0)
                     consumer.seek(place, done)
                 records = consumer.poll(timeout_ms=50, max_records=10).get(place, [])
-                cures.begin(producer)
+                producer_workarounds.begin(producer)
                 sent = [producer.send(sink, record.value) for record in records]
                 for each in sent:
                     each.get(timeout=5.0)
                 if records:
                     after = {place: offset(records[-1].offset + 1)}
-                    cures.send_offsets(producer, after, nobody(group), 5.0)
-                cures.commit(producer, 5.0)
+                    producer_workarounds.send_offsets(producer, after, nobody(group), 5.0)
+                producer_workarounds.commit(producer, 5.0)
                 done += len(records)
             except errors.KafkaError:
                 failed, done = failed + 1, -1  # ask what was committed
                 try:
-                    cures.abort(producer, 5.0)
+                    producer_workarounds.abort(producer, 5.0)
                 except (errors.KafkaError, AttributeError):
                     if producer is not None:
-                        cures.close_quietly(producer, timeout=0)
+                        close_quietly(producer, timeout=0)
                     producer = None
         killer.join()
         found = Counter(value_of(own_broker.read_all(sink)))
@@ -221,26 +229,26 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
 # --- 2. offsets that leak into the next transaction ---------------------------------------------
 
 
-@pytest.mark.parametrize("cured", [False, True], ids=["upstream", "cured"])
-def test_offsets_of_an_aborted_transaction(clients: Clients, cured: bool) -> None:
+@pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
+def test_offsets_of_an_aborted_transaction(clients: Clients, fixed: bool) -> None:
     first, second = places(clients.broker.topic("leak", 2), 2)
     group = clients.broker.unique("leak")
     producer = clients.producer(group)
-    cures.begin(producer)
+    producer_workarounds.begin(producer)
     unknown = kafka.structs.ConsumerGroupMetadata(group, 7, "nobody", None)
     with pytest.raises(errors.CommitFailedError) as stale:
-        cures.send_offsets(producer, {first: offset(5)}, unknown, LIMIT)
-    assert cures.is_stale(stale.value)
-    assert not cures.is_fenced(stale.value)
-    if cured:
-        cures.abort(producer, LIMIT)
+        producer_workarounds.send_offsets(producer, {first: offset(5)}, unknown, LIMIT)
+    assert is_stale(stale.value)
+    assert not is_fenced(stale.value)
+    if fixed:
+        producer_workarounds.abort(producer, LIMIT)
     else:
         producer.abort_transaction()
-    cures.begin(producer)
-    cures.send_offsets(producer, {second: offset(6)}, nobody(group), LIMIT)
-    cures.commit(producer, LIMIT)
-    found = cures.committed(clients.consumer(group), [first, second], LIMIT)
-    assert found == ({second: 6} if cured else {first: 5, second: 6})
+    producer_workarounds.begin(producer)
+    producer_workarounds.send_offsets(producer, {second: offset(6)}, nobody(group), LIMIT)
+    producer_workarounds.commit(producer, LIMIT)
+    found = consumer_workarounds.committed(clients.consumer(group), [first, second], LIMIT)
+    assert found == ({second: 6} if fixed else {first: 5, second: 6})
 
 
 # --- 3. a commit that nobody checks -------------------------------------------------------------
@@ -250,43 +258,43 @@ def test_membership_is_that_of_the_poll_or_none(clients: Clients) -> None:
     topic, group = clients.broker.topic("member"), clients.broker.unique("member")
     place = kafka.TopicPartition(topic, 0)
     consumer = clients.member(group, topic, session_timeout_ms=3_000)
-    assert cures.membership(consumer) is None
+    assert consumer_workarounds.membership(consumer) is None
     until(consumer.assignment, consumer)
-    taken = cures.membership(consumer)
+    taken = consumer_workarounds.membership(consumer)
     assert (taken.generation_id >= 1, bool(taken.member_id)) == (True, True)
     producer = clients.producer(group)
-    cures.begin(producer)
-    cures.send_offsets(producer, {place: offset(1)}, taken, LIMIT)
-    cures.commit(producer, LIMIT)
+    producer_workarounds.begin(producer)
+    producer_workarounds.send_offsets(producer, {place: offset(1)}, taken, LIMIT)
+    producer_workarounds.commit(producer, LIMIT)
 
     consumer._coordinator.reset_generation()  # what a heartbeat does that finds the group gone on
-    assert cures.membership(consumer) is None
+    assert consumer_workarounds.membership(consumer) is None
     live = consumer.group_metadata()
     assert (live.generation_id, live.member_id) == (-1, "")
     consumer.close()
     other = clients.member(group, topic)
     until(other.assignment, other)
-    cures.begin(producer)
+    producer_workarounds.begin(producer)
     with pytest.raises(errors.CommitFailedError):
-        cures.send_offsets(producer, {place: offset(2)}, taken, LIMIT)
-    cures.abort(producer, LIMIT)
+        producer_workarounds.send_offsets(producer, {place: offset(2)}, taken, LIMIT)
+    producer_workarounds.abort(producer, LIMIT)
     # The fault: asked for at the commit it is accepted, though the partition is another's.
-    cures.begin(producer)
-    cures.send_offsets(producer, {place: offset(3)}, live, LIMIT)
-    cures.commit(producer, LIMIT)
-    assert cures.committed(other, [place], LIMIT) == {place: 3}
+    producer_workarounds.begin(producer)
+    producer_workarounds.send_offsets(producer, {place: offset(3)}, live, LIMIT)
+    producer_workarounds.commit(producer, LIMIT)
+    assert consumer_workarounds.committed(other, [place], LIMIT) == {place: 3}
 
 
 # --- 4. a join that nobody waits for --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cured", [False, True], ids=["upstream", "cured"])
-def test_join_that_outlasts_a_poll(clients: Clients, cured: bool) -> None:
+@pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
+def test_join_that_outlasts_a_poll(clients: Clients, fixed: bool) -> None:
     topic = clients.broker.topic("join", 2)
     member = clients.member(clients.broker.unique("join"), topic)
     until(member.assignment, member)
-    if cured:
-        cures.cure_forgotten_join(member)
+    if fixed:
+        consumer_workarounds.fix_forgotten_join(member)
     coordinator = member._coordinator
     join = coordinator._do_join_and_sync_async
 
@@ -297,19 +305,19 @@ def test_join_that_outlasts_a_poll(clients: Clients, cured: bool) -> None:
 
     coordinator._do_join_and_sync_async = slowly
     coordinator._assignment_snapshot = {}  # as if the topic's partitions were others
-    before = cures.membership(member)
+    before = consumer_workarounds.membership(member)
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 1.5, member)
-    after = cures.membership(member)
+    after = consumer_workarounds.membership(member)
     assert after.generation_id > before.generation_id
-    assert after.state == ("<stable>" if cured else "<rebalancing>")
+    assert after.state == ("<stable>" if fixed else "<rebalancing>")
 
 
 def test_members_with_short_polls_join_at_once(clients: Clients) -> None:
     topic = clients.broker.topic("join", 2)
     for _ in range(5):
         consumer = clients.consumer(clients.broker.unique("join"))
-        cures.cure_consumer(consumer)
+        consumer_workarounds.fix_consumer(consumer)
         refresh = consumer._cluster._do_refresh_metadata
         consumer._cluster._do_refresh_metadata = late(consumer, refresh, 0.2)
         consumer.subscribe([topic])
@@ -317,7 +325,7 @@ def test_members_with_short_polls_join_at_once(clients: Clients) -> None:
         while not consumer.assignment():
             assert time.monotonic() < begun + LIMIT
             consumer.poll(timeout_ms=5)
-        assert cures.membership(consumer) is not None
+        assert consumer_workarounds.membership(consumer) is not None
         consumer.close()
 
 
@@ -332,7 +340,7 @@ def late(consumer: Any, call: Callable[..., Any], seconds: float) -> Callable[..
 # --- 5. what a fenced producer says --------------------------------------------------------------
 
 
-def fence(clients: Clients, cured: bool) -> tuple[Any, Any, dict[str, Exception]]:
+def fence(clients: Clients, fixed: bool) -> tuple[Any, Any, dict[str, Exception]]:
     """A producer that writes on after another took its place; that one; what the first was told."""
     topic, name = clients.broker.topic("fenced"), clients.broker.unique("fenced")
     place = kafka.TopicPartition(topic, 0)
@@ -344,51 +352,54 @@ def fence(clients: Clients, cured: bool) -> tuple[Any, Any, dict[str, Exception]
         except errors.KafkaError as error:
             told[what] = error
 
-    old = clients.producer(name, init=cured)
+    old = clients.producer(name, init=fixed)
     old.init_transactions()
-    cures.begin(old)
+    producer_workarounds.begin(old)
     old.send(topic, b"old").get(timeout=LIMIT)
     new = clients.producer(name)
-    cures.begin(new)
+    producer_workarounds.begin(new)
     new.send(topic, b"new").get(timeout=LIMIT)
     attempt("record", lambda: old.send(topic, b"late").get(timeout=LIMIT))
     until(old._transaction_manager.has_fatal_error)
     attempt("next record", lambda: old.send(topic, b"later"))
-    attempt("offsets", lambda: cures.send_offsets(old, {place: offset(1)}, nobody(name), LIMIT))
-    attempt("commit", lambda: cures.commit(old, LIMIT))
-    attempt("abort", lambda: cures.abort(old, LIMIT))
-    attempt("begin", lambda: cures.begin(old))
+    attempt(
+        "offsets",
+        lambda: producer_workarounds.send_offsets(old, {place: offset(1)}, nobody(name), LIMIT),
+    )
+    attempt("commit", lambda: producer_workarounds.commit(old, LIMIT))
+    attempt("abort", lambda: producer_workarounds.abort(old, LIMIT))
+    attempt("begin", lambda: producer_workarounds.begin(old))
     return new, topic, told
 
 
 def test_fenced_producer(clients: Clients) -> None:
-    new, topic, told = fence(clients, cured=True)
+    new, topic, told = fence(clients, fixed=True)
     assert list(told) == ["record", "next record", "offsets", "commit", "abort", "begin"]
     assert isinstance(told["record"], errors.InvalidProducerEpochError)
-    assert [what for what, error in told.items() if not cures.is_fenced(error)] == []
-    cures.commit(new, LIMIT)
+    assert [what for what, error in told.items() if not is_fenced(error)] == []
+    producer_workarounds.commit(new, LIMIT)
     assert value_of(clients.broker.read_all(topic)) == [b"new"]
 
 
 def test_fenced_producer_fences_the_one_that_took_its_place(clients: Clients) -> None:
-    new, topic, _ = fence(clients, cured=False)
+    new, topic, _ = fence(clients, fixed=False)
     with pytest.raises(errors.ProducerFencedError):
-        cures.commit(new, LIMIT)
+        producer_workarounds.commit(new, LIMIT)
     assert clients.broker.read_all(topic) == []
 
 
 def test_fenced_at_the_commit(clients: Clients) -> None:
     topic, name = clients.broker.topic("fenced"), clients.broker.unique("fenced")
     old = clients.producer(name)
-    cures.begin(old)
+    producer_workarounds.begin(old)
     old.send(topic, b"old").get(timeout=LIMIT)
     clients.producer(name)
     with pytest.raises(errors.ProducerFencedError):
-        cures.commit(old, LIMIT)
+        producer_workarounds.commit(old, LIMIT)
     with pytest.raises(errors.KafkaError) as second:
         old.send(topic, b"again")
     assert not isinstance(second.value, errors.ProducerFencedError)
-    assert cures.is_fenced(second.value)
+    assert is_fenced(second.value)
 
 
 # --- 6 and 7. static members ---------------------------------------------------------------------
@@ -398,16 +409,18 @@ def test_fenced_static_member_learns_it_from_its_commit(clients: Clients) -> Non
     topic, group = clients.broker.topic("static"), clients.broker.unique("static")
     old = clients.member(group, topic, group_instance_id="one", heartbeat_interval_ms=5_000)
     until(old.assignment, old)
-    taken = cures.membership(old)
+    taken = consumer_workarounds.membership(old)
     new = clients.member(group, topic, group_instance_id="one")
     until(new.assignment, new)
     with contextlib.suppress(errors.FencedInstanceIdError):  # only if it has to join again
         assert old.poll(timeout_ms=50) == {}
     producer = clients.producer(group)
-    cures.begin(producer)
+    producer_workarounds.begin(producer)
     with pytest.raises(errors.FencedInstanceIdError) as fenced:
-        cures.send_offsets(producer, {kafka.TopicPartition(topic, 0): offset(1)}, taken, LIMIT)
-    assert cures.is_fenced(fenced.value)
+        producer_workarounds.send_offsets(
+            producer, {kafka.TopicPartition(topic, 0): offset(1)}, taken, LIMIT
+        )
+    assert is_fenced(fenced.value)
 
 
 def test_static_members_keep_their_partitions_for_a_session(clients: Clients) -> None:
@@ -431,7 +444,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.events: list[tuple[str, set[Any]]] = []
-        self.listener = cures.listener(self._note("given"), self._note("taken"))
+        self.listener = consumer_workarounds.listener(self._note("given"), self._note("taken"))
 
     def _note(self, what: str) -> Callable[[Any], None]:
         return lambda partitions: self.events.append((what, set(partitions)))
@@ -443,29 +456,29 @@ def test_partitions_are_taken_inside_a_poll_only(clients: Clients) -> None:
     both, heard = set(places(topic, 2)), Heard()
     first = clients.member(group, topic, heard.listener)
     until(lambda: first.assignment() == both, first)
-    taken = cures.membership(first)
+    taken = consumer_workarounds.membership(first)
     second = clients.member(group, topic)
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 1.0, second)  # heartbeats say: rejoin
     assert heard.events == [("given", both)]
     producer = clients.producer(group)
-    cures.begin(producer)
-    cures.send_offsets(producer, {place: offset(4) for place in both}, taken, LIMIT)
-    cures.commit(producer, LIMIT)
-    until(lambda: second.assignment() and cures.membership(first), first, second)
+    producer_workarounds.begin(producer)
+    producer_workarounds.send_offsets(producer, {place: offset(4) for place in both}, taken, LIMIT)
+    producer_workarounds.commit(producer, LIMIT)
+    until(lambda: second.assignment() and consumer_workarounds.membership(first), first, second)
     assert heard.events[1:] == [("taken", second.assignment())]
-    assert cures.committed(second, sorted(second.assignment()), LIMIT) == dict.fromkeys(
-        second.assignment(), 4
-    )
+    assert consumer_workarounds.committed(
+        second, sorted(second.assignment()), LIMIT
+    ) == dict.fromkeys(second.assignment(), 4)
 
 
-@pytest.mark.parametrize("cured", [False, True], ids=["upstream", "cured"])
-def test_member_put_out_while_it_rejoins(clients: Clients, cured: bool) -> None:
+@pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
+def test_member_put_out_while_it_rejoins(clients: Clients, fixed: bool) -> None:
     topic, group = clients.broker.topic("silent"), clients.broker.unique("silent")
     place, heard = kafka.TopicPartition(topic, 0), Heard()
     member = clients.member(group, topic, heard.listener, session_timeout_ms=3_000)
-    if cured:
-        cures.cure_silent_loss(member)
+    if fixed:
+        consumer_workarounds.fix_silent_loss(member)
     until(member.assignment, member)
     coordinator = member._coordinator
     join = coordinator._do_join_and_sync_async
@@ -476,19 +489,19 @@ def test_member_put_out_while_it_rejoins(clients: Clients, cured: bool) -> None:
         raise errors.UnknownMemberIdError
 
     coordinator._do_join_and_sync_async = put_out
-    before = cures.membership(member)
+    before = consumer_workarounds.membership(member)
     coordinator.request_rejoin()
-    until(lambda: cures.membership(member) not in (None, before), member)
+    until(lambda: consumer_workarounds.membership(member) not in (None, before), member)
     until(member.assignment, member)
-    again = [("taken", {place}), ("given", {place})] if cured else []
+    again = [("taken", {place}), ("given", {place})] if fixed else []
     assert heard.events == [("given", {place}), *again]
 
 
 # --- a partition that was paused with records waiting ---------------------------------------------
 
 
-@pytest.mark.parametrize("cured", [False, True])
-def test_resumed_partition_gives_what_waited(clients: Clients, cured: bool) -> None:
+@pytest.mark.parametrize("fixed", [False, True])
+def test_resumed_partition_gives_what_waited(clients: Clients, fixed: bool) -> None:
     one, other = (kafka.TopicPartition(clients.broker.topic(name), 0) for name in ("one", "other"))
     producer = clients.producer(clients.broker.unique("producer"))
     producer.begin_transaction()
@@ -496,8 +509,8 @@ def test_resumed_partition_gives_what_waited(clients: Clients, cured: bool) -> N
         producer.send(one.topic, b"%d" % number, partition=0)
     producer.commit_transaction()
     reader = clients.consumer()
-    if cured:
-        cures.cure_parked_records(reader)
+    if fixed:
+        consumer_workarounds.fix_parked_records(reader)
     reader.assign([one, other])
     reader.seek(one, 0)
     reader.seek(other, 0)
@@ -508,7 +521,7 @@ def test_resumed_partition_gives_what_waited(clients: Clients, cured: bool) -> N
     producer.commit_transaction()
     assert [each.value for each in taken(reader, 1)] == [b"x"]
     reader.resume(one)
-    assert [each.value for each in taken(reader, 3)] == ([b"1", b"2", b"3"] if cured else [])
+    assert [each.value for each in taken(reader, 3)] == ([b"1", b"2", b"3"] if fixed else [])
 
 
 def taken(reader: Any, count: int) -> list[Any]:
@@ -549,7 +562,7 @@ def test_unknown_topic_blocks_a_send(clients: Clients) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "imported"), [("kafka", False), ("streamnb_consumers.kafka.workarounds", True)]
+    ("module", "imported"), [("kafka", False), ("streamnb_consumers.kafka.client_errors", True)]
 )
 def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
     # The loader of kafka-python's protocol calls what Python 3.11 and 3.12 call deprecated.
@@ -565,7 +578,7 @@ def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
     assert (done.returncode == 0) == imported, done.stderr
 
 
-# --- what needs no cure, and the loop relies on ---------------------------------------------------
+# --- what needs no workaround, and the loop relies on ---------------------------------------------------
 
 
 def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:
@@ -573,34 +586,38 @@ def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:
     place = kafka.TopicPartition(topic, 0)
     producer = clients.producer(group)
     committed = clients.consumer(group)
-    for value, end in ((1, cures.commit), (2, cures.abort), (3, cures.commit)):
-        cures.begin(producer)
-        cures.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
+    for value, end in (
+        (1, producer_workarounds.commit),
+        (2, producer_workarounds.abort),
+        (3, producer_workarounds.commit),
+    ):
+        producer_workarounds.begin(producer)
+        producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
         begun = time.monotonic()
-        assert cures.committed(committed, [place], 0.3) is None
+        assert consumer_workarounds.committed(committed, [place], 0.3) is None
         assert 0.2 < time.monotonic() - begun < 2.0
         end(producer, LIMIT)
         expected = 1 if value == 2 else value
-        assert cures.committed(committed, [place], LIMIT) == {place: expected}
+        assert consumer_workarounds.committed(committed, [place], LIMIT) == {place: expected}
     never = kafka.TopicPartition(topic, 1)
-    assert cures.committed(committed, [place, never], LIMIT) == {place: 3}
+    assert consumer_workarounds.committed(committed, [place, never], LIMIT) == {place: 3}
 
 
-@pytest.mark.parametrize("cured", [False, True], ids=["upstream", "cured"])
-def test_answer_that_came_too_late(clients: Clients, cured: bool) -> None:
+@pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
+def test_answer_that_came_too_late(clients: Clients, fixed: bool) -> None:
     """A request for committed offsets that was given up must not answer the next one."""
     topic, group = clients.broker.topic("late"), clients.broker.unique("late")
     place = kafka.TopicPartition(topic, 0)
     producer = clients.producer(group)
 
     def commit(value: int) -> None:
-        cures.begin(producer)
-        cures.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
-        cures.commit(producer, LIMIT)
+        producer_workarounds.begin(producer)
+        producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
+        producer_workarounds.commit(producer, LIMIT)
 
     commit(1)
     consumer = clients.consumer(group)
-    assert cures.committed(consumer, [place], LIMIT) == {place: 1}
+    assert consumer_workarounds.committed(consumer, [place], LIMIT) == {place: 1}
     coordinator = consumer._coordinator
     fetch, slow = coordinator._send_offset_fetch_request, threading.Event()
     slow.set()
@@ -613,11 +630,11 @@ def test_answer_that_came_too_late(clients: Clients, cured: bool) -> None:
         return found
 
     coordinator._send_offset_fetch_request = late
-    assert cures.committed(consumer, [place], 0.1) is None
+    assert consumer_workarounds.committed(consumer, [place], 0.1) is None
     commit(2)
     time.sleep(0.6)
-    if cured:
-        assert cures.committed(consumer, [place], LIMIT) == {place: 2}
+    if fixed:
+        assert consumer_workarounds.committed(consumer, [place], LIMIT) == {place: 2}
     else:
         assert consumer.committed(place, timeout_ms=1000 * LIMIT) == 1
 
@@ -641,30 +658,30 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
         until(there)
 
     def write(producer: Any, value: bytes) -> None:
-        cures.begin(producer)
+        producer_workarounds.begin(producer)
         producer.send(topic, value).get(timeout=LIMIT)
 
     write(committed, b"0")
-    cures.commit(committed, LIMIT)  # record 0, marker 1
+    producer_workarounds.commit(committed, LIMIT)  # record 0, marker 1
     drain(2)
     write(other, b"aborted")
-    cures.abort(other, LIMIT)  # record 2, marker 3
+    producer_workarounds.abort(other, LIMIT)  # record 2, marker 3
     drain(4)
     assert seen == [b"0"]
     write(other, b"open")  # record 4
     write(committed, b"5")
-    cures.commit(committed, LIMIT)  # record 5, marker 6
-    until(lambda: cures.log_ends(reader, [place], LIMIT)[place] == 7)
+    producer_workarounds.commit(committed, LIMIT)  # record 5, marker 6
+    until(lambda: consumer_workarounds.log_ends(reader, [place], LIMIT)[place] == 7)
     assert reader.end_offsets([place]) == {place: 4}
-    assert cures.log_ends(reader, [place], LIMIT) == {place: 7}
+    assert consumer_workarounds.log_ends(reader, [place], LIMIT) == {place: 7}
     assert reader.end_offsets([place]) == {place: 4}
     until(lambda: reader.highwater(place) == 7, reader)
     assert (reader.position(place), seen) == (4, [b"0"])
-    cures.abort(other, LIMIT)
+    producer_workarounds.abort(other, LIMIT)
     drain(8)
     assert seen == [b"0", b"5"]
     assert reader.highwater(place) == 8
-    assert cures.lag(reader, place) == 0
+    assert consumer_workarounds.lag(reader, place) == 0
     # Assigned again before another fetch, it has no end though it is polled.
     reader.assign([])
     reader.assign([place])
@@ -672,4 +689,4 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 0.5, reader)
     assert reader.highwater(place) is None
-    assert cures.log_ends(reader, [place], LIMIT) == {place: 8}
+    assert consumer_workarounds.log_ends(reader, [place], LIMIT) == {place: 8}

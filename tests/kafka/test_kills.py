@@ -15,8 +15,8 @@ from support.scene import (
     Message,
     Scene,
     check_outputs,
-    expected_lessons,
     expected_model,
+    expected_training,
     sms,
 )
 
@@ -38,12 +38,12 @@ def run_kills(broker: Broker, folder: Path, model: str, kills: int, seed: int) -
             worker.kill()
             worker = scene.worker("a", instance_id="a")
         finish(scene, messages, senders)
-        worker.wait_learned(len(expected_lessons(messages)))
+        worker.wait_learned(len(expected_training(messages)))
         assert worker.stop() == 0, worker.text()[-3000:]
         check_outputs(scene, messages, ordered=True)
         found = worker.filter()
-        assert found.counters["lessons"] == len(expected_lessons(messages))
-        assert found.model.to_bytes() == expected_model(scene, messages)
+        assert found.learner.learned == len(expected_training(messages))
+        assert found.learner.model.to_bytes() == expected_model(scene, messages)
 
 
 def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread]) -> None:
@@ -51,7 +51,7 @@ def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread])
     for sender in senders:
         sender.join(120)
         assert not sender.is_alive()
-    scene.wait_until_done(len(messages), len(expected_lessons(messages)), seconds=300)
+    scene.wait_until_done(len(messages), len(expected_training(messages)), seconds=300)
 
 
 @pytest.mark.parametrize("model", [MNB, "HMNB()"])
@@ -78,10 +78,10 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path) -> None:
                 time.sleep(generator.uniform(0.0, 1.0))
                 own_broker.restart()
         finish(scene, messages, senders)
-        worker.wait_learned(len(expected_lessons(messages)))
+        worker.wait_learned(len(expected_training(messages)))
         assert worker.stop() == 0, worker.text()[-3000:]
         check_outputs(scene, messages, ordered=True)
-        assert worker.filter().model.to_bytes() == expected_model(scene, messages)
+        assert worker.filter().learner.model.to_bytes() == expected_model(scene, messages)
 
 
 def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
@@ -106,10 +106,10 @@ def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
             if name not in workers:
                 workers[name] = scene.worker(name)
         for worker in workers.values():
-            worker.wait_learned(len(expected_lessons(messages)))
+            worker.wait_learned(len(expected_training(messages)))
             assert worker.stop() == 0, worker.text()[-3000:]
         check_outputs(scene, messages, ordered=False)
-        models = {worker.filter().model.to_bytes() for worker in workers.values()}
+        models = {worker.filter().learner.model.to_bytes() for worker in workers.values()}
         assert models == {expected_model(scene, messages)}
 
 
@@ -138,6 +138,6 @@ def test_a_worker_that_stood_still_is_refused(broker: Broker, tmp_path: Path) ->
         if frozen.process.poll() is None:
             assert frozen.stop() == 0, frozen.text()[-3000:]
         assert frozen.process.returncode in (0, 3)
-        other.wait_learned(len(expected_lessons(messages)))
+        other.wait_learned(len(expected_training(messages)))
         assert other.stop() == 0, other.text()[-3000:]
-        assert other.filter().model.to_bytes() == expected_model(scene, messages)
+        assert other.filter().learner.model.to_bytes() == expected_model(scene, messages)

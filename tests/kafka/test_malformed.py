@@ -15,7 +15,7 @@ from support.broker import Broker
 from support.scene import SPAM_MAIN, Scene, Worker
 
 from streamnb.datasets import stream
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka.client_errors import kafka
 
 MEBIBYTE = 2**20
 

@@ -21,19 +21,19 @@ from data_support import require_data
 from support.broker import Broker
 
 from streamnb.datasets import stream
-from streamnb_consumers.daemon.command import make_filter
+from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.opening import create_topics
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka.topics import create_topics
 
 START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
 GROUP = 50  # messages that are sent at once
 STATES = re.compile(r"^INFO: (not ready|ready)", re.MULTILINE)
-MAIN = "import sys; from streamnb_consumers.messages.sms import main; sys.exit(main(sys.argv[1:]))"
-SPAM_MAIN = MAIN.replace("sms", "spam")
+MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
+SPAM_MAIN = MAIN.replace("run_sms", "run_spam")
 
 
 Message = tuple[str, str, str]  # id, text, label
@@ -168,17 +168,17 @@ class Scene:
             json.loads(each.value)["id"] for each in self.broker.read_all(self.topics.decisions)
         )
 
-    def lessons(self) -> list[dict[str, Any]]:
-        """The committed lessons, in order."""
-        return [json.loads(each.value) for each in self.broker.read_all(self.topics.lessons)]
+    def training(self) -> list[dict[str, Any]]:
+        """The committed training events, in order."""
+        return [json.loads(each.value) for each in self.broker.read_all(self.topics.training)]
 
     def count(self, topic: str) -> int:
         """How many records are committed."""
         return len(self.broker.read_all(topic))
 
-    def wait_until_done(self, messages: int, lessons: int, seconds: float) -> None:
-        """Wait until so many decisions and lessons are committed."""
-        wanted = {self.topics.decisions: messages, self.topics.lessons: lessons}
+    def wait_until_done(self, messages: int, events: int, seconds: float) -> None:
+        """Wait until so many decisions and training events are committed."""
+        wanted = {self.topics.decisions: messages, self.topics.training: events}
         found = dict.fromkeys(wanted, 0)
         reader = kafka.KafkaConsumer(
             bootstrap_servers=self.broker.bootstrap,
@@ -249,15 +249,15 @@ class Worker:
             assert time.monotonic() < deadline, (state, self.text()[-3000:])
             time.sleep(0.05)
 
-    def wait_learned(self, lessons: int, seconds: float = START_SECONDS) -> None:
-        """Wait until a snapshot has so many lessons."""
+    def wait_learned(self, events: int, seconds: float = START_SECONDS) -> None:
+        """Wait until a snapshot has so many training events."""
         deadline, found = time.monotonic() + seconds, 0
-        while found < lessons:
+        while found < events:
             assert self.process.poll() is None, self.text()[-3000:]
-            assert time.monotonic() < deadline, f"{found} of {lessons} lessons"
+            assert time.monotonic() < deadline, f"{found} of {events} training events"
             time.sleep(0.2)
             with contextlib.suppress(ValueError, FileNotFoundError):  # none yet, or just replaced
-                found = self.filter().counters["lessons"]
+                found = self.filter().learner.learned
 
     def filter(self) -> Filter:
         """Return the filter that its newest snapshot holds."""
@@ -268,7 +268,7 @@ class Worker:
         return found
 
 
-def expected_lessons(messages: Sequence[Message]) -> list[tuple[str, str, str | None]]:
+def expected_training(messages: Sequence[Message]) -> list[tuple[str, str, str | None]]:
     """What is learned, in the order of the labels: id, label, label unlearned."""
     known: dict[str, str] = {}
     found = []
@@ -286,8 +286,8 @@ def expected_model(
     """Return the model file of a run that nothing disturbed."""
     texts = {name: text for name, text, _ in messages}
     fields = {key: value for key, value in scene.settings.items() if key == "model"}
-    model: Any = make_filter("sms", Settings(**fields)).model  # type: ignore[arg-type]
-    for name, label, before in expected_lessons(messages):
+    model: Any = make_filter("sms", Settings(**fields)).learner.model  # type: ignore[arg-type]
+    for name, label, before in expected_training(messages):
         if before is not None:
             model.unlearn_one(texts[name], before)
         model.learn_one(texts[name], label)
@@ -297,18 +297,18 @@ def expected_model(
 def check_outputs(scene: Scene, messages: Sequence[Message], ordered: bool) -> None:
     """Each message has exactly one committed decision, and each label is learned once."""
     assert scene.decisions() == Counter(name for name, _, _ in messages)
-    lessons = [(each["id"], each["learn"], each["unlearn"]) for each in scene.lessons()]
-    expected = expected_lessons(messages)
+    events = [(each["id"], each["learn"], each["unlearn"]) for each in scene.training()]
+    expected = expected_training(messages)
     if ordered:
-        assert lessons == expected
+        assert events == expected
     else:
-        assert Counter(lessons) == Counter(expected)
-        assert _by_message(lessons) == _by_message(expected)
+        assert Counter(events) == Counter(expected)
+        assert _by_message(events) == _by_message(expected)
     assert scene.count(scene.topics.dead_letters) == 0
 
 
-def _by_message(lessons: Sequence[tuple[str, str, str | None]]) -> dict[str, list[str]]:
+def _by_message(events: Sequence[tuple[str, str, str | None]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
-    for name, label, _ in lessons:
+    for name, label, _ in events:
         found[name].append(label)
     return found

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon import logs
+from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.settings import Settings, parser, read_settings
-from streamnb_consumers.dead_letters.files import FileOffice
-from streamnb_consumers.dead_letters.reading import Selection
-from streamnb_consumers.dead_letters.replay import Office, Report, replay
+from streamnb_consumers.dead_letters.files import FileDeadLetters
+from streamnb_consumers.dead_letters.replay import DeadLetterStore, Report, replay
+from streamnb_consumers.dead_letters.selection import Selection
 from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
-from streamnb_consumers.kafka.cluster import make_cluster, make_topics
 
 __all__ = ["main", "make_parser"]
 
@@ -48,7 +48,7 @@ def make_parser() -> argparse.ArgumentParser:
         _SETTINGS,
     )
     made.add_argument(
-        "letters",
+        "of",
         metavar="FILE|sms|spam",
         help="a file of dead letters, or the filter whose topic of dead letters is meant",
     )
@@ -74,17 +74,17 @@ def _range(text: str) -> tuple[int, int | None]:
         raise SettingsError(f"--offsets must be as 5-10, 5- or 5, not {text!r}") from None
 
 
-def _office(flags: argparse.Namespace, settings: Settings) -> Office:
-    kind, keep = flags.letters, not flags.dry_run
+def _open_store(flags: argparse.Namespace, settings: Settings) -> DeadLetterStore:
+    kind, keep = flags.of, not flags.dry_run
     if kind not in ("sms", "spam"):
-        return FileOffice(Path(kind), Path(flags.to) if flags.to else None, keep)
+        return FileDeadLetters(Path(kind), Path(flags.to) if flags.to else None, keep)
     if not settings.bootstrap_servers:
         raise SettingsError(f"bootstrap_servers must be set to reach the dead letters of {kind}")
     with needing_kafka():
-        from streamnb_consumers.kafka.dead_letters import KafkaOffice
+        from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
     cluster = make_cluster(kind, settings, os.environ)
     topic = make_topics(kind, settings).dead_letters
-    return KafkaOffice(cluster, topic, flags.to, keep)
+    return KafkaDeadLetters(cluster, topic, flags.to, keep)
 
 
 def _told(report: Report, dry_run: bool) -> str:
@@ -102,18 +102,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status.
 
     0: done. 1: some can't be sent, or the run failed: what was sent is noted, so run it again.
-    2: a setting is wrong. 3: another replay of the same letters has taken over.
+    2: a setting is wrong. 3: another replay of the same dead letters has taken over.
     """
     flags = make_parser().parse_args(arguments)
-    office: Office | None = None
+    store: DeadLetterStore | None = None
     try:
         settings = read_settings(flags)
         logs.set_up(settings.log_level, settings.log_format)
         first, last = _range(flags.offsets)
         selection = Selection(flags.error, flags.source, flags.partition, first, last)
-        office = _office(flags, settings)
+        store = _open_store(flags, settings)
         report = replay(
-            office,
+            store,
             selection,
             dry_run=flags.dry_run,
             batch=settings.batch,
@@ -124,8 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{_PROGRAM}: error: {error}", file=sys.stderr)
         return exit_status(error)
     finally:
-        if office is not None:
+        if store is not None:
             with contextlib.suppress(StreamNBError, OSError):
-                office.close(10.0)
+                store.close(10.0)
     print(f"{_PROGRAM}: {_told(report, flags.dry_run)}", file=sys.stderr)
     return 1 if report.unusable else 0

@@ -169,7 +169,7 @@ class Loop:
         self.health.beat()
         self.health.ready(not self.source.waiting, self.source.waiting)
         self._tell_lag()
-        self.worker.drop(batch.dropped)
+        self.worker.forget(batch.dropped)
         if batch.records or batch.offsets:
             self._transact(batch, lambda: self._handle(batch))
             self.breaker.check(self.metrics.last_error)
@@ -248,9 +248,9 @@ class Loop:
         if self._aborts > self.limits.aborts:
             raise error
         if self.worker.options.shared:
-            # Lessons are read when they are committed, so no abort takes them back; the windows
+            # Training events are read when they are committed, so no abort takes them back; the windows
             # come from their log again.
-            self.worker.drop(list(self.worker.windows))
+            self.worker.forget(list(self.worker.join.windows))
         else:
             state.restore(self.worker, self._base)
         pause = min(self.limits.pause, self.limits.pause / 100 * 2 ** (self._aborts - 1))

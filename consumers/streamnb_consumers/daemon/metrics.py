@@ -174,25 +174,25 @@ class PrometheusMetrics(Metrics):
             timestamp = arrived.get((decision.partition, decision.offset))
             if timestamp is not None:
                 of["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
-        for lesson in outputs.lessons:
-            of["lessons"].labels(lesson.learn).inc()
-            if lesson.unlearn is not None:
+        for event in outputs.training:
+            of["lessons"].labels(event.learn).inc()
+            if event.unlearn is not None:
                 of["corrections"].inc()
-            if lesson.delay is not None:
-                of["label_delay_seconds"].observe(max(0.0, lesson.delay))
+            if event.delay is not None:
+                of["label_delay_seconds"].observe(max(0.0, event.delay))
         of["dead_letters"].inc(len(outputs.dead_letters))
         of["batch_seconds"].observe(seconds)
         self._state(worker)
 
     def _state(self, worker: Filter) -> None:
         of = self._of
-        accuracy, area = worker.tally.windowed_accuracy(), worker.bound.area()
+        accuracy, area = worker.learner.tally.windowed_accuracy(), worker.learner.bound.area()
         of["windowed_accuracy"].set(math.nan if accuracy is None else accuracy)
         of["one_minus_auc_ratio"].set(math.nan if area is None else 1 - area)
-        of["score_cut"].set(worker.bound.cut)
-        of["model_lessons"].set(worker.counters["lessons"])
-        of["model_words"].set(getattr(worker.model, "n_words", 0))
-        windows = worker.windows.values()
+        of["score_cut"].set(worker.learner.bound.cut)
+        of["model_lessons"].set(worker.learner.learned)
+        of["model_words"].set(getattr(worker.learner.model, "n_words", 0))
+        windows = worker.join.windows.values()
         of["window_messages"].set(sum(map(len, windows)))
         of["window_bytes"].set(sum(window.size for window in windows))
         of["labels_waiting"].set(sum(window.waiting for window in windows))

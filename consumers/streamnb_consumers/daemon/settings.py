@@ -1,6 +1,6 @@
 """The settings: defaults < TOML file < environment < flags. Each is one field of `Settings`.
 
-Secrets have no field: they come from the environment alone (`streamnb_consumers.kafka.cluster.SECRETS`), so that
+Secrets have no field: they come from the environment alone (`daemon.kafka_settings.SECRETS`), so that
 no file and no process list shows them.
 """
 
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from streamnb_consumers.daemon.kafka_settings import SECRETS
 from streamnb_consumers.daemon.settings_fields import Settings
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka.cluster import SECRETS
 
 __all__ = ["PREFIX", "Settings", "parser", "read_settings", "table"]
 
@@ -63,7 +63,7 @@ def parser(
         if field.name not in chosen:
             continue
         made.add_argument(
-            f"--{field.name.replace('_', '-')}",
+            *(f"--{name.replace('_', '-')}" for name in _names(field)),
             metavar=field.name.upper(),
             help=f"{field.metadata['help']} (default: {_shown(field.default) or 'empty'})".replace(
                 "%", "%%"
@@ -99,8 +99,10 @@ def read_settings(
         except (ValueError, TypeError, OverflowError) as error:
             raise SettingsError(f"{place}: {name} {error}, not {value!r}") from None
 
+    now = {name: field.name for field in fields.values() for name in _names(field)}
     path = flags.config or environment.get(f"{PREFIX}CONFIG")
-    for name, value in _read_toml(path).items():
+    for given, value in _read_toml(path).items():
+        name = now.get(given, given)
         if name in SECRETS:
             raise SettingsError(
                 f"{path}: {name} is a secret: it is read from the environment only, as "
@@ -110,15 +112,20 @@ def read_settings(
             known = ", ".join(fields)
             raise SettingsError(f"{path}: there is no setting {name!r}; there are {known}")
         take(name, value, str(path))
-    _check_variables(environment, fields)
-    for name in fields:
-        variable = PREFIX + name.upper()
+    _check_variables(environment, now)
+    for given, name in reversed(now.items()):  # a name of before counts less than today's
+        variable = PREFIX + given.upper()
         if variable in environment:
             take(name, environment[variable], variable)
     for name in fields:
         if (value := getattr(flags, name, None)) is not None:
             take(name, value, f"--{name.replace('_', '-')}")
     return Settings(**values)
+
+
+def _names(field: dataclasses.Field[Any]) -> list[str]:
+    """Return what a setting is called, and what it was called before."""
+    return [name for name in (field.name, field.metadata["former"]) if name]
 
 
 def _check_variables(environment: Mapping[str, str], fields: Iterable[str]) -> None:

@@ -78,8 +78,10 @@ def _number(least: float, most: float) -> Callable[[Any], float]:
     return read
 
 
-def _key(default: Any, read: Callable[[Any], Any], meaning: str) -> Any:
-    return dataclasses.field(default=default, metadata={"read": read, "help": meaning})
+def _key(default: Any, read: Callable[[Any], Any], meaning: str, former: str = "") -> Any:
+    """Return a field; `former` is the name that it had before, which is still read."""
+    metadata = {"read": read, "help": meaning, "former": former}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +107,11 @@ class Settings:
         100_000, _whole(1), "messages that wait for a label, in each partition"
     )
     window_age: float = _key(0.0, _number(0.0, 1e9), "seconds for which they wait; 0: no bound")
+    window_future: float = _key(
+        60.0,
+        _number(0.0, 1e9),
+        "seconds that a timestamp may lie in the future and be believed; 0: no bound",
+    )
     window_bytes: int = _key(2**27, _whole(1), "bytes that they take, in each partition")
     input: str = _key("-", _text, "a file of JSON lines; `-`: standard input")
     output: str = _key("-", _text, "where decisions go: a file, exactly once; `-`: standard output")
@@ -113,6 +120,7 @@ class Settings:
     )
     snapshots: str = _key("", _text, "folder of snapshots; empty: none are kept")
     snapshots_kept: int = _key(3, _whole(1, 1000), "snapshots kept")
+    snapshot_bytes: int = _key(2**33, _whole(1), "largest snapshot that is read or written")
     snapshot_seconds: float = _key(60.0, _number(0.0, 1e6), "seconds between snapshots")
     batch: int = _key(500, _whole(1, 100_000), "records of one transaction at most")
     poll_seconds: float = _key(0.5, _number(0.001, 60.0), "longest wait for records")
@@ -136,8 +144,11 @@ class Settings:
         "topic of labels, keyed and partitioned as the messages; empty: none",
     )
     decisions_topic: str = _key("{kind}-decisions", _topic, "topic that decisions go to")
-    lessons_topic: str = _key(
-        "{kind}-lessons", _topic, "topic of labelled messages, the log that the model is made of"
+    training_topic: str = _key(
+        "{kind}-lessons",
+        _topic,
+        "topic of training events: labelled messages, the log that the model is made of",
+        former="lessons_topic",
     )
     windows_topic: str = _key(
         "{kind}-windows", _topic, "topic that keeps the join windows: compacted, as many partitions"

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,11 +28,13 @@ class Snapshots:
         Made if it is not there. One process at a time may write to it.
     keep
         How many to keep, 1 or more.
+    largest
+        Bytes of the largest snapshot.
     """
 
-    def __init__(self, folder: str | Path, keep: int = 3) -> None:
+    def __init__(self, folder: str | Path, keep: int = 3, largest: int = 2**33) -> None:
         self.folder = Path(folder)
-        self.keep = keep
+        self.keep, self.largest = keep, largest
         self.folder.mkdir(parents=True, exist_ok=True)
         # What a killed process left half-written.
         for left in self.folder.glob(".snapshot-*"):
@@ -48,7 +51,17 @@ class Snapshots:
 
         The bytes carry their own checksum. They are written to a temporary file and synced, the
         file is renamed, and the folder is synced.
+
+        Raises
+        ------
+        SnapshotError
+            If it is larger than what is read again.
         """
+        if len(data) > self.largest:
+            raise SnapshotError(
+                f"the snapshot has {len(data):,} bytes, more than the {self.largest:,} that are "
+                f"read again: raise snapshot_bytes, or bound the model (max_words)"
+            )
         paths = self.paths()
         newest = int(paths[0].name[len("snapshot-") :].partition(".")[0]) if paths else 0
         path = self.folder / f"snapshot-{newest + 1:012d}.bin"
@@ -70,7 +83,7 @@ class Snapshots:
         errors = []
         for path in self.paths():
             try:
-                restore(path.read_bytes())
+                restore(_read(path, self.largest))
             except (SnapshotError, OSError) as error:
                 _LOG.warning("%s is passed over: %s", path.name, error)
                 errors.append(f"{path.name}: {error}")
@@ -82,6 +95,26 @@ class Snapshots:
                 f"anew. {'; '.join(errors)}"
             )
         return None
+
+
+def _read(path: Path, largest: int) -> bytes:
+    """Return the bytes of a regular file; a pipe or a device could keep its reader for ever.
+
+    Raises
+    ------
+    SnapshotError
+        If it is something else, or too large.
+    """
+    # Opening a pipe waits for its writer, but for this flag; files do not heed it.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise SnapshotError("it is no regular file")
+        if found.st_size > largest:
+            raise SnapshotError(
+                f"it has {found.st_size:,} bytes, more than the {largest:,} of snapshot_bytes"
+            )
+        return file.read(largest)
 
 
 def _sync_folder(folder: Path) -> None:

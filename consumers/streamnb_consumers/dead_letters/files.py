@@ -17,16 +17,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamnb.persistence.saving import write
-from streamnb_consumers.dead_letters.reading import Done, read_line
+from streamnb_consumers.dead_letters.reading import read_line
+from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
 from streamnb_consumers.records import DeadLetter, Partition, Record, canonical
 
-__all__ = ["FileOffice"]
+__all__ = ["FileDeadLetters"]
 
 _COMPRESSED = (".gz", ".xz", ".bz2")
 
 
-class FileOffice:
+class FileDeadLetters:
     """Dead letters as lines of a file.
 
     Parameters
@@ -53,13 +54,13 @@ class FileOffice:
         """Whether the file was read to its end."""
         return self._ended
 
-    def start(self, timeout: float) -> Mapping[Partition, Done]:
+    def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
         """Lock the file, finish what a crash left half done, and return what was sent before.
 
         Raises
         ------
         SettingsError
-            If the file is not there, or another process is sending its letters.
+            If the file is not there, or another process is sending its dead_letters.
         SnapshotError
             If what was sent before can't be known.
         """
@@ -67,16 +68,18 @@ class FileOffice:
             self._file = self._path.open("rb")
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SettingsError(f"another process is sending the letters of {self._path}") from None
+            raise SettingsError(
+                f"another process is sending the dead letters of {self._path}"
+            ) from None
         except OSError as error:
             raise SettingsError(f"{self._path} can't be read: {error}") from error
         self._first = hashlib.sha256(self._file.readline()).hexdigest()
         self._file.seek(0)
         self._lines = iter(self._file)
-        done = Done()
+        done = SentOffsets()
         if self._mark.exists():
             state = self._read_mark()
-            done = Done.from_text(int(state["base"]), state["more"])
+            done = SentOffsets.from_text(int(state["base"]), state["more"])
             if self._keep and state["pending"]:
                 for name, start, payload in state["pending"]:
                     _finish(Path(name), int(start), base64.b64decode(payload))
@@ -98,7 +101,7 @@ class FileOffice:
             )
         return state
 
-    def _write_mark(self, done: Done, pending: list[list[Any]]) -> None:
+    def _write_mark(self, done: SentOffsets, pending: list[list[Any]]) -> None:
         state = {
             "first": self._first,
             "base": done.base,
@@ -129,20 +132,20 @@ class FileOffice:
         BadRecordError
             If it is none, or no line can hold what it was.
         """
-        letter = read_line(record.value or b"")
-        value = letter.record.value
+        dead_letter = read_line(record.value or b"")
+        value = dead_letter.record.value
         if value is None or b"\n" in value:
             raise BadRecordError(
                 "it has no value, which no line can hold"
                 if value is None
                 else "it has line feeds, which no line can hold"
             )
-        return letter
+        return dead_letter
 
     def commit(
-        self, letters: list[DeadLetter], done: Mapping[Partition, Done], timeout: float
+        self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
     ) -> None:
-        """Append the letters to their files.
+        """Append the dead letters to their files.
 
         Raises
         ------
@@ -150,9 +153,9 @@ class FileOffice:
             If there is no file to append to.
         """
         payloads: dict[Path, bytearray] = {}
-        for letter in letters:
-            payloads.setdefault(self._target(letter), bytearray()).extend(
-                (letter.record.value or b"") + b"\n"
+        for dead_letter in dead_letters:
+            payloads.setdefault(self._target(dead_letter), bytearray()).extend(
+                (dead_letter.record.value or b"") + b"\n"
             )
         pending: list[list[Any]] = []
         for path, payload in payloads.items():
@@ -165,10 +168,10 @@ class FileOffice:
             _finish(Path(name), start, base64.b64decode(lines))
         self._write_mark(state, [])
 
-    def _target(self, letter: DeadLetter) -> Path:
+    def _target(self, dead_letter: DeadLetter) -> Path:
         if self._to is not None:
             return self._to
-        name = letter.record.partition.source
+        name = dead_letter.record.partition.source
         path = Path(name)
         if name == "stdin":
             raise SettingsError("these came from standard input, which has no end: say --to FILE")

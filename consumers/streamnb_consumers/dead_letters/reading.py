@@ -1,18 +1,14 @@
-"""Dead letters read again: what they hold, which are chosen, and which were sent back already."""
+"""Dead letters read again, from the line of a file or from the record of a topic."""
 
 from __future__ import annotations
 
 import base64
-import binascii
-import dataclasses
 import json
-import zlib
-from collections.abc import Iterable
 
-from streamnb_consumers.errors import BadRecordError, SnapshotError
+from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
-__all__ = ["Done", "Selection", "read_line", "read_record"]
+__all__ = ["read_line", "read_record"]
 
 _HEADERS = ("error", "topic", "partition", "offset")  # as DeadLetter.headers() writes them, last
 
@@ -53,121 +49,12 @@ def read_record(record: Record) -> DeadLetter:
     ours = headers[-len(_HEADERS) :]
     if tuple(name for name, _ in ours) != _HEADERS:
         raise BadRecordError("this is no dead letter: its last headers are no filter's")
-    error, topic, partition, offset = (value.decode("utf-8", "replace") for _, value in ours)
+    error, topic, partition, offset = (
+        (value or b"").decode("utf-8", "replace") for _, value in ours
+    )
     try:
         place, number = Partition(topic, int(partition)), int(offset)
     except ValueError:
         raise BadRecordError("this is no dead letter: partition or offset is no number") from None
     kept = tuple(headers[: -len(_HEADERS)])
     return DeadLetter(Record(place, number, record.value, record.key, kept), error)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Selection:
-    """Which dead letters are meant; what is not said holds for all.
-
-    Attributes
-    ----------
-    error
-        A part of the error.
-    source
-        The topic or file that the record came from.
-    partition
-        Its partition there.
-    first, last
-        Its offset there, from and to.
-
-    Examples
-    --------
-    >>> letter = DeadLetter(Record(Partition("sms", 0), 7, b"oops"), "not JSON")
-    >>> letter in Selection(error="JSON", first=5), letter in Selection(source="mail")
-    (True, False)
-    """
-
-    error: str = ""
-    source: str | None = None
-    partition: int | None = None
-    first: int = 0
-    last: int | None = None
-
-    def __contains__(self, letter: DeadLetter) -> bool:
-        record = letter.record
-        return (
-            self.error in letter.error
-            and self.source in (None, record.partition.source)
-            and self.partition in (None, record.partition.number)
-            and self.first <= record.offset
-            and (self.last is None or record.offset <= self.last)
-        )
-
-
-class Done:
-    """The dead letters of one partition that were sent back: each is sent once, ever.
-
-    All before `base` were, and some behind it.
-
-    Examples
-    --------
-    >>> done = Done()
-    >>> done.add([0, 1, 4, 5])
-    >>> done.base, 4 in done, 2 in done
-    (2, True, False)
-    >>> again = Done.from_text(done.base, done.to_text())
-    >>> again.add([2, 3])
-    >>> again.base, again.to_text()
-    (6, '')
-    """
-
-    def __init__(self, base: int = 0) -> None:
-        self.base = base
-        self._more: set[int] = set()
-
-    def __contains__(self, offset: int) -> bool:
-        return offset < self.base or offset in self._more
-
-    def add(self, offsets: Iterable[int]) -> None:
-        """Note that these were sent, or that there is nothing at these offsets."""
-        self._more.update(offset for offset in offsets if offset >= self.base)
-        while self.base in self._more:
-            self._more.remove(self.base)
-            self.base += 1
-
-    def skip(self, first: int, end: int) -> None:
-        """Note that there is nothing from one offset up to another."""
-        if first <= self.base < end:
-            self.base = end
-            self._more = {offset for offset in self._more if offset >= end}
-            self.add(())
-        else:
-            self.add(range(first, end))
-
-    def to_text(self) -> str:
-        """Return what is done behind `base`: a bit for each offset, compressed, in base64."""
-        if not self._more:
-            return ""
-        bits = bytearray((max(self._more) - self.base) // 8 + 1)
-        for offset in self._more:
-            bits[(offset - self.base) // 8] |= 1 << (offset - self.base) % 8
-        return base64.b64encode(zlib.compress(bytes(bits), 9)).decode()
-
-    @classmethod
-    def from_text(cls, base: int, text: str) -> Done:
-        """Return what `to_text` wrote.
-
-        Raises
-        ------
-        SnapshotError
-            If it is something else.
-        """
-        done = cls(base)
-        try:
-            bits = zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
-        except (binascii.Error, ValueError, zlib.error) as error:
-            raise SnapshotError(f"what was sent back can't be read: {error}") from error
-        done.add(
-            base + 8 * at + bit
-            for at, byte in enumerate(bits)
-            for bit in range(8)
-            if byte >> bit & 1
-        )
-        return done

@@ -8,21 +8,22 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Protocol, TextIO
 
-from streamnb_consumers.dead_letters.reading import Done, Selection
+from streamnb_consumers.dead_letters.selection import Selection
+from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
-__all__ = ["Office", "Report", "replay"]
+__all__ = ["DeadLetterStore", "Report", "replay"]
 
 
-class Office(Protocol):
+class DeadLetterStore(Protocol):
     """Where dead letters lie, and where they are sent back. All timeouts are in seconds."""
 
     @property
     def ended(self) -> bool:
         """Whether all dead letters that were there at the start were read."""
 
-    def start(self, timeout: float) -> Mapping[Partition, Done]:
+    def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
         """Begin to read; return what was sent back before, of each partition."""
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
@@ -38,9 +39,9 @@ class Office(Protocol):
         """
 
     def commit(
-        self, letters: list[DeadLetter], done: Mapping[Partition, Done], timeout: float
+        self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
     ) -> None:
-        """Send letters and note what is done, both or neither."""
+        """Send dead letters and note what is done, both or neither."""
 
     def close(self, timeout: float) -> None:
         """Let go of everything."""
@@ -48,7 +49,7 @@ class Office(Protocol):
 
 @dataclasses.dataclass(slots=True)
 class Report:
-    """What a replay did: letters sent, those sent before, not chosen, and unusable."""
+    """What a replay did: dead letters sent, those sent before, not chosen, and unusable."""
 
     sent: int = 0
     before: int = 0
@@ -57,7 +58,7 @@ class Report:
 
 
 def replay(
-    office: Office,
+    store: DeadLetterStore,
     selection: Selection,
     *,
     dry_run: bool = False,
@@ -71,7 +72,7 @@ def replay(
 
     Parameters
     ----------
-    office
+    store
         Where they are.
     selection
         Which.
@@ -87,13 +88,13 @@ def replay(
         Is told about each record that can't be sent.
     """
     report = Report()
-    done = dict(office.start(timeout))
+    done = dict(store.start(timeout))
     positions = {place: each.base for place, each in done.items()}
-    while not office.ended:
-        letters: list[DeadLetter] = []
-        for record in office.poll(batch, poll):
+    while not store.ended:
+        dead_letters: list[DeadLetter] = []
+        for record in store.poll(batch, poll):
             place = record.partition
-            known = done.setdefault(place, Done())
+            known = done.setdefault(place, SentOffsets())
             # Where no record is there will never be one: an empty line, a transaction's end.
             known.skip(positions.get(place, 0), record.offset)
             positions[place] = record.offset + 1
@@ -101,31 +102,31 @@ def replay(
                 report.before += 1
                 continue
             try:
-                letter = office.read(record)
+                dead_letter = store.read(record)
             except BadRecordError as error:
                 report.unusable += 1
                 tell(f"{place.source} {place.number}:{record.offset}: {error}")
                 continue
-            if letter not in selection:
+            if dead_letter not in selection:
                 report.others += 1
                 continue
             report.sent += 1
-            letters.append(letter)
+            dead_letters.append(dead_letter)
             known.add([record.offset])
         if dry_run:
-            for letter in letters:
-                (out or sys.stdout).write(json.dumps(_shown(letter)) + "\n")
-        elif letters:
-            office.commit(letters, done, timeout)
+            for dead_letter in dead_letters:
+                (out or sys.stdout).write(json.dumps(_shown(dead_letter)) + "\n")
+        elif dead_letters:
+            store.commit(dead_letters, done, timeout)
     return report
 
 
-def _shown(letter: DeadLetter) -> dict[str, object]:
-    record = letter.record
+def _shown(dead_letter: DeadLetter) -> dict[str, object]:
+    record = dead_letter.record
     return {
         "source": record.partition.source,
         "partition": record.partition.number,
         "offset": record.offset,
-        "error": letter.error,
+        "error": dead_letter.error,
         "bytes": None if record.value is None else len(record.value),
     }

@@ -1,12 +1,10 @@
-"""What labels said about past decisions: how often they were right, and a bound on lost ham."""
+"""The scores of labelled messages: a bound on the ham that is lost, and the area under the ROC."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from typing import Any
 
-__all__ = ["HamBound", "Tally"]
+__all__ = ["HamBound"]
 
 # Scores are kept in bins that are even on an asinh scale: a step of 2 % of the score, and of
 # 0.0003 nats a word near 0.
@@ -17,6 +15,9 @@ _NEAR_ZERO = 0.015
 def _bin(score: float) -> int:
     scaled = math.asinh(min(max(score, -1e9), 1e9) / _NEAR_ZERO) * _BINS_PER_UNIT
     return math.ceil(scaled)
+
+
+_LAST_BIN = _bin(math.inf)
 
 
 class HamBound:
@@ -90,65 +91,16 @@ class HamBound:
         return [sorted(map(list, counts.items())) for counts in self._bins]
 
     def restore(self, state: list[list[list[int]]]) -> None:
-        """Take a record that `to_json` returned."""
-        self._bins = (dict(map(tuple, state[0])), dict(map(tuple, state[1])))  # type: ignore[arg-type]
+        """Take a record that `to_json` returned.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it is something else.
+        """
+        negatives, positives = state
+        for place, count in (*negatives, *positives):
+            if not isinstance(place, int) or not isinstance(count, int) or abs(place) > _LAST_BIN:
+                raise TypeError("bins of scores must be whole numbers, within the scale")
+        self._bins = (dict(map(tuple, negatives)), dict(map(tuple, positives)))  # type: ignore[arg-type]
         self._cut = None
-
-
-class Tally:
-    """Decisions beside the labels that came later, over the stream and over its last messages.
-
-    Examples
-    --------
-    >>> tally = Tally(window=2)
-    >>> for decided, label in [("ham", "spam"), ("ham", "ham"), ("spam", "spam")]:
-    ...     tally.add(decided, label)
-    >>> round(tally.accuracy(), 3), tally.windowed_accuracy()
-    (0.667, 1.0)
-    >>> tally.correct("ham", "spam", "ham")
-    >>> tally.accuracy()
-    1.0
-    """
-
-    def __init__(self, window: int = 1000) -> None:
-        self.counts: dict[tuple[str, str], int] = {}
-        self._last: deque[bool] = deque(maxlen=window)
-
-    def add(self, decided: str, label: str) -> None:
-        """Count one decision and its label."""
-        self._count(decided, label, 1)
-        self._last.append(decided == label)
-
-    def correct(self, decided: str, before: str, label: str) -> None:
-        """Count a decision under another label than before."""
-        self._count(decided, before, -1)
-        self._count(decided, label, 1)
-
-    def _count(self, decided: str, label: str, times: int) -> None:
-        found = self.counts.get((decided, label), 0) + times
-        self.counts[decided, label] = found
-        if not found:
-            del self.counts[decided, label]
-
-    def accuracy(self) -> float | None:
-        """Return the share of decisions that were right."""
-        total = sum(self.counts.values())
-        right = sum(n for (decided, label), n in self.counts.items() if decided == label)
-        return right / total if total else None
-
-    def windowed_accuracy(self) -> float | None:
-        """Return the same of the last decisions whose labels came."""
-        return sum(self._last) / len(self._last) if self._last else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the state."""
-        return {
-            "counts": [[*pair, n] for pair, n in sorted(self.counts.items())],
-            "last": "".join(str(int(right)) for right in self._last),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take a state that `to_json` returned."""
-        self.counts = {(decided, label): n for decided, label, n in state["counts"]}
-        self._last.clear()
-        self._last.extend(each == "1" for each in state["last"])

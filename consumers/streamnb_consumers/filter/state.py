@@ -10,8 +10,9 @@ from streamnb.errors import StreamNBError
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.persistence import saving
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.filter.bound import HamBound, Tally
+from streamnb_consumers.filter.bound import HamBound
 from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.tally import Tally
 from streamnb_consumers.filter.window import JoinWindow
 from streamnb_consumers.records import Partition, canonical
 
@@ -28,27 +29,27 @@ def dump(worker: Filter) -> bytes:
     Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of all that follows (32),
     length of the header (8, little-endian), header (JSON), model file.
 
-    Workers that share their state through logs keep what follows from the lessons only: workers
-    that have read the same lessons have the same bytes. The windows are in a log of their own.
+    Workers that share their state through logs keep what follows from training events only: workers
+    that have read the same events have the same bytes. The windows are in a log of their own.
     """
-    shared, lessons = worker.options.shared, worker.counters["lessons"]
-    windows = [[n, window.to_json()] for n, window in sorted(worker.windows.items()) if not shared]
+    shared, learner = worker.options.shared, worker.learner
+    windows = sorted(worker.join.windows.items())
     header = canonical(
         {
             "reader": worker.reader.name,
-            "counters": {"lessons": lessons} if shared else worker.counters,
+            "counters": {"lessons": learner.learned} | ({} if shared else worker.counters),
             "offsets": [[*place, offset] for place, offset in sorted(worker.offsets.items())],
-            "windows": windows,
-            "bound": worker.bound.to_json(),
-            "tally": worker.tally.to_json(),
+            "windows": [[n, window.to_json()] for n, window in windows if not shared],
+            "bound": learner.bound.to_json(),
+            "tally": learner.tally.to_json(),
         }
     )
-    body = len(header).to_bytes(8, "little") + header + worker.model.to_bytes()
+    body = len(header).to_bytes(8, "little") + header + learner.model.to_bytes()
     return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
 
 
 def restore(worker: Filter, data: bytes) -> None:
-    """Give a filter the state that `dump` wrote; its options stay its own.
+    """Give a filter the state that `dump` wrote; its options stay as they are.
 
     Raises
     ------
@@ -56,30 +57,60 @@ def restore(worker: Filter, data: bytes) -> None:
         If the bytes are no whole state, or are of another kind of message or model. The filter is
         then as it was.
     """
-    header, model_bytes = _read(data)
+    learner = worker.learner
     try:
+        header, model_bytes = _read(data)
         if header["reader"] != worker.reader.name:
             raise SnapshotError(
                 f"the snapshot is of messages of the kind {header['reader']}, "
                 f"not {worker.reader.name}: give each filter a folder of its own"
             )
-        model = _model(worker.model, model_bytes)
+        model = _model(learner.model, model_bytes)
         windows = {
-            int(n): JoinWindow.from_json(state, worker.options.bounds)
+            _count(n): JoinWindow.from_json(state, worker.options.bounds)
             for n, state in header["windows"]
         }
-        offsets = {Partition(name, n): int(offset) for name, n, offset in header["offsets"]}
-        counters = {name: int(header["counters"].get(name, 0)) for name in worker.counters}
+        offsets = {
+            Partition(_text(name), _count(n)): _count(offset)
+            for name, n, offset in header["offsets"]
+        }
+        counted = {name: _count(count) for name, count in header["counters"].items()}
         bound, tally = HamBound(worker.options.ham_target), Tally()
         bound.restore(header["bound"])
         tally.restore(header["tally"])
     except SnapshotError:
         raise
-    except (StreamNBError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise SnapshotError(f"the snapshot can't be read: {error}") from error
-    worker.model, worker.windows = model, windows
-    worker.offsets, worker.counters = offsets, counters
-    worker.bound, worker.tally = bound, tally
+    except (StreamNBError, *_UNREADABLE) as error:
+        raise SnapshotError(f"the snapshot can't be read: {error!r}"[:500]) from error
+    learner.model, learner.bound, learner.tally = model, bound, tally
+    learner.learned = counted.get("lessons", 0)
+    worker.join.windows, worker.offsets = windows, offsets
+    worker.counters = {name: counted.get(name, 0) for name in worker.counters}
+
+
+# What reading a header raises whose checksum is right though no filter wrote it.
+_UNREADABLE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+)
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise ValueError(f"{str(value)[:50]!r} is no count")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:50]!r} is no name")
+    return value
 
 
 def _model(expected: Any, data: bytes) -> Any:

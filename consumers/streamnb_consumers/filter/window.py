@@ -2,55 +2,52 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.records import DeadLetter, Features, Partition, Record, Role, canonical
+from streamnb_consumers.filter.window_entries import (
+    WindowEntry,
+    check_entry,
+    decode_entry,
+    encode_entry,
+    entry_fields,
+    entry_size,
+    record_from_json,
+    record_size,
+    record_to_json,
+)
+from streamnb_consumers.records import DeadLetter, Record
 
-__all__ = ["Bounds", "JoinWindow", "Seen"]
+__all__ = ["Bounds", "JoinWindow", "WindowEntry"]
 
-_SEEN, _EARLY = b"m:", b"l:"  # kinds of keys: a message, a label that waits for one
-_OVERHEAD = 400  # bytes that one message takes besides its id and features, about
+_MESSAGE, _LABEL = b"m:", b"l:"  # kinds of keys: a message, a label that waits for one
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many messages a window keeps: by count, by age in milliseconds, and by bytes."""
+    """How many messages a window keeps: by count, by age in milliseconds, and by bytes.
+
+    `future` bounds how far a record's timestamp may lie behind the present, in milliseconds, which
+    bounds the jump of the window's clock; None for no bound.
+    """
 
     count: int = 100_000
     age: int | None = None
     size: int = 2**27
-
-
-@dataclasses.dataclass(slots=True)
-class Seen:
-    """A message of the window: what was decided, and the label it has been learned with.
-
-    `place` is the offset of its record: it says which message is older where a window is made
-    from its log.
-    """
-
-    features: bytes
-    decided: str | None
-    score: float | None
-    timestamp: int | None = None
-    label: str | None = None
-    place: int = 0
-
-    def read_features(self) -> Features:
-        """Return the features as the model takes them."""
-        found: Features = json.loads(self.features)
-        return found
+    future: int | None = 60_000
 
 
 class JoinWindow:
     """Messages of one partition, oldest first, and labels that came before their messages.
 
-    Age goes by the records' own timestamps, never by this machine's clock: whoever replays the
-    records has the same window.
+    Age goes by the records' own timestamps: the window's clock is the latest of them, so whoever
+    replays the records has the same window. A timestamp from the future would make all that waits
+    too old at once, and hold up whatever comes behind it: it counts as `Bounds.future` after the
+    moment at which its record is handled, and this is what the window's log then says.
 
     Parameters
     ----------
@@ -58,101 +55,118 @@ class JoinWindow:
         Past any of them the oldest messages leave.
     logged
         Whether changes are kept for a log, from which another worker makes the same window.
+    clock
+        Seconds since 1970.
 
     Examples
     --------
     >>> window = JoinWindow(Bounds(count=1))
-    >>> window.add("a", Seen(b'"hello"', "ham", -1.0)), window.add("b", Seen(b'"you"', "ham", -1.0))
+    >>> hello, you = WindowEntry(b'"hello"', "ham", -1.0), WindowEntry(b'"you"', "ham", -1.0)
+    >>> window.add("a", hello), window.add("b", you)
     ([], [])
     >>> window.get("a"), window.get("b").read_features()
     (None, 'you')
     """
 
-    def __init__(self, bounds: Bounds | None = None, logged: bool = False) -> None:
+    def __init__(
+        self,
+        bounds: Bounds | None = None,
+        logged: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.bounds = bounds or Bounds()
+        self._clock = clock
         self.size = 0
         self._now: int | None = None
-        self._seen: dict[str, Seen] = {}
-        self._early: dict[str, Record] = {}
+        self._entries: dict[str, WindowEntry] = {}
+        self._labels: dict[str, Record] = {}
         self._logged = logged
-        self._changed: dict[bytes, Seen | Record | None] = {}
+        self._changed: dict[bytes, WindowEntry | Record | None] = {}
         self._disordered = False
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self._entries)
 
     @property
     def waiting(self) -> int:
         """Labels that wait for their messages."""
-        return len(self._early)
+        return len(self._labels)
 
-    def get(self, name: str) -> Seen | None:
+    def get(self, name: str) -> WindowEntry | None:
         """Return the message with an id, if it is still here."""
-        return self._seen.get(name)
+        return self._entries.get(name)
 
-    def add(self, name: str, seen: Seen) -> list[DeadLetter]:
+    def add(self, name: str, entry: WindowEntry) -> list[DeadLetter]:
         """Add a message, the youngest; return labels for which it is now too late.
 
         A message that comes twice keeps the label it was learned with.
         """
-        before = self._seen.pop(name, None)
+        entry.timestamp = self._advance(entry.timestamp)
+        before = self._entries.pop(name, None)
         if before is not None:
-            self.size -= _size(name, before)
-            if before.features == seen.features:
-                seen.label = before.label
-        self._seen[name] = seen
-        self.size += _size(name, seen)
-        self._note(_SEEN, name, seen)
-        return self._evict(seen.timestamp)
+            self.size -= entry_size(name, before)
+            if before.features == entry.features:
+                entry.label = before.label
+        self._entries[name] = entry
+        self.size += entry_size(name, entry)
+        self._note(_MESSAGE, name, entry)
+        return self._evict()
 
-    def label(self, name: str, seen: Seen, label: str) -> None:
+    def label(self, name: str, entry: WindowEntry, label: str) -> None:
         """Note the label that a message has been learned with."""
-        seen.label = label
-        if self._seen.get(name) is seen:
-            self._note(_SEEN, name, seen)
+        entry.label = label
+        if self._entries.get(name) is entry:
+            self._note(_MESSAGE, name, entry)
 
     def wait(self, name: str, record: Record) -> list[DeadLetter]:
         """Keep a label until its message comes; return labels for which it is now too late.
 
         Of several labels for one message the last counts.
         """
-        before = self._early.pop(name, None)
+        bounded = self._advance(record.timestamp)
+        if bounded != record.timestamp:
+            record = dataclasses.replace(record, timestamp=bounded)
+        before = self._labels.pop(name, None)
         if before is not None:
-            self.size -= _early_size(name, before)
-        self._early[name] = record
-        self.size += _early_size(name, record)
-        self._note(_EARLY, name, record)
-        return self._evict(record.timestamp)
+            self.size -= record_size(name, before)
+        self._labels[name] = record
+        self.size += record_size(name, record)
+        self._note(_LABEL, name, record)
+        return self._evict()
 
     def claim(self, name: str) -> Record | None:
         """Return the label that waits for a message, which is no longer kept."""
-        record = self._early.pop(name, None)
+        record = self._labels.pop(name, None)
         if record is not None:
-            self.size -= _early_size(name, record)
-            self._note(_EARLY, name, None)
+            self.size -= record_size(name, record)
+            self._note(_LABEL, name, None)
         return record
 
     def finish(self) -> list[DeadLetter]:
         """Give up the labels that still wait: there are no more messages."""
-        return [self._expire(name) for name in list(self._early)]
+        return [self._expire(name) for name in list(self._labels)]
 
-    def _evict(self, now: int | None) -> list[DeadLetter]:
+    def _evict(self) -> list[DeadLetter]:
         self._order()
-        self._hear(now)
         expired = []
-        while self._early and self._over(len(self._early), next(iter(self._early.values()))):
-            expired.append(self._expire(next(iter(self._early))))
-        while self._seen and self._over(len(self._seen), next(iter(self._seen.values()))):
-            name = next(iter(self._seen))
-            self.size -= _size(name, self._seen.pop(name))
-            self._note(_SEEN, name, None)
+        while self._labels and self._over(len(self._labels), next(iter(self._labels.values()))):
+            expired.append(self._expire(next(iter(self._labels))))
+        while self._entries and self._over(len(self._entries), next(iter(self._entries.values()))):
+            name = next(iter(self._entries))
+            self.size -= entry_size(name, self._entries.pop(name))
+            self._note(_MESSAGE, name, None)
         return expired
 
-    def _hear(self, now: int | None) -> None:
-        if now is not None:
-            self._now = now if self._now is None else max(now, self._now)
+    def _advance(self, timestamp: int | None) -> int | None:
+        """Set the clock forward to a timestamp; return it, bounded if it is from the future."""
+        if timestamp is None:
+            return None
+        if self.bounds.future is not None:
+            timestamp = min(timestamp, round(self._clock() * 1000) + self.bounds.future)
+        self._now = timestamp if self._now is None else max(timestamp, self._now)
+        return timestamp
 
-    def _over(self, count: int, oldest: Seen | Record) -> bool:
+    def _over(self, count: int, oldest: WindowEntry | Record) -> bool:
         if count > self.bounds.count or self.size > self.bounds.size:
             return True
         if self.bounds.age is None or self._now is None or oldest.timestamp is None:
@@ -160,14 +174,14 @@ class JoinWindow:
         return oldest.timestamp < self._now - self.bounds.age
 
     def _expire(self, name: str) -> DeadLetter:
-        record = self._early.pop(name)
-        self.size -= _early_size(name, record)
-        self._note(_EARLY, name, None)
+        record = self._labels.pop(name)
+        self.size -= record_size(name, record)
+        self._note(_LABEL, name, None)
         return DeadLetter(record, "no message with this id within the window")
 
     # --- log ------------------------------------------------------------------------------------
 
-    def _note(self, kind: bytes, name: str, value: Seen | Record | None) -> None:
+    def _note(self, kind: bytes, name: str, value: WindowEntry | Record | None) -> None:
         if self._logged:
             self._changed[kind + name.encode()] = value
 
@@ -175,7 +189,7 @@ class JoinWindow:
         """Return what changed since the last call: what each key holds now; None, nothing."""
         if not self._changed:
             return []
-        changes = [(key, _encode(value)) for key, value in self._changed.items()]
+        changes = [(key, encode_entry(value)) for key, value in self._changed.items()]
         self._changed.clear()
         return changes
 
@@ -189,41 +203,41 @@ class JoinWindow:
         """
         try:
             kind, name = key[:2], key[2:].decode()
-            if kind == _SEEN:
-                self._apply_seen(name, value)
-            elif kind == _EARLY:
-                self._apply_early(name, value)
+            if kind == _MESSAGE:
+                self._apply_message(name, value)
+            elif kind == _LABEL:
+                self._apply_label(name, value)
             else:
                 raise ValueError(f"unknown key {key[:40]!r}")
         except (ValueError, TypeError, KeyError) as error:
             raise SnapshotError(f"not a change of a join window: {error}") from error
         self._disordered = True
 
-    def _apply_seen(self, name: str, value: bytes | None) -> None:
-        before = self._seen.pop(name, None)
+    def _apply_message(self, name: str, value: bytes | None) -> None:
+        before = self._entries.pop(name, None)
         if before is not None:
-            self.size -= _size(name, before)
+            self.size -= entry_size(name, before)
         if value is not None:
-            seen = _decode(value)
-            self._seen[name] = seen
-            self.size += _size(name, seen)
-            self._hear(seen.timestamp)
+            entry = decode_entry(value)
+            self._entries[name] = entry
+            self.size += entry_size(name, entry)
+            entry.timestamp = self._advance(entry.timestamp)
 
-    def _apply_early(self, name: str, value: bytes | None) -> None:
-        before = self._early.pop(name, None)
+    def _apply_label(self, name: str, value: bytes | None) -> None:
+        before = self._labels.pop(name, None)
         if before is not None:
-            self.size -= _early_size(name, before)
+            self.size -= record_size(name, before)
         if value is not None:
-            record = _record_from_json(json.loads(value))
-            self._early[name] = record
-            self.size += _early_size(name, record)
-            self._hear(record.timestamp)
+            record = record_from_json(json.loads(value))
+            record = dataclasses.replace(record, timestamp=self._advance(record.timestamp))
+            self._labels[name] = record
+            self.size += record_size(name, record)
 
     def _order(self) -> None:
         """Put the oldest first: a log that was compacted holds each key where it changed last."""
         if self._disordered:
-            self._seen = dict(sorted(self._seen.items(), key=lambda item: item[1].place))
-            self._early = dict(sorted(self._early.items(), key=lambda item: item[1].offset))
+            self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].offset))
+            self._labels = dict(sorted(self._labels.items(), key=lambda item: item[1].offset))
             self._disordered = False
 
     # --- state ----------------------------------------------------------------------------------
@@ -234,64 +248,30 @@ class JoinWindow:
         return {
             "now": self._now,
             "seen": [
-                [name, one.features.decode(), *_fields(one)] for name, one in self._seen.items()
+                [name, entry.features.decode(), *entry_fields(entry)]
+                for name, entry in self._entries.items()
             ],
-            "early": [[name, _record_to_json(record)] for name, record in self._early.items()],
+            "early": [[name, record_to_json(record)] for name, record in self._labels.items()],
         }
 
     @classmethod
     def from_json(cls, state: dict[str, Any], bounds: Bounds | None = None) -> JoinWindow:
-        """Return the window that `to_json` described, within the bounds that hold now."""
+        """Return the window that `to_json` described, within the bounds that hold now.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If the state is none that `to_json` wrote.
+        """
         window = cls(bounds)
+        window._advance(state["now"])
         for name, features, *fields in state["seen"]:
-            window._seen[name] = Seen(features.encode(), *fields)
-            window.size += _size(name, window._seen[name])
+            entry = WindowEntry(features.encode(), *fields)
+            check_entry(entry)
+            entry.timestamp = window._advance(entry.timestamp)
+            window._entries[str(name)] = entry
+            window.size += entry_size(name, entry)
         for name, fields in state["early"]:
-            window._early[name] = _record_from_json(fields)
-            window.size += _early_size(name, window._early[name])
-        window._now = state["now"]
+            window._labels[str(name)] = record_from_json(fields)
+            window.size += record_size(name, window._labels[name])
         return window
-
-
-def _fields(seen: Seen) -> list[Any]:
-    return [seen.decided, seen.score, seen.timestamp, seen.label, seen.place]
-
-
-def _encode(value: Seen | Record | None) -> bytes | None:
-    """Return a change as its log holds it; a message's features, which are JSON, go first."""
-    if isinstance(value, Seen):
-        return value.features + b"\n" + canonical(_fields(value))
-    return None if value is None else canonical(_record_to_json(value))
-
-
-def _decode(value: bytes) -> Seen:
-    features, _, fields = value.rpartition(b"\n")
-    return Seen(features, *json.loads(fields))
-
-
-def _size(name: str, seen: Seen) -> int:
-    return len(name) + len(seen.features) + _OVERHEAD
-
-
-def _early_size(name: str, record: Record) -> int:
-    return len(name) + len(record.value or b"") + len(record.key or b"") + _OVERHEAD
-
-
-def _record_to_json(record: Record) -> list[Any]:
-    def text(value: bytes | None) -> str | None:
-        return None if value is None else base64.b64encode(value).decode()
-
-    headers = [[name, text(value)] for name, value in record.headers]
-    place = [*record.partition, record.offset]
-    return [place, text(record.value), text(record.key), headers, record.timestamp, record.role]
-
-
-def _record_from_json(fields: list[Any]) -> Record:
-    def data(value: str | None) -> bytes | None:
-        return None if value is None else base64.b64decode(value)
-
-    (source, number, offset), value, key, headers, timestamp, role = fields
-    kept = tuple((name, data(each) or b"") for name, each in headers)
-    known: Role = role
-    place = Partition(source, number)
-    return Record(place, offset, data(value), data(key), kept, timestamp, known)

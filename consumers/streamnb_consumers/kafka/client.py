@@ -1,29 +1,23 @@
-"""What source and sink share of Kafka's client: how to connect, what its errors mean, topics."""
+"""What source and sink share of Kafka's client: how to connect, commit, what its errors mean."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from streamnb_consumers.errors import AbortedError, FencedError, SettingsError
-from streamnb_consumers.kafka import workarounds as cures
-from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.errors import AbortedError, FencedError
+from streamnb_consumers.kafka import producer_workarounds
+from streamnb_consumers.kafka.client_errors import close_quietly, is_fenced, kafka
+from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster
 
 __all__ = [
-    "check_topics",
     "client_settings",
     "commit_transaction",
-    "create_topics",
-    "largest_record",
     "open_producer",
     "translated",
 ]
-
-# What a broker takes where nothing else is said (`message.max.bytes`).
-_DEFAULT_LARGEST = 1_048_588
 
 
 def client_settings(cluster: Cluster) -> dict[str, Any]:
@@ -51,7 +45,7 @@ def translated(what: str) -> Iterator[None]:
         yield
     except (kafka.errors.KafkaError, TimeoutError) as error:
         text = f"{what}: {type(error).__name__}: {error}"[:500]
-        if cures.is_fenced(error):
+        if is_fenced(error):
             raise FencedError(
                 f"{text}. Another worker has this worker's transactional_id or instance_id, or "
                 f"this one or its broker stood still for longer than transaction_seconds; it ends "
@@ -84,10 +78,10 @@ def open_producer(cluster: Cluster, name: str, timeout: float, **settings: Any) 
         **settings,
     )
     try:
-        cures.cure_producer(producer)
+        producer_workarounds.fix_producer(producer)
         producer.init_transactions()
     except BaseException:
-        cures.close_quietly(producer, timeout=1)
+        close_quietly(producer, timeout=1)
         raise
     return producer
 
@@ -123,84 +117,5 @@ def commit_transaction(
     for future in sent:
         future.get(timeout=left())
     if offsets:
-        cures.send_offsets(producer, offsets, membership, left())
-    cures.commit(producer, left())
-
-
-def create_topics(
-    cluster: Cluster, layouts: Collection[TopicLayout], timeout: float = 60.0
-) -> list[str]:
-    """Make the topics that are not there yet; return their names.
-
-    Raises
-    ------
-    AbortedError
-        If the cluster refuses, or can't be reached.
-    """
-    made = []
-    with translated("create topics"):
-        admin = kafka.KafkaAdminClient(**client_settings(cluster))
-        try:
-            for layout in layouts:
-                topic = kafka.admin.NewTopic(
-                    layout.name, layout.partitions, -1, topic_configs=dict(layout.configs)
-                )
-                with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
-                    admin.create_topics([topic], timeout_ms=round(timeout * 1000))
-                    made.append(layout.name)
-        finally:
-            admin.close()
-    return made
-
-
-def check_topics(client: Any, names: Collection[str], timeout: float) -> dict[str, int]:
-    """Return how many partitions each topic has; wait for those that were made just now.
-
-    Parameters
-    ----------
-    client
-        A consumer.
-    names
-        Of the topics.
-    timeout
-        In seconds.
-
-    Raises
-    ------
-    SettingsError
-        If one is not there.
-    """
-    counts: dict[str, int] = {}
-    deadline = time.monotonic() + timeout
-    while missing := [name for name in names if name not in counts]:
-        for name in missing:
-            if found := client.partitions_for_topic(name):
-                counts[name] = len(found)
-        if len(counts) < len(set(names)):
-            if time.monotonic() > deadline:
-                raise SettingsError(
-                    f"there is no topic {', '.join(sorted(set(names) - set(counts)))}: make it, or "
-                    f"set create_topics"
-                )
-            time.sleep(0.1)
-    return counts
-
-
-def largest_record(cluster: Cluster, topics: Collection[str]) -> int:
-    """Return the bytes of the largest record that all these topics take."""
-    with translated("topics' settings"):
-        admin = kafka.KafkaAdminClient(**client_settings(cluster))
-        try:
-            asked = [
-                kafka.admin.ConfigResource(kafka.admin.ConfigResourceType.TOPIC, name)
-                for name in topics
-            ]
-            try:
-                found = admin.describe_configs(asked, config_filter="all")["topic"]
-            except kafka.errors.AuthorizationError:
-                found = {}
-        finally:
-            admin.close()
-    sizes = [found.get(name, {}).get("max.message.bytes", {}).get("value") for name in topics]
-    # What a batch adds to its records, and a record to its value: 100 bytes are enough.
-    return min(int(size or _DEFAULT_LARGEST) for size in sizes) - 100
+        producer_workarounds.send_offsets(producer, offsets, membership, left())
+    producer_workarounds.commit(producer, left())

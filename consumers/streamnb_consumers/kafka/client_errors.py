@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 # Importing it imports modules that say of themselves that they are deprecated.
 with warnings.catch_warnings():
@@ -15,7 +17,7 @@ with warnings.catch_warnings():
     import kafka.structs
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 
-__all__ = ["CooperativeStickyAssignor", "is_fenced", "is_stale", "kafka"]
+__all__ = ["CooperativeStickyAssignor", "close_quietly", "is_fenced", "is_stale", "kafka"]
 
 # A producer of the same transactional id came later, or the broker ended a transaction that was
 # open for too long; or a static member of the same name came later. None of these goes away.
@@ -67,3 +69,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         yield error
         yield from (each for each in error.args if isinstance(each, BaseException))
         error = error.__cause__ or error.__context__
+
+
+def close_quietly(client: Any, **options: Any) -> None:
+    """Close a client that may be past its end."""
+    with contextlib.suppress(kafka.errors.KafkaError, TimeoutError):
+        client.close(**options)

@@ -1,7 +1,7 @@
 """Dead letters in a topic, sent back to the topics they came from.
 
 What is sent and what is noted as sent are one transaction. The note is an offset of a group of its
-own, with the letters behind it that were sent out of order as the offset's metadata. The
+own, with the dead letters behind it that were sent out of order as the offset's metadata. The
 transactions have one name for each group, so of two replays at once the older is fenced.
 """
 
@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from streamnb_consumers.dead_letters.reading import Done, read_record
+from streamnb_consumers.dead_letters.reading import read_record
+from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka import workarounds as cures
+from streamnb_consumers.kafka import producer_workarounds
 from streamnb_consumers.kafka.client import (
-    check_topics,
     client_settings,
     commit_transaction,
     open_producer,
     translated,
 )
+from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Cluster
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka.encoding import present
+from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
-__all__ = ["KafkaOffice"]
+__all__ = ["KafkaDeadLetters"]
 
 # What a broker takes as metadata of an offset (`offset.metadata.max.bytes`).
 _MOST_METADATA = 4096
@@ -34,7 +36,7 @@ _REQUEST = 10.0
 _TOPICS = 3.0
 
 
-class KafkaOffice:
+class KafkaDeadLetters:
     """Dead letters as records of a topic.
 
     Parameters
@@ -63,7 +65,7 @@ class KafkaOffice:
         """Whether what was there at the start was read; what comes back is for another time."""
         return not self._ends
 
-    def start(self, timeout: float) -> Mapping[Partition, Done]:
+    def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
         """Connect, take over from another replay, and return what was sent before.
 
         Raises
@@ -93,10 +95,12 @@ class KafkaOffice:
             self._consumer.assign(places)
             firsts = self._consumer.beginning_offsets(places, timeout_ms=_REQUEST * 1000)
             ends = self._consumer.end_offsets(places, timeout_ms=_REQUEST * 1000)
-            done: dict[Partition, Done] = {}
+            done: dict[Partition, SentOffsets] = {}
             for place in places:
                 known = self._consumer.committed(place, metadata=True, timeout_ms=_REQUEST * 1000)
-                found = Done.from_text(known.offset, known.metadata) if known else Done()
+                found = (
+                    SentOffsets.from_text(known.offset, known.metadata) if known else SentOffsets()
+                )
                 self._consumer.seek(place, max(found.base, firsts[place]))
                 if found.base < ends[place]:
                     self._ends[place] = ends[place]
@@ -128,9 +132,9 @@ class KafkaOffice:
         return read_record(record)
 
     def commit(
-        self, letters: list[DeadLetter], done: Mapping[Partition, Done], timeout: float
+        self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
     ) -> None:
-        """Send letters, and note what is done, in one transaction.
+        """Send dead_letters, and note what is done, in one transaction.
 
         Raises
         ------
@@ -141,7 +145,7 @@ class KafkaOffice:
         FencedError
             If another replay has taken over.
         """
-        self._check_targets({letter.record.partition for letter in letters})
+        self._check_targets({dead_letter.record.partition for dead_letter in dead_letters})
         offsets = {}
         for place, known in done.items():
             text = known.to_text()
@@ -155,12 +159,12 @@ class KafkaOffice:
                 known.base, text, -1
             )
         with translated("commit"):
-            cures.begin(self._producer)
-            sent = [self._send(letter.record) for letter in letters]
+            producer_workarounds.begin(self._producer)
+            sent = [self._send(dead_letter.record) for dead_letter in dead_letters]
             commit_transaction(self._producer, sent, offsets, self._group, timeout)
 
     def _send(self, record: Record) -> Any:
-        headers = list(record.headers)
+        headers = present(record.headers)
         if self._to is not None:
             return self._producer.send(self._to, record.value, record.key, headers)
         place = record.partition

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.records import DeadLetter, Outputs, canonical
 
-__all__ = ["Written", "encode"]
+__all__ = ["Written", "encode", "present"]
 
 
 class Written(NamedTuple):
@@ -32,7 +32,7 @@ class Written(NamedTuple):
 def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
     """Return the records that outputs make.
 
-    Decisions, lessons and dead letters are keyed as their messages are, so each message's stay in
+    Decisions, training events and dead letters are keyed as their messages are, so each message's stay in
     order; a change of a join window goes to the window's own partition.
 
     Parameters
@@ -67,21 +67,34 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
     for decision in outputs.decisions:
         value = json.dumps(decision.to_json()).encode()
         yield Written(topics.decisions, None, decision.id.encode(), value, [])
-    for lesson in outputs.lessons:
-        value = canonical(lesson.to_json())
-        yield Written(topics.lessons, None, lesson.id.encode(), value, [])
+    for event in outputs.training:
+        value = canonical(event.to_json())
+        yield Written(topics.training, None, event.id.encode(), value, [])
     for number, key, change in outputs.changes:
         yield Written(topics.windows, number, key, change, [])
-    for letter in outputs.dead_letters:
-        yield _dead_letter(letter, topics.dead_letters)
+    for dead_letter in outputs.dead_letters:
+        yield _dead_letter(dead_letter, topics.dead_letters)
 
 
-def _dead_letter(letter: DeadLetter, topic: str) -> Written:
-    record, headers = letter.record, list(letter.headers())
+def _dead_letter(dead_letter: DeadLetter, topic: str) -> Written:
+    record, headers = dead_letter.record, present(dead_letter.headers())
     if record.value is None and record.key is None:
         # Kafka has no record without key and value.
         return Written(topic, None, b"", None, headers)
     return Written(topic, None, record.key, record.value, headers)
+
+
+def present(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
+    """Return headers that kafka-python sends: one without a value gets an empty one.
+
+    Kafka allows a header without a value; kafka-python reads such, and refuses to write them.
+
+    Examples
+    --------
+    >>> present([("trace", b"1"), ("empty", None)])
+    [('trace', b'1'), ('empty', b'')]
+    """
+    return [(name, value or b"") for name, value in headers]
 
 
 def _cut(written: Written, most: int) -> Written:

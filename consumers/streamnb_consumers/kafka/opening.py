@@ -1,17 +1,12 @@
-"""Kafka: the parts of a worker, made from names and addresses.
-
-Nothing outside the modules `kafka_*` knows its client; the client's own faults are mended in
-`kafka_cures`.
-"""
+"""Kafka: source and sink of a worker, made from names and addresses."""
 
 from __future__ import annotations
 
-from streamnb_consumers.kafka.client import create_topics
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.kafka.source import KafkaSource
 
-__all__ = ["KafkaSink", "KafkaSource", "create_topics", "open_kafka"]
+__all__ = ["open_kafka"]
 
 
 def open_kafka(

@@ -8,16 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamnb_consumers.errors import AbortedError, FencedError
-from streamnb_consumers.kafka import workarounds as cures
-from streamnb_consumers.kafka.client import (
-    commit_transaction,
-    largest_record,
-    open_producer,
-    translated,
-)
+from streamnb_consumers.kafka import producer_workarounds
+from streamnb_consumers.kafka.client import commit_transaction, open_producer, translated
+from streamnb_consumers.kafka.client_errors import close_quietly, is_fenced, kafka
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, Topics
 from streamnb_consumers.kafka.encoding import encode
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka.topics import largest_record
 from streamnb_consumers.records import Outputs, Partition
 
 __all__ = ["KafkaSink"]
@@ -46,7 +42,7 @@ class KafkaSink:
         self._begun = False
         self._sent: list[Any] = []
         self._most = MAX_RECORD_BYTES
-        self._written = (topics.decisions, topics.lessons, topics.windows, topics.dead_letters)
+        self._written = (topics.decisions, topics.training, topics.windows, topics.dead_letters)
 
     def start(self, timeout: float) -> None:
         """Connect, and abort what a process of the same name left unfinished.
@@ -62,7 +58,7 @@ class KafkaSink:
 
     def _begin(self) -> None:
         if not self._begun:
-            cures.begin(self._producer)
+            producer_workarounds.begin(self._producer)
             self._begun = True
 
     def _open(self) -> Any:
@@ -134,16 +130,16 @@ class KafkaSink:
             return
         self._begun = False
         try:
-            cures.abort(self._producer, min(self._timeout, _ABORT))
+            producer_workarounds.abort(self._producer, min(self._timeout, _ABORT))
         except (kafka.errors.KafkaError, TimeoutError) as error:
-            if cures.is_fenced(error) and self._cluster.named:
+            if is_fenced(error) and self._cluster.named:
                 with self._translated("abort"):
                     raise
             _LOG.warning(
                 "the transaction could not be aborted, so its producer is replaced: %s", error
             )
             producer, self._producer = self._producer, None
-            cures.discard(producer)
+            producer_workarounds.discard(producer)
 
     @contextlib.contextmanager
     def _translated(self, what: str) -> Iterator[None]:
@@ -161,4 +157,4 @@ class KafkaSink:
         with contextlib.suppress(FencedError):
             self.abort()
         if self._producer is not None:
-            cures.close_quietly(self._producer, timeout=timeout)
+            close_quietly(self._producer, timeout=timeout)

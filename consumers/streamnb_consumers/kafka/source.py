@@ -1,6 +1,6 @@
 """Kafka as a source: a group shares messages out; each worker reads the logs of filters besides.
 
-Messages (and their feedback) are shared out by partition. The log of lessons is read whole by every
+Messages (and their feedback) are shared out by partition. The log of training events is read whole by every
 worker. The log of windows is read by whoever is given a partition, before its first message.
 """
 
@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamnb_consumers.errors import SettingsError, SnapshotError
-from streamnb_consumers.kafka import workarounds as cures
-from streamnb_consumers.kafka.client import check_topics, client_settings, translated
+from streamnb_consumers.kafka import consumer_workarounds
+from streamnb_consumers.kafka.client import client_settings, translated
+from streamnb_consumers.kafka.client_errors import CooperativeStickyAssignor, close_quietly, kafka
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.ownership import Owned, State
-from streamnb_consumers.kafka.workarounds import kafka
+from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.ports.protocols import Batch
 from streamnb_consumers.records import Partition, Record, Role
 
@@ -24,7 +25,7 @@ __all__ = ["KafkaSource"]
 
 _LOG = logging.getLogger(__name__)
 
-# A wait for messages is cut into steps, so that feedback and lessons that come meanwhile are seen.
+# A wait for messages is cut into steps, so that feedback and training events that come meanwhile are seen.
 _STEP = 0.02  # seconds
 # One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
 _REQUEST = 5.0
@@ -48,7 +49,7 @@ class KafkaSource:
         self._cluster, self._topics, self._timeout = cluster, topics, timeout
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
-        self._lessons_ends: dict[Any, int] | None = None
+        self._training_ends: dict[Any, int] | None = None
         self._recommit = time.monotonic() + _RECOMMIT
         self._member = self._asked = False
         self._side: Any = None
@@ -62,15 +63,15 @@ class KafkaSource:
     @property
     def waiting(self) -> str:
         """What is missing before messages are given; empty if nothing is."""
-        if self._lessons_ends is None or self._lessons_ends:
-            return "the lessons are being read"
+        if self._training_ends is None or self._training_ends:
+            return "the training events are being read"
         if not self._member or not self._asked:
             return "the group has not taken this worker in"
         behind = [n for n, owned in self._owned.items() if owned.state is not State.RUNNING]
         return f"the windows of partitions {sorted(behind)} are being restored" if behind else ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read lessons from these offsets; messages and feedback from those the group committed.
+        """Read training events from these offsets; messages and feedback from those the group committed.
 
         Raises
         ------
@@ -85,20 +86,20 @@ class KafkaSource:
             for number, owned in self._owned.items():
                 self._group.pause(self._messages(number))
                 self._owned[number] = Owned(owned.number)
-            lessons = self._partitions(self._topics.lessons)
+            training = self._partitions(self._topics.training)
             self._assign()
-            first = self._side.beginning_offsets(lessons, timeout_ms=_REQUEST * 1000)
-            ends = self._side.end_offsets(lessons, timeout_ms=_REQUEST * 1000)
-            for place in lessons:
+            first = self._side.beginning_offsets(training, timeout_ms=_REQUEST * 1000)
+            ends = self._side.end_offsets(training, timeout_ms=_REQUEST * 1000)
+            for place in training:
                 offset = offsets.get(Partition(*place), 0)
                 if offset < first[place]:
                     raise SnapshotError(
-                        f"lessons {offset:,} to {first[place]:,} of {place.topic} were deleted "
+                        f"training events {offset:,} to {first[place]:,} of {place.topic} were deleted "
                         f"before this worker read them, so its model would differ from the "
                         f"others': keep that topic for ever, or begin with a newer snapshot"
                     )
                 self._side.seek(place, offset)
-            self._lessons_ends = {
+            self._training_ends = {
                 place: end for place, end in ends.items() if offsets.get(place, 0) < end
             }
         return {}
@@ -111,12 +112,12 @@ class KafkaSource:
             "allow_auto_create_topics": False,
         }
         side = kafka.KafkaConsumer(**settings, auto_offset_reset="none")
-        cures.cure_consumer(side)
+        consumer_workarounds.fix_consumer(side)
         try:
             self._check_topics(side, timeout)
             group = self._join(settings)
         except BaseException:
-            cures.close_quietly(side, timeout_ms=1000)
+            close_quietly(side, timeout_ms=1000)
             raise
         self._side, self._group = side, group
 
@@ -127,18 +128,18 @@ class KafkaSource:
             auto_offset_reset="earliest",
             group_id=self._cluster.group,
             group_instance_id=self._cluster.instance_id,
-            partition_assignment_strategy=(cures.CooperativeStickyAssignor,),
+            partition_assignment_strategy=(CooperativeStickyAssignor,),
             session_timeout_ms=round(self._cluster.session_seconds * 1000),
             heartbeat_interval_ms=round(self._cluster.session_seconds * 1000 / 4),
             # A batch may wait for a commit as long as a commit may take, and for a snapshot.
             max_poll_interval_ms=round(max(300.0, 4 * self._timeout) * 1000),
         )
-        cures.cure_consumer(consumer)
+        consumer_workarounds.fix_consumer(consumer)
         return consumer
 
     def _check_topics(self, client: Any, timeout: float) -> None:
         topics = self._topics
-        used = [topics.messages, topics.lessons, topics.windows, topics.feedback]
+        used = [topics.messages, topics.training, topics.windows, topics.feedback]
         counts = check_topics(client, [name for name in used if name], timeout)
         for name in filter(None, (topics.windows, topics.feedback)):
             if counts[name] != counts[topics.messages]:
@@ -164,8 +165,8 @@ class KafkaSource:
         return kafka.TopicPartition(self._topics.windows, number)
 
     def _assign(self) -> None:
-        """Read all lessons, the windows being restored, and the feedback of what runs."""
-        places = self._partitions(self._topics.lessons)
+        """Read all training events, the windows being restored, and the feedback of what runs."""
+        places = self._partitions(self._topics.training)
         for number, owned in self._owned.items():
             if owned.state is State.RESTORING:
                 places.append(self._window(number))
@@ -193,7 +194,7 @@ class KafkaSource:
         partition any more but its owner. What is in the window's log by then is its whole state.
         """
         number = owned.number
-        offsets = cures.committed(
+        offsets = consumer_workarounds.committed(
             self._group,
             [self._messages(number), *([self._feedback(number)] if self._topics.feedback else [])],
             timeout=_STEP * 5,
@@ -208,7 +209,7 @@ class KafkaSource:
         owned.feedback = offsets.get(self._feedback(number))
         place = self._window(number)
         # Behind unfinished transactions too.
-        owned.window = cures.log_ends(self._side, [place], _REQUEST)[place]
+        owned.window = consumer_workarounds.log_ends(self._side, [place], _REQUEST)[place]
         owned.state = State.RESTORING
         self._assign()
         self._seek_side(place, None)
@@ -234,7 +235,7 @@ class KafkaSource:
     # --- polling --------------------------------------------------------------------------------
 
     def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return lessons, changes of windows, messages and feedback, in this order."""
+        """Return training events, changes of windows, messages and feedback, in this order."""
         deadline = time.monotonic() + timeout
         while True:
             with translated("poll"):
@@ -244,18 +245,19 @@ class KafkaSource:
 
     def _poll(self, max_records: int, timeout: float) -> Batch:
         logs = self._side.poll(timeout_ms=0, max_records=max_records)
-        lessons = self._records(logs, self._topics.lessons, "lesson")
+        training = self._records(logs, self._topics.training, "training")
         windows = self._records(logs, self._topics.windows, "window")
         if not self._at_ends():
             if not logs:
                 time.sleep(timeout / 10)
-            return Batch(lessons)
+            return Batch(training)
         if not self._group.subscription():
             # A member that joins before it knows the topic's partitions may wait in a rebalance
             # that never ends.
             check_topics(self._group, [self._topics.messages], self._timeout)
             self._group.subscribe(
-                [self._topics.messages], listener=cures.listener(self._given, self._taken)
+                [self._topics.messages],
+                listener=consumer_workarounds.listener(self._given, self._taken),
             )
         for owned in list(self._owned.values()):
             if owned.state is State.NEW:
@@ -263,22 +265,22 @@ class KafkaSource:
             elif owned.state is State.RESTORING:
                 self._run(owned)
         self._hold(logs)
-        room = max(1, max_records - len(lessons) - len(windows))
+        room = max(1, max_records - len(training) - len(windows))
         polled = self._group.poll(timeout_ms=0 if logs else timeout * 1000, max_records=room)
-        membership = cures.membership(self._group)
+        membership = consumer_workarounds.membership(self._group)
         self._member = membership is not None
         if membership is None:
             # What was polled belongs to nobody now: read it again when the group is joined.
             for place, records in polled.items():
                 if place in self._group.assignment():
                     self._group.seek(place, records[0].offset)
-            return self._batch([*lessons, *windows], None)
+            return self._batch([*training, *windows], None)
         messages = self._records(polled, self._topics.messages, "message")
-        return self._batch([*lessons, *windows, *messages, *self._release()], membership)
+        return self._batch([*training, *windows, *messages, *self._release()], membership)
 
     def _at_ends(self) -> bool:
-        """Tell whether the lessons of the start were read: before, nothing is decided."""
-        ends = self._lessons_ends or {}
+        """Tell whether the training events of the start were read: before, nothing is decided."""
+        ends = self._training_ends or {}
         for place in [place for place, end in ends.items() if self._side.position(place) >= end]:
             del ends[place]
         return not ends
@@ -341,7 +343,7 @@ class KafkaSource:
             if consumer is None:
                 continue
             for place in consumer.assignment():
-                lag = cures.lag(consumer, place)
+                lag = consumer_workarounds.lag(consumer, place)
                 if lag is not None:
                     lags[Partition(*place)] = lag
         return lags
@@ -350,4 +352,4 @@ class KafkaSource:
         """Leave the group (a static member stays in it until its session ends) and disconnect."""
         for consumer in (self._group, self._side):
             if consumer is not None:
-                cures.close_quietly(consumer, autocommit=False, timeout_ms=timeout * 500)
+                close_quietly(consumer, autocommit=False, timeout_ms=timeout * 500)

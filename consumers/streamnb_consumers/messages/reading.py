@@ -6,14 +6,13 @@ import json
 from typing import Any, Protocol
 
 from streamnb_consumers.errors import BadRecordError
-from streamnb_consumers.records import Feedback, Lesson, Message, Record
+from streamnb_consumers.records import Feedback, Message, Record
 
 __all__ = [
-    "Format",
+    "MessageReader",
     "default_id",
     "read_id",
     "read_label",
-    "read_lesson",
     "read_object",
     "read_text",
 ]
@@ -21,7 +20,7 @@ __all__ = [
 MAX_NAME = 256  # characters of an id or a label
 
 
-class Format(Protocol):
+class MessageReader(Protocol):
     """What a message is."""
 
     name: str
@@ -108,38 +107,6 @@ def read_text(fields: dict[str, Any], name: str = "text") -> str | None:
     if not isinstance(found, str):
         raise BadRecordError(f"{name} must be a string, not {type(found).__name__}")
     return found.encode("utf-8", "replace").decode()
-
-
-def read_lesson(value: bytes | None) -> Lesson:
-    """Return the lesson that a record of a log of lessons holds.
-
-    Raises
-    ------
-    BadRecordError
-        If it holds anything else.
-
-    Examples
-    --------
-    >>> lesson = Lesson("7", {"free": 1.0}, "spam", None, 0.5)
-    >>> read_lesson(json.dumps(lesson.to_json()).encode()) == lesson
-    True
-    """
-    fields = read_object(value or b"")
-    try:
-        lesson = Lesson(**fields)
-    except TypeError as error:
-        raise BadRecordError(f"not a lesson: {error}") from None
-    if not (
-        isinstance(lesson.id, str)
-        and isinstance(lesson.features, (str, dict))
-        and isinstance(lesson.learn, str)
-        and isinstance(lesson.unlearn, (str, type(None)))
-        and isinstance(lesson.score, (int, float, type(None)))
-        and isinstance(lesson.decided, (str, type(None)))
-        and isinstance(lesson.delay, (int, float, type(None)))
-    ):
-        raise BadRecordError("not a lesson: its fields have other types")
-    return lesson
 
 
 def _name(what: str, found: Any) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.messages.reading import read_id, read_label, read_object, read_text
 from streamnb_consumers.records import Feedback, Message, Record
 
-__all__ = ["DEFAULT_MODEL", "Sms", "main"]
+__all__ = ["DEFAULT_MODEL", "Sms"]
 
 DEFAULT_MODEL = "MNB(alpha=0.1, unseen='skip')"
 
@@ -58,10 +57,3 @@ class Sms:
         if label is None or "id" not in fields:
             raise BadRecordError("a message needs text; feedback needs id and label")
         return Feedback(name, label)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `streamnb-sms` and return its exit status."""
-    from streamnb_consumers.daemon.command import run
-
-    return run("sms", sys.argv[1:] if arguments is None else arguments)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.messages.mail import mail_words
@@ -18,7 +17,7 @@ from streamnb_consumers.messages.reading import (
 )
 from streamnb_consumers.records import Feedback, Message, Record
 
-__all__ = ["DEFAULT_MODEL", "Spam", "main"]
+__all__ = ["DEFAULT_MODEL", "Spam"]
 
 DEFAULT_MODEL = "MNB(alpha=0.003, unseen='skip')"
 
@@ -92,10 +91,3 @@ def _raw(fields: dict[str, object]) -> bytes | None:
 
 def _words(raw: bytes) -> dict[str, float]:
     return dict.fromkeys(mail_words(raw), 1)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `streamnb-spam` and return its exit status."""
-    from streamnb_consumers.daemon.command import run
-
-    return run("spam", sys.argv[1:] if arguments is None else arguments)

@@ -143,8 +143,8 @@ class FileSink:
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Append all lines, then replace the file that says how many are committed."""
-        letters = b"".join(map(dead_letter_line, self._open.dead_letters))
-        for file, data in zip(self._files, (decision_lines(self._open), letters), strict=True):
+        dead_letters = b"".join(map(dead_letter_line, self._open.dead_letters))
+        for file, data in zip(self._files, (decision_lines(self._open), dead_letters), strict=True):
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -25,9 +25,9 @@ def decision_lines(outputs: Outputs) -> bytes:
     return b"".join(json.dumps(each.to_json()).encode() + b"\n" for each in outputs.decisions)
 
 
-def dead_letter_line(letter: DeadLetter) -> bytes:
+def dead_letter_line(dead_letter: DeadLetter) -> bytes:
     """Return a dead letter as a line of JSON."""
-    return json.dumps(letter.to_json()).encode() + b"\n"
+    return json.dumps(dead_letter.to_json()).encode() + b"\n"
 
 
 class StdinSource:
@@ -160,11 +160,11 @@ class StdoutSink:
         TimeoutError
             If whoever reads the output took nothing for the whole timeout.
         """
-        for letter in self._open.dead_letters:
+        for dead_letter in self._open.dead_letters:
             if self._file is None:
-                self._errors.write(f"line {letter.record.offset + 1}: {letter.error}\n")
+                self._errors.write(f"line {dead_letter.record.offset + 1}: {dead_letter.error}\n")
             else:
-                self._file.write(dead_letter_line(letter))
+                self._file.write(dead_letter_line(dead_letter))
         if self._file is not None:
             self._file.flush()
         waiting = memoryview(decision_lines(self._open))
@@ -181,6 +181,6 @@ class StdoutSink:
         self._open = Outputs()
 
     def close(self, timeout: float) -> None:
-        """Close the file of dead letters."""
+        """Close the file of dead dead_letters."""
         if self._file is not None:
             self._file.close()
