@@ -141,7 +141,7 @@ def test_bad_records_become_dead_letters_and_change_nothing() -> None:
 
 
 def test_training_events_come_back_through_a_log() -> None:
-    """Several workers that fold the log of training events end with the model of the one that wrote it."""
+    """Workers that fold the log of training events end with the model of the one that wrote it."""
     writer = make_filter()
     alone = handle_all(writer, stream(200))
     teaching = make_filter(shared=True)

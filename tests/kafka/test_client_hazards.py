@@ -578,7 +578,7 @@ def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
     assert (done.returncode == 0) == imported, done.stderr
 
 
-# --- what needs no workaround, and the loop relies on ---------------------------------------------------
+# --- what needs no workaround, and the loop relies on -------------------------------------------
 
 
 def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:

@@ -78,7 +78,8 @@ def run(kind: str, arguments: Sequence[str]) -> int:
     if flags.dry_run:
         print(
             f"{program}: {metrics.records:,} records, {metrics.decisions:,} decisions, "
-            f"{metrics.dead_letters:,} dead letters; accuracy {loop.worker.learner.tally.accuracy()}",
+            f"{metrics.dead_letters:,} dead letters; "
+            f"accuracy {loop.worker.learner.tally.accuracy()}",
             file=sys.stderr,
         )
     return 1 if metrics.records and metrics.dead_letters == metrics.records else 0

@@ -63,8 +63,8 @@ class Health:
     def ready(self, ready: bool = True, why: str = "") -> None:
         """Say whether messages are being decided on, and if not, what is missing.
 
-        Ready means: the snapshot is loaded, the training events are replayed to their end once, the group
-        has given out its partitions, and a transaction can be begun.
+        Ready means: the snapshot is loaded, the training events are replayed to their end once, the
+        group has given out its partitions, and a transaction can be begun.
         """
         found = "" if ready else (why or "not ready")
         if found != self._why:

@@ -248,8 +248,8 @@ class Loop:
         if self._aborts > self.limits.aborts:
             raise error
         if self.worker.options.shared:
-            # Training events are read when they are committed, so no abort takes them back; the windows
-            # come from their log again.
+            # Training events are read when they are committed, so no abort takes them back; the
+            # windows come from their log again.
             self.worker.forget(list(self.worker.join.windows))
         else:
             state.restore(self.worker, self._base)

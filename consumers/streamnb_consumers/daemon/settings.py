@@ -1,7 +1,7 @@
 """The settings: defaults < TOML file < environment < flags. Each is one field of `Settings`.
 
-Secrets have no field: they come from the environment alone (`daemon.kafka_settings.SECRETS`), so that
-no file and no process list shows them.
+Secrets have no field: they come from the environment alone (`kafka_settings.SECRETS`), so that no
+file and no process list shows them.
 """
 
 from __future__ import annotations

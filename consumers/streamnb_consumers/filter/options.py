@@ -50,10 +50,10 @@ class Options:
     top_words
         Loudest words that a decision names; 0 for none.
     shared
-        Whether this is one of several workers that share their state through logs. A training event is then
-        learned not where it arises but when it comes back as a record of the role `training`, so
-        that all workers fold the same log; and the changes of join windows are outputs, from which
-        the next owner of a partition makes its window.
+        Whether this is one of several workers that share their state through logs. A training event
+        is then learned not where it arises but when it comes back as a record of the role
+        `training`, so that all workers fold the same log; and the changes of join windows are
+        outputs, from which the next owner of a partition makes its window.
     bounds
         Of the join window of each partition.
     """

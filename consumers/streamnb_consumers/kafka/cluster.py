@@ -55,8 +55,8 @@ class Topics:
     def layouts(self, partitions: int) -> list[TopicLayout]:
         """Return how to make each topic.
 
-        Training events have one partition, so that all workers learn them in the same order, and are kept
-        for ever: the model is made of them.
+        Training events have one partition, so that all workers learn them in the same order, and
+        are kept for ever: the model is made of them.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """What kafka-python's consumer needs to be exactly once: workarounds, each naming what it repairs.
 
-All were seen in kafka-python 3.0.12. `tests/kafka/test_consumer_hazards.py` shows each fault without
-its workaround and fails when the fault is gone, so that the workaround can go too. What reaches into
-private parts of kafka-python is here and in `producer_workarounds`, and nowhere else.
+All were seen in kafka-python 3.0.12. `tests/kafka/test_consumer_hazards.py` shows each fault
+without its workaround and fails when the fault is gone, so that the workaround can go too. What
+reaches into private parts of kafka-python is here and in `producer_workarounds`, and nowhere else.
 
 What needs no workaround, seen with the same version and tested there:
 
@@ -125,7 +125,7 @@ def fix_parked_records(consumer: Any) -> None:
 
 
 def fix_consumer(consumer: Any) -> None:
-    """Apply the workarounds of a consumer that pauses, and may be in a group, before it subscribes."""
+    """Apply the workarounds of a consumer that pauses or is in a group, before it subscribes."""
     fix_parked_records(consumer)
     fix_silent_loss(consumer)
     fix_forgotten_join(consumer)

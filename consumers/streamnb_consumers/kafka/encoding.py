@@ -32,8 +32,8 @@ class Written(NamedTuple):
 def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
     """Return the records that outputs make.
 
-    Decisions, training events and dead letters are keyed as their messages are, so each message's stay in
-    order; a change of a join window goes to the window's own partition.
+    Decisions, training events and dead letters are keyed as their messages are, so each message's
+    stay in order; a change of a join window goes to the window's own partition.
 
     Parameters
     ----------

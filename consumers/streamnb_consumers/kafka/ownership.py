@@ -51,7 +51,8 @@ class Owned:
 
         Whoever labels a message has read it, so it was in its log before the label was. Messages
         that were there when the label was read go first: then labels find their messages, and
-        training events come in the order of the labels, whatever the speed at which both logs are read.
+        training events come in the order of the labels, whatever the speed at which both logs are
+        read.
         """
         self.held += records
         self.barrier = max(barrier, self.barrier)

@@ -1,8 +1,8 @@
 """What kafka-python's producer needs to be exactly once: workarounds, each naming what it repairs.
 
-All were seen in kafka-python 3.0.12. `tests/kafka/test_producer_hazards.py` shows each fault without
-its workaround and fails when the fault is gone, so that the workaround can go too. What reaches into
-private parts of kafka-python is here and in `consumer_workarounds`, and nowhere else.
+All were seen in kafka-python 3.0.12. `tests/kafka/test_producer_hazards.py` shows each fault
+without its workaround and fails when the fault is gone, so that the workaround can go too. What
+reaches into private parts of kafka-python is here and in `consumer_workarounds`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def fix_stolen_place(producer: Any) -> None:
 
 
 def fix_producer(producer: Any) -> None:
-    """Apply the workarounds of a transactional producer; to be called before `init_transactions`."""
+    """Apply the workarounds of a transactional producer, before `init_transactions`."""
     fix_lost_requests(producer)
     fix_stolen_place(producer)
 

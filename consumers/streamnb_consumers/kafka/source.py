@@ -1,7 +1,7 @@
 """Kafka as a source: a group shares messages out; each worker reads the logs of filters besides.
 
-Messages (and their feedback) are shared out by partition. The log of training events is read whole by every
-worker. The log of windows is read by whoever is given a partition, before its first message.
+Messages (and their feedback) are shared out by partition. The log of training events is read whole
+by every worker. The log of windows is read by whoever is given a partition, before its first message.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ __all__ = ["KafkaSource"]
 
 _LOG = logging.getLogger(__name__)
 
-# A wait for messages is cut into steps, so that feedback and training events that come meanwhile are seen.
-_STEP = 0.02  # seconds
+# A wait for messages is cut into steps, so that feedback and training events that come meanwhile
+# are seen. Seconds.
+_STEP = 0.02
 # One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
 _REQUEST = 5.0
 # Brokers forget what a group committed of a topic that it does not subscribe to when it is not
@@ -71,7 +72,7 @@ class KafkaSource:
         return f"the windows of partitions {sorted(behind)} are being restored" if behind else ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read training events from these offsets; messages and feedback from those the group committed.
+        """Read training events from these offsets, all else from those that the group committed.
 
         Raises
         ------
@@ -94,8 +95,8 @@ class KafkaSource:
                 offset = offsets.get(Partition(*place), 0)
                 if offset < first[place]:
                     raise SnapshotError(
-                        f"training events {offset:,} to {first[place]:,} of {place.topic} were deleted "
-                        f"before this worker read them, so its model would differ from the "
+                        f"training events {offset:,} to {first[place]:,} of {place.topic} were "
+                        f"deleted before this worker read them, so its model would differ from the "
                         f"others': keep that topic for ever, or begin with a newer snapshot"
                     )
                 self._side.seek(place, offset)
