@@ -14,6 +14,7 @@ with warnings.catch_warnings():
     import kafka.admin
     import kafka.errors
     import kafka.protocol.consumer
+    import kafka.record.default_records
     import kafka.structs
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 

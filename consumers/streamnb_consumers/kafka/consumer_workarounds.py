@@ -24,7 +24,10 @@ from streamnb_consumers.kafka.client_errors import kafka
 __all__ = [
     "committed",
     "fix_consumer",
+    "fix_false_claim",
     "fix_forgotten_join",
+    "fix_header_names",
+    "fix_lost_answer",
     "fix_parked_records",
     "fix_silent_loss",
     "lag",
@@ -40,9 +43,14 @@ def membership(consumer: Any) -> Any:
     Asked for at the commit, it could be that of nobody (generation −1), with which a broker commits
     offsets without asking whose they are. It must be taken right after the poll, and what was
     polled while there is none must be thrown away.
+
+    A member that joins again is none until it has taken the answer: its generation is that of the
+    answer as soon as this comes, so a broker commits with it, while the partitions are still those
+    of before.
     """
     found = consumer.group_metadata()
-    return found if found.generation_id >= 0 else None
+    joined = found.state == kafka.structs.MemberState.STABLE and not consumer._coordinator.rejoining
+    return found if joined and found.generation_id >= 0 else None
 
 
 def committed(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, int] | None:
@@ -106,6 +114,63 @@ def fix_forgotten_join(consumer: Any) -> None:
     coordinator.need_rejoin = lambda: coordinator.rejoining or need_rejoin()
 
 
+def fix_false_claim(consumer: Any) -> None:
+    """Claim the partitions that the consumer has, when it joins, and no others.
+
+    The assignor claims what it was last assigned, which it never forgets: a member that was put out
+    of its group and comes back claims partitions that others have by now. The leader believes the
+    last one who claims a partition, and may give it to that member while its owner still runs.
+    """
+    coordinator, subscription = consumer._coordinator, consumer._subscription
+
+    def claiming(assignor: Any) -> Callable[[Any], Any]:
+        metadata = assignor.metadata
+
+        def claim(topics: Any) -> Any:
+            assignor.member_assignment = sorted(subscription.assigned_partitions())
+            return metadata(topics)
+
+        return claim
+
+    for assignor in coordinator._assignors.values():
+        assignor.metadata = claiming(assignor)
+
+
+class _Unread:
+    """A finished join whose answer nobody has taken; kafka-python drops one that is done."""
+
+    is_done = False
+
+    def __init__(self, join: Any) -> None:
+        self._join = join
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._join, name)
+
+    def __await__(self) -> Any:
+        return self._join.__await__()
+
+
+def fix_lost_answer(consumer: Any) -> None:
+    """Keep the answer of a join that finishes between two polls for the next poll.
+
+    It is thrown away, and another join is sent: the member never hears which partitions were taken
+    from it meanwhile, and with short polls it joins for ever. An answer is not kept for a member
+    that lost its place after it came.
+    """
+    coordinator = consumer._coordinator
+    join_group = coordinator.join_group_async
+
+    async def join(*arguments: Any, **options: Any) -> Any:
+        task = coordinator._join_task
+        waiting = task is not None and task.is_done and coordinator.rejoining
+        if waiting and coordinator.state == kafka.structs.MemberState.REBALANCING:
+            coordinator._join_task = _Unread(task)
+        return await join_group(*arguments, **options)
+
+    coordinator.join_group_async = join
+
+
 def fix_parked_records(consumer: Any) -> None:
     """Go on with records that were fetched before their partition was paused, once it is resumed.
 
@@ -124,11 +189,48 @@ def fix_parked_records(consumer: Any) -> None:
     fetcher.fetched_records = fetched
 
 
+class _LenientBytes(bytes):
+    """Bytes that decode to text whatever they are: those that are no UTF-8 as lone surrogates."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return _LenientBytes(found) if isinstance(key, slice) else found
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return super().decode(encoding, "surrogateescape")
+
+
+def fix_header_names() -> None:
+    """Read records whose headers have names that are no UTF-8; for all consumers of the process.
+
+    Kafka takes any bytes as a header's name. Such a record makes every poll raise, so that its
+    partition is never read past it. Bytes that are no UTF-8 are read as lone surrogates instead.
+    """
+    batch = kafka.record.default_records.DefaultRecordBatch
+    read = batch._read_msg
+    if getattr(read, "lenient", False):
+        return
+
+    def lenient(self: Any) -> Any:
+        try:
+            return read(self)
+        except UnicodeDecodeError:
+            self._buffer = _LenientBytes(self._buffer)
+            return read(self)
+
+    lenient.lenient = True  # type: ignore[attr-defined]
+    batch._read_msg = lenient
+
+
 def fix_consumer(consumer: Any) -> None:
     """Apply the workarounds of a consumer that pauses or is in a group, before it subscribes."""
+    fix_header_names()
     fix_parked_records(consumer)
-    fix_silent_loss(consumer)
-    fix_forgotten_join(consumer)
+    if consumer.config["group_id"] is not None:
+        fix_silent_loss(consumer)
+        fix_forgotten_join(consumer)
+        fix_false_claim(consumer)
+        fix_lost_answer(consumer)
 
 
 def lag(consumer: Any, place: Any) -> int | None:

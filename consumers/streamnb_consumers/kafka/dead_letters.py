@@ -13,7 +13,7 @@ from typing import Any
 from streamnb_consumers.dead_letters.reading import read_record
 from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka import producer_workarounds
+from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
 from streamnb_consumers.kafka.client import (
     client_settings,
     commit_transaction,
@@ -87,6 +87,7 @@ class KafkaDeadLetters:
                 isolation_level="read_committed",
                 allow_auto_create_topics=False,
             )
+            consumer_workarounds.fix_header_names()
             check_topics(self._consumer, [self._topic, *([self._to] if self._to else [])], _TOPICS)
             places = [
                 kafka.TopicPartition(self._topic, number)

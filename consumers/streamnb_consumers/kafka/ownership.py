@@ -31,8 +31,9 @@ class Owned:
         Running: messages and feedback are read.
     window
         Where the log of its window ended when it was given: up to there it is restored.
-    feedback
-        Offset to go on from, as the group committed it; None: from the beginning.
+    messages, feedback
+        Offsets to go on from, as the group committed them; None: from the beginning. What is given
+        is committed before the next poll, so they go forward with it.
     held
         Feedback that waits until the messages before it were given.
     barrier
@@ -42,6 +43,7 @@ class Owned:
     number: int
     state: State = State.NEW
     window: int = 0
+    messages: int | None = None
     feedback: int | None = None
     held: list[Record] = dataclasses.field(default_factory=list)
     barrier: int = 0
