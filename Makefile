@@ -41,7 +41,7 @@ help:
 demo: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/streamnb evaluate --demo $(ARGS)
 	@echo
-	$(BIN)/python -m consumers.demo
+	$(BIN)/python -m streamnb_consumers.demo
 
 test: $(STAMPS)/test $(NATIVE) | machine-test
 	cargo test --quiet $(CARGO_CORE) --profile fast
@@ -60,7 +60,7 @@ lint: $(STAMPS)/lint $(EITHER) | machine-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
 	@set -e; for check in tools/check_*.py; do echo "$(BIN)/python $$check"; $(BIN)/python $$check; done
-	$(BIN)/mypy --strict streamnb consumers
+	$(BIN)/mypy --strict streamnb streamnb_consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	$(BIN)/hadolint docker/Dockerfile
 	cargo fmt $(CARGO_CORE) --check

@@ -25,17 +25,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from rounds import Target
 
-from broker import Broker
-from consumers.cluster import Cluster, Topics
-from consumers.command import make_filter
-from consumers.filtering import Filter
-from consumers.kafka import create_topics, open_kafka
-from consumers.kafka_cures import kafka
-from consumers.loop import Limits, Loop
-from consumers.options import Options
-from consumers.settings import Settings
-from consumers.sms import Sms
 from streamnb import datasets
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.loop import Limits, Loop
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.options import Options
+from streamnb_consumers.kafka.client_errors import kafka
+from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.opening import open_kafka
+from streamnb_consumers.kafka.topics import create_topics
+from streamnb_consumers.messages.sms import Sms
+from support.broker import Broker
 
 LABELLED = 10  # one message of so many has a label, which is learned
 

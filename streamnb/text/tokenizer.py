@@ -95,7 +95,7 @@ class Tokenizer:
     [' wi', 'win', 'in!', 'n! ']
     >>> Tokenizer(analyzer="osb")("Claim your prize")
     ['claim your', 'claim  prize', 'your prize']
-    >>> Tokenizer(deobfuscate=True)("Ｆｒ€€ v1agra")
+    >>> Tokenizer(deobfuscate=True)("\uff26r€€ v1agra")
     ['free', 'viagra']
     >>> Tokenizer(words=(1, 1), characters=(3, 3), boundaries="unicode")("Win €5!!!")
     ['win', '€', '5', '!!!', '\twin', '\tin ', '\tn €', '\t €5', '\t€5!', '\t5!!', '\t!!!']

@@ -14,10 +14,10 @@ from types import ModuleType
 import pytest
 
 import streamnb
-from consumers import settings
 from streamnb import models
 from streamnb.cli import build_parser
 from streamnb.model_specs import MODELS
+from streamnb_consumers.daemon import settings
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docker/*.md")])

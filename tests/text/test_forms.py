@@ -11,13 +11,13 @@ from river import base, checks, feature_extraction
 from scipy import sparse
 
 import streamnb
-from consumers.command import make_filter
-from consumers.settings import Settings
 from references.documents import Documents
 from references.forms import FORMS, STEP, formed, formed_stream
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.model_specs import build, model_spec
 from streamnb.text import forms
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.settings import Settings
 from support.models import COUNTING, make_model, make_reference, matrix
 from support.profiles import examples
 from support.streams import assert_same_scores, sms_stream, synthetic_stream
@@ -311,7 +311,7 @@ def test_specifications_take_forms() -> None:
     spec = model_spec("ComposedNB(event='one-versus-all', form='log-unit')")
     model: Any = build(spec)
     assert model.form == "log-unit"
-    assert make_filter("sms", Settings(model="MNB(form='log')")).model.form == "log"
+    assert make_filter("sms", Settings(model="MNB(form='log')")).learner.model.form == "log"
     with pytest.raises(InputError, match="form must be one of"):
         build(model_spec("MNB(form='logs')"))
 

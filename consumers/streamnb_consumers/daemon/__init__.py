@@ -1,0 +1,1 @@
+"""The programs: settings to a running loop, which tells how it goes."""

@@ -1,0 +1,131 @@
+"""What `streamnb-dead-letters` does: list dead letters, or send them back."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamnb.errors import StreamNBError
+from streamnb_consumers.daemon import logs
+from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+from streamnb_consumers.daemon.settings import Settings, parser, read_settings
+from streamnb_consumers.dead_letters.files import FileDeadLetters
+from streamnb_consumers.dead_letters.replay import DeadLetterStore, Report, replay
+from streamnb_consumers.dead_letters.selection import Selection
+from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
+
+__all__ = ["main", "make_parser"]
+
+_PROGRAM = "streamnb-dead-letters"
+_SETTINGS = (
+    "bootstrap_servers",
+    "messages_topic",
+    "dead_letters_topic",
+    "group",
+    "transaction_seconds",
+    "security_protocol",
+    "sasl_mechanism",
+    "tls_ca_file",
+    "tls_cert_file",
+    "tls_key_file",
+    "commit_seconds",
+    "batch",
+    "log_level",
+    "log_format",
+)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's flags."""
+    made = parser(
+        _PROGRAM,
+        "Send dead letters, as they came, back to where they came from: each once, however often "
+        "this is run. What was wrong must be mended first, or they come back.",
+        _SETTINGS,
+    )
+    made.add_argument(
+        "of",
+        metavar="FILE|sms|spam",
+        help="a file of dead letters, or the filter whose topic of dead letters is meant",
+    )
+    made.add_argument("--to", help="send all to this file or topic instead")
+    made.add_argument("--dry-run", action="store_true", help="list them only, one a line")
+    chosen = made.add_argument_group("which", "without these: all that were not sent before")
+    chosen.add_argument("--error", metavar="TEXT", default="", help="whose error has this text")
+    chosen.add_argument("--source", metavar="NAME", help="from this topic or file")
+    chosen.add_argument("--partition", type=int, metavar="N", help="from this partition there")
+    chosen.add_argument(
+        "--offsets", metavar="FIRST-LAST", default="-", help="from these offsets there; 5-: from 5"
+    )
+    return made
+
+
+def _range(text: str) -> tuple[int, int | None]:
+    first, dash, last = text.partition("-")
+    try:
+        if not dash:
+            last = first
+        return int(first or 0), int(last) if last else None
+    except ValueError:
+        raise SettingsError(f"--offsets must be as 5-10, 5- or 5, not {text!r}") from None
+
+
+def _open_store(flags: argparse.Namespace, settings: Settings) -> DeadLetterStore:
+    kind, keep = flags.of, not flags.dry_run
+    if kind not in ("sms", "spam"):
+        return FileDeadLetters(Path(kind), Path(flags.to) if flags.to else None, keep)
+    if not settings.bootstrap_servers:
+        raise SettingsError(f"bootstrap_servers must be set to reach the dead letters of {kind}")
+    with needing_kafka():
+        from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
+    cluster = make_cluster(kind, settings, os.environ)
+    topic = make_topics(kind, settings).dead_letters
+    return KafkaDeadLetters(cluster, topic, flags.to, keep)
+
+
+def _told(report: Report, dry_run: bool) -> str:
+    text = f"{report.sent:,} {'would be sent' if dry_run else 'sent'}"
+    for count, what in (
+        (report.before, "sent before"),
+        (report.others, "not chosen"),
+        (report.unusable, "can't be sent"),
+    ):
+        text += f", {count:,} {what}" if count else ""
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status.
+
+    0: done. 1: some can't be sent, or the run failed: what was sent is noted, so run it again.
+    2: a setting is wrong. 3: another replay of the same dead letters has taken over.
+    """
+    flags = make_parser().parse_args(arguments)
+    store: DeadLetterStore | None = None
+    try:
+        settings = read_settings(flags)
+        logs.set_up(settings.log_level, settings.log_format)
+        first, last = _range(flags.offsets)
+        selection = Selection(flags.error, flags.source, flags.partition, first, last)
+        store = _open_store(flags, settings)
+        report = replay(
+            store,
+            selection,
+            dry_run=flags.dry_run,
+            batch=settings.batch,
+            timeout=settings.commit_seconds,
+            tell=lambda text: print(f"{_PROGRAM}: {text}", file=sys.stderr),
+        )
+    except (StreamNBError, OSError) as error:
+        print(f"{_PROGRAM}: error: {error}", file=sys.stderr)
+        return exit_status(error)
+    finally:
+        if store is not None:
+            with contextlib.suppress(StreamNBError, OSError):
+                store.close(10.0)
+    print(f"{_PROGRAM}: {_told(report, flags.dry_run)}", file=sys.stderr)
+    return 1 if report.unusable else 0

@@ -1,0 +1,154 @@
+"""Whether the daemon lives and is ready, and an HTTP server that says so to whoever supervises it.
+
+`/livez`: restart the process if it fails. `/readyz`: send no traffic and go on with no rollout
+while it fails. `/metrics`: for Prometheus.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+import wsgiref.simple_server
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from typing import Any
+
+from streamnb_consumers.errors import SettingsError
+
+__all__ = ["Health", "HealthServer"]
+
+_LOG = logging.getLogger(__name__)
+
+# A client that sends nothing for so many seconds is hung up on: it holds a thread.
+CLIENT_SECONDS = 10.0
+
+
+class Health:
+    """What the loop last said of itself; any thread may ask.
+
+    Parameters
+    ----------
+    limit
+        Seconds without a beat after which the loop is taken for hung.
+    clock
+        Seconds that only go forward.
+
+    Examples
+    --------
+    >>> times = iter([0.0, 1.0, 5.0, 5.5, 9.0, 11.5])
+    >>> health = Health(limit=5.0, clock=lambda: next(times))
+    >>> health.beat()
+    >>> health.problem_of_life(), health.problem_of_readiness()
+    ('', 'starting')
+    >>> health.ready()
+    >>> health.problem_of_readiness()
+    ''
+    >>> health.problem_of_life()
+    'the loop has not moved for 8 seconds'
+    >>> health.problem_of_readiness()  # what does not live is not ready
+    'the loop has not moved for 10 seconds'
+    """
+
+    def __init__(self, limit: float = 180.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit, self._clock = limit, clock
+        self._last = clock()
+        self._why = "starting"
+
+    def beat(self) -> None:
+        """Say that the loop has come round, or that a long start goes on."""
+        self._last = self._clock()
+
+    def ready(self, ready: bool = True, why: str = "") -> None:
+        """Say whether messages are being decided on, and if not, what is missing.
+
+        Ready means: the snapshot is loaded, the training events are replayed to their end once, the
+        group has given out its partitions, and a transaction can be begun.
+        """
+        found = "" if ready else (why or "not ready")
+        if found != self._why:
+            _LOG.info("ready" if ready else "not ready: %s", *([] if ready else [found]))
+        self._why = found
+
+    def problem_of_life(self) -> str:
+        """Return why the process should be started again; empty if it should not."""
+        silent = self._clock() - self._last
+        return f"the loop has not moved for {silent:.0f} seconds" if silent > self._limit else ""
+
+    def problem_of_readiness(self) -> str:
+        """Return what is missing; empty if messages are being decided on."""
+        return self._why or self.problem_of_life()
+
+
+class _Server(ThreadingMixIn, wsgiref.simple_server.WSGIServer):
+    daemon_threads = True  # a slow client holds up neither the others nor the end of the process
+
+
+class _Handler(wsgiref.simple_server.WSGIRequestHandler):
+    timeout = CLIENT_SECONDS
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Log nothing: probes come every few seconds."""
+
+
+class HealthServer:
+    """Serve `/livez`, `/readyz` and `/metrics` from a thread of its own.
+
+    Parameters
+    ----------
+    host, port
+        Where to listen; port 0 is a free one.
+    health
+        What to tell.
+    metrics
+        A WSGI application for `/metrics`.
+
+    Raises
+    ------
+    SettingsError
+        If nobody can listen there.
+    """
+
+    def __init__(
+        self, host: str, port: int, health: Health, metrics: Callable[..., Iterable[bytes]]
+    ) -> None:
+        self._health, self._metrics = health, metrics
+        try:
+            family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            kind = type("_Server", (_Server,), {"address_family": family})
+            self._server: wsgiref.simple_server.WSGIServer = wsgiref.simple_server.make_server(
+                str(address[0]), port, self._answer, kind, _Handler
+            )
+        except OSError as error:
+            raise SettingsError(f"http_host, http_port: {host}:{port}: {error}") from error
+        self.port: int = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, name="http", daemon=True).start()
+
+    def _answer(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if path == "/metrics":
+            return self._metrics(environ, start)
+        problems = {
+            "/livez": self._health.problem_of_life,
+            "/readyz": self._health.problem_of_readiness,
+        }
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            status, text = "405 Method Not Allowed", "only GET\n"
+        elif path not in problems:
+            status, text = "404 Not Found", "there are /livez, /readyz and /metrics\n"
+        else:
+            problem = problems[path]()
+            status, text = (
+                "503 Service Unavailable" if problem else "200 OK",
+                f"{problem or 'ok'}\n",
+            )
+        start(
+            status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")]
+        )
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [text.encode()]
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()

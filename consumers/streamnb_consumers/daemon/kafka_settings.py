@@ -1,0 +1,115 @@
+"""Settings and secrets to what Kafka's parts are told: addresses, names, topics, TLS and SASL."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.kafka.cluster import Cluster, Topics
+
+__all__ = ["SECRETS", "make_cluster", "make_topics"]
+
+SECRETS = ("sasl_username", "sasl_password", "tls_key_password")
+
+
+class _Hidden(dict[str, Any]):
+    """A mapping whose values no log and no traceback shows."""
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self) or 'nothing'}: hidden>"
+
+    __str__ = __repr__
+
+
+def make_topics(kind: str, settings: Settings) -> Topics:
+    """Return the topics of the filter of a kind of message.
+
+    Examples
+    --------
+    >>> make_topics("sms", Settings(feedback_topic="labels")).decisions
+    'sms-decisions'
+    """
+    names = (field.name for field in dataclasses.fields(Topics))
+    return Topics(*(getattr(settings, f"{name}_topic").replace("{kind}", kind) for name in names))
+
+
+def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) -> Cluster:
+    """Return how to reach the cluster that settings and secrets describe.
+
+    Raises
+    ------
+    SettingsError
+        If a secret is missing or a file of TLS can't be read.
+    """
+    group = settings.group.replace("{kind}", kind)
+    worker = settings.instance_id or secrets.token_hex(8)
+    return Cluster(
+        bootstrap_servers=settings.bootstrap_servers,
+        group=group,
+        instance_id=settings.instance_id or None,
+        transactional_id=settings.transactional_id or f"{group}-{worker}",
+        named=bool(settings.instance_id or settings.transactional_id),
+        session_seconds=settings.session_seconds,
+        transaction_seconds=settings.transaction_seconds,
+        security=_security(settings, environment),
+    )
+
+
+def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, Any]:
+    found = {name: environment.get(f"STREAMNB_{name.upper()}") or None for name in SECRETS}
+    made = _Hidden(security_protocol=settings.security_protocol)
+    if settings.security_protocol.startswith("SASL_"):
+        missing = [name for name in SECRETS[:2] if found[name] is None]
+        if missing:
+            raise SettingsError(
+                f"security_protocol {settings.security_protocol} needs "
+                + " and ".join(f"STREAMNB_{name.upper()}" for name in missing)
+                + " in the environment"
+            )
+        made.update(
+            sasl_mechanism=settings.sasl_mechanism,
+            sasl_plain_username=found["sasl_username"],
+            sasl_plain_password=found["sasl_password"],
+        )
+    if settings.security_protocol.endswith("SSL"):
+        _check_tls(settings, found["tls_key_password"] or "")
+        for setting, argument in _TLS_FILES.items():
+            if getattr(settings, setting):
+                made[argument] = getattr(settings, setting)
+        if found["tls_key_password"] is not None:
+            made["ssl_password"] = found["tls_key_password"]
+    return made
+
+
+def _check_tls(settings: Settings, password: str) -> None:
+    """Load the files of TLS as the client will, so that a mistake in them ends the start.
+
+    Without a password at hand OpenSSL would ask for one at the terminal, and wait.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    certificate, key = settings.tls_cert_file, settings.tls_key_file or None
+    try:
+        if settings.tls_ca_file:
+            context.load_verify_locations(settings.tls_ca_file)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"tls_ca_file: {settings.tls_ca_file} can't be used: {error}") from None
+    try:
+        if certificate:
+            context.load_cert_chain(certificate, key, password)
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"tls_cert_file, tls_key_file: {certificate}{f' and {key}' if key else ''} can't be "
+            f"used (if the key is encrypted, STREAMNB_TLS_KEY_PASSWORD must be set): {error}"
+        ) from None
+
+
+_TLS_FILES = {
+    "tls_ca_file": "ssl_cafile",
+    "tls_cert_file": "ssl_certfile",
+    "tls_key_file": "ssl_keyfile",
+}

@@ -1,0 +1,80 @@
+"""The last resort against waiting for ever: a call past its limit ends the process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["EXIT_STATUS", "Watchdog"]
+
+EXIT_STATUS = 70
+_LOG = logging.getLogger(__name__)
+
+
+def _end() -> None:
+    logging.shutdown()
+    os._exit(EXIT_STATUS)
+
+
+class Watchdog:
+    """Watch the calls of one thread.
+
+    A call that hangs in native code can't be interrupted, so the process ends at once and whoever
+    supervises it starts it again, from the last snapshot.
+
+    Parameters
+    ----------
+    end
+        What ends the process.
+    clock
+        Seconds that only go forward.
+
+    Examples
+    --------
+    >>> times, ended = iter([10.0, 11.0, 16.0]), []
+    >>> watchdog = Watchdog(end=lambda: ended.append(True), clock=lambda: next(times))
+    >>> with watchdog.limit("commit", seconds=5.0):
+    ...     watchdog.check(), watchdog.check(), ended
+    (None, None, [True])
+    """
+
+    def __init__(
+        self, end: Callable[[], None] = _end, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._end, self._clock = end, clock
+        self._call: tuple[str, float, float] | None = None
+        self._closed = threading.Event()
+
+    @contextmanager
+    def limit(self, what: str, seconds: float) -> Iterator[None]:
+        """Bound what happens inside; limits may lie inside one another, and the inner one holds."""
+        before = self._call
+        self._call = (what, seconds, self._clock() + seconds)
+        try:
+            yield
+        finally:
+            self._call = before
+
+    def check(self) -> None:
+        """End the process if the present call is past its limit."""
+        call = self._call
+        if call is not None and self._clock() >= call[2]:
+            _LOG.critical("%s took more than %g seconds: ending the process", call[0], call[1])
+            self._end()
+
+    def start(self, every: float = 0.5) -> None:
+        """Check from a thread of its own, every so many seconds."""
+
+        def watch() -> None:
+            while not self._closed.wait(every):
+                self.check()
+
+        threading.Thread(target=watch, name="watchdog", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._closed.set()

@@ -1,0 +1,1 @@
+"""Dead letters read again, chosen, and sent back, each of them once."""

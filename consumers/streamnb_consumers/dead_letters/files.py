@@ -1,0 +1,212 @@
+"""Dead letters in a file, sent back to the files they came from.
+
+To append to a file that others append to is no transaction. So what will be appended is written
+down first, beside the dead letters, then appended, then struck out. After a crash it is looked for
+behind the place where it must begin, and what is missing of it is appended.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from streamnb.persistence.saving import write
+from streamnb_consumers.dead_letters.reading import read_line
+from streamnb_consumers.dead_letters.sent import SentOffsets
+from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
+from streamnb_consumers.records import DeadLetter, Partition, Record, canonical
+
+__all__ = ["FileDeadLetters"]
+
+_COMPRESSED = (".gz", ".xz", ".bz2")
+
+
+class FileDeadLetters:
+    """Dead letters as lines of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    to
+        Where they are sent; None: each to the file it came from.
+    keep
+        Whether what is sent may be noted: not when they are only listed.
+    """
+
+    def __init__(self, path: Path, to: Path | None = None, keep: bool = True) -> None:
+        self._path, self._to, self._keep = path, to, keep
+        self._mark = path.with_name(path.name + ".replayed")
+        self._file: BinaryIO | None = None
+        self._lines: Iterator[bytes] = iter(())
+        self._next = 0
+        self._first = ""
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the file was read to its end."""
+        return self._ended
+
+    def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
+        """Lock the file, finish what a crash left half done, and return what was sent before.
+
+        Raises
+        ------
+        SettingsError
+            If the file is not there, or another process is sending its dead_letters.
+        SnapshotError
+            If what was sent before can't be known.
+        """
+        try:
+            self._file = self._path.open("rb")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SettingsError(
+                f"another process is sending the dead letters of {self._path}"
+            ) from None
+        except OSError as error:
+            raise SettingsError(f"{self._path} can't be read: {error}") from error
+        self._first = hashlib.sha256(self._file.readline()).hexdigest()
+        self._file.seek(0)
+        self._lines = iter(self._file)
+        done = SentOffsets()
+        if self._mark.exists():
+            state = self._read_mark()
+            done = SentOffsets.from_text(int(state["base"]), state["more"])
+            if self._keep and state["pending"]:
+                for name, start, payload in state["pending"]:
+                    _finish(Path(name), int(start), base64.b64decode(payload))
+                self._write_mark(done, [])
+        return {Partition(str(self._path), 0): done}
+
+    def _read_mark(self) -> dict[str, Any]:
+        try:
+            state: dict[str, Any] = json.loads(self._mark.read_bytes())
+            first = state["first"]
+            if not state.keys() >= {"base", "more", "pending"}:
+                raise ValueError("fields are missing")
+        except (ValueError, KeyError, TypeError) as error:
+            raise SnapshotError(f"{self._mark} can't be read: {error!r}") from error
+        if first != self._first:
+            raise SnapshotError(
+                f"{self._mark} tells what was sent back of another file that was called "
+                f"{self._path.name}: move it away"
+            )
+        return state
+
+    def _write_mark(self, done: SentOffsets, pending: list[list[Any]]) -> None:
+        state = {
+            "first": self._first,
+            "base": done.base,
+            "more": done.to_text(),
+            "pending": pending,
+        }
+        write(self._mark, canonical(state))
+
+    def poll(self, max_records: int, timeout: float) -> list[Record]:
+        """Return the next lines; one that is not written to its end yet is none."""
+        records: list[Record] = []
+        place = Partition(str(self._path), 0)
+        for line in self._lines:
+            if line.endswith(b"\n"):
+                if line.strip():
+                    records.append(Record(place, self._next, line))
+                self._next += 1
+            if len(records) >= max_records:
+                return records
+        self._ended = True
+        return records
+
+    def read(self, record: Record) -> DeadLetter:
+        """Return the dead letter of a line.
+
+        Raises
+        ------
+        BadRecordError
+            If it is none, or no line can hold what it was.
+        """
+        dead_letter = read_line(record.value or b"")
+        value = dead_letter.record.value
+        if value is None or b"\n" in value:
+            raise BadRecordError(
+                "it has no value, which no line can hold"
+                if value is None
+                else "it has line feeds, which no line can hold"
+            )
+        return dead_letter
+
+    def commit(
+        self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
+    ) -> None:
+        """Append the dead letters to their files.
+
+        Raises
+        ------
+        SettingsError
+            If there is no file to append to.
+        """
+        payloads: dict[Path, bytearray] = {}
+        for dead_letter in dead_letters:
+            payloads.setdefault(self._target(dead_letter), bytearray()).extend(
+                (dead_letter.record.value or b"") + b"\n"
+            )
+        pending: list[list[Any]] = []
+        for path, payload in payloads.items():
+            start, whole = _end(path)
+            lines = bytes(payload) if whole else b"\n" + payload
+            pending.append([str(path.absolute()), start, base64.b64encode(lines).decode()])
+        state = done[Partition(str(self._path), 0)]
+        self._write_mark(state, pending)
+        for name, start, lines in pending:
+            _finish(Path(name), start, base64.b64decode(lines))
+        self._write_mark(state, [])
+
+    def _target(self, dead_letter: DeadLetter) -> Path:
+        if self._to is not None:
+            return self._to
+        name = dead_letter.record.partition.source
+        path = Path(name)
+        if name == "stdin":
+            raise SettingsError("these came from standard input, which has no end: say --to FILE")
+        if path.suffix in _COMPRESSED:
+            raise SettingsError(f"{path} is compressed, nothing is appended to it: say --to FILE")
+        if not path.is_file():
+            raise SettingsError(f"{path}, where these came from, is not here: say --to FILE")
+        return path
+
+    def close(self, timeout: float) -> None:
+        """Close the file, which unlocks it."""
+        if self._file is not None:
+            self._file.close()
+
+
+def _end(path: Path) -> tuple[int, bool]:
+    """Return a file's length, and whether its last line is whole."""
+    if not path.exists():
+        return 0, True
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if not size:
+            return 0, True
+        file.seek(size - 1)
+        return size, file.read(1) == b"\n"
+
+
+def _finish(path: Path, start: int, payload: bytes) -> None:
+    """Append what is missing of a payload that must begin at `start` or, if others wrote, later."""
+    with path.open("a+b") as file:
+        file.seek(start)
+        there = file.read()
+        if payload in there:
+            return
+        # A process that is killed in the middle of a write leaves the beginning of it.
+        file.write(payload[len(there) :] if payload.startswith(there) else payload)
+        file.flush()
+        os.fsync(file.fileno())

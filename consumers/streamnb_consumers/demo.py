@@ -1,0 +1,202 @@
+"""The demo: a filter without a broker, killed half way, that goes on where it was.
+
+`python -m streamnb_consumers.demo` writes a stream as JSON lines: messages, their labels some lines
+later, and a few lines that are broken. It lets `streamnb-sms` filter them, kills it (SIGKILL) half
+way, starts it again, and compares what is there in the end with an undisturbed run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from streamnb.cli.sources import plural
+from streamnb.cli.table import aligned
+from streamnb.datasets import Message, demo_stream
+from streamnb.errors import StreamNBError
+from streamnb_consumers.daemon.assembly import make_loop
+from streamnb_consumers.daemon.settings import PREFIX, Settings
+from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.filter import state
+
+__all__ = ["Lines", "main", "write_lines"]
+
+_LATEST = 200  # messages after which a label is there, at most
+_BROKEN = 100  # one line in so many is broken
+_LINE = (
+    b"\xff\xfe no text at all",
+    b'{"id": "cut off", "te',
+    b'{"id": 7, "text": ["a list"]}',
+    b'{"id": "x"}',
+)
+_PROGRAM = "import sys; from streamnb_consumers.daemon.command import run_sms; sys.exit(run_sms())"
+_RUN_SECONDS = 60.0  # for one run of the filter, which takes one or two: a machine may be slow
+_LOOK_SECONDS = 0.002  # between looks at how far the filter is: less than a transaction takes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Lines:
+    """How many lines of each kind a file of the demo has."""
+
+    messages: int
+    labels: int
+    broken: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.messages + self.labels + self.broken
+
+
+def write_lines(messages: Iterable[Message], path: Path, seed: int) -> Lines:
+    """Write messages, their labels later, and broken lines; the same for the same seed."""
+    rng = random.Random(seed)
+    waiting: dict[int, list[bytes]] = {}
+    counts = {"messages": 0, "labels": 0, "broken": 0}
+    with path.open("wb") as file:
+
+        def write(line: bytes, kind: str) -> None:
+            file.write(line + b"\n")
+            counts[kind] += 1
+
+        for number, message in enumerate(messages):
+            name = f"m{number}"
+            write(json.dumps({"id": name, "text": message.text}).encode(), "messages")
+            label = json.dumps({"id": name, "label": message.label}).encode()
+            due = number + int(rng.random() * _LATEST)
+            waiting.setdefault(due, []).append(label)
+            for line in waiting.pop(number, []):
+                write(line, "labels")
+            if rng.random() < 1 / _BROKEN:
+                write(_LINE[int(rng.random() * len(_LINE))], "broken")
+        for due in sorted(waiting):
+            for line in waiting[due]:
+                write(line, "labels")
+    return Lines(**counts)
+
+
+def _committed(settings: Settings) -> int:
+    """Return how many lines the filter has committed, as the file beside its output says."""
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        marks = Path(f"{settings.output}.offsets").read_bytes()
+        return max((int(at) for _, _, at in json.loads(marks)["offsets"]), default=0)
+    return 0
+
+
+def _filter_and_kill(settings: Settings, line: int) -> bool:
+    """Run `streamnb-sms` and kill it at a line; tell whether it was not over before that."""
+    flags = [
+        f"--{field.name.replace('_', '-')}={getattr(settings, field.name)}"
+        for field in dataclasses.fields(settings)
+        if getattr(settings, field.name) != field.default
+    ]
+    # Settings of the user's environment are for other filters.
+    others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, *flags], env=others, stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + _RUN_SECONDS
+    while process.poll() is None and _committed(settings) < line and time.monotonic() < end:
+        time.sleep(_LOOK_SECONDS)
+    process.kill()
+    errors = process.communicate(timeout=_RUN_SECONDS)[1]
+    if process.returncode > 0:
+        raise StreamNBError(f"streamnb-sms ended with status {process.returncode}: {errors}")
+    if _committed(settings) < line:
+        raise StreamNBError(f"streamnb-sms has not come to line {line:,} within {_RUN_SECONDS:g} s")
+    return process.returncode < 0
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}"
+
+
+def _run(folder: Path, limit: int | None, seed: int) -> int:
+    messages, sentence = demo_stream(limit, seed)
+    settings = Settings(
+        input=str(folder / "messages.jsonl"),
+        output=str(folder / "decisions.jsonl"),
+        snapshots=str(folder / "snapshots"),
+        snapshot_seconds=0.1,
+        batch=50,  # so small that a kill finds it between many commits
+    )
+    lines = write_lines(messages.messages(), Path(settings.input), seed)
+    print("A filter in a stream, without a broker: streamnb-sms, JSON lines in and out")
+    print(sentence)
+    print(
+        f"{plural(lines.total, 'line')}: {plural(lines.messages, 'message')}, "
+        f"{plural(lines.labels, 'label')} up to {_LATEST} messages later, {lines.broken:,} broken",
+        flush=True,
+    )
+    killed = _filter_and_kill(settings, lines.total // 2)
+    at, kept = _committed(settings), Snapshots(settings.snapshots).paths()
+    whence = kept[0].name if kept else "the beginning"
+    if killed:
+        print(f"killed (SIGKILL) after {at:,} lines; started again from {whence}", flush=True)
+    else:
+        print("over before it could be killed; started again at the end", flush=True)
+    make_loop("sms", settings).run()
+
+    # The same without a disturbance, and the loop is asked how it went.
+    calm = dataclasses.replace(
+        settings, output=str(folder / "calm.jsonl"), snapshots="", batch=Settings().batch
+    )
+    loop = make_loop("sms", calm)
+    began = time.perf_counter()
+    loop.run()
+    seconds = time.perf_counter() - began
+    decisions = Path(settings.output).read_bytes()
+    alike = decisions == Path(calm.output).read_bytes()
+    newest = Snapshots(settings.snapshots).paths()[0].read_bytes()
+    same = newest == state.dump(loop.worker)
+    print("\n" + _table(loop, decisions, seconds) + "\n")
+    print(
+        "Each message has one decision, each label was learned once: decisions and state are "
+        "byte for byte\nthose of a run that was not killed."
+        if alike and same
+        else f"THE RUN THAT WAS KILLED DIFFERS: decisions the same: {alike}, state: {same}."
+    )
+    return 0 if alike and same else 1
+
+
+def _table(loop: Any, decisions: bytes, seconds: float) -> str:
+    tally, metrics = loop.worker.learner.tally, loop.metrics
+    head = ("decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
+    row = (
+        f"{len(decisions.splitlines()):,}",
+        f"{loop.worker.learner.learned:,}",
+        f"{metrics.dead_letters:,}",
+        _share(tally.accuracy()),
+        _share(tally.windowed_accuracy()),
+        f"{metrics.records / seconds:,.0f}",
+    )
+    return aligned([("model", *head), (type(loop.worker.learner.model).__name__, *row)])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo and return its exit status: 0, or 1 if a run failed or they differ."""
+    parser = argparse.ArgumentParser(prog="python -m streamnb_consumers.demo", description=__doc__)
+    parser.add_argument("--limit", type=int, metavar="N", help="at most N messages")
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help="default: 42")
+    flags = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="streamnb-demo-") as folder:
+        try:
+            return _run(Path(folder), flags.limit, flags.seed)
+        except (StreamNBError, OSError, subprocess.SubprocessError) as error:
+            print(f"the demo failed: {error}", file=sys.stderr)
+            return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

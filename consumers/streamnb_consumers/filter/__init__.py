@@ -1,0 +1,1 @@
+"""The filter: a record is read, decided on, joined to its label, learned."""

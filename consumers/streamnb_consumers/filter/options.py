@@ -1,0 +1,66 @@
+"""What a filter is told, and what it asks of a model."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Protocol
+
+from streamnb_consumers.filter.window import Bounds
+
+__all__ = ["Model", "Options"]
+
+
+class Model(Protocol):
+    """What the filter asks of a model of streamnb."""
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn one message."""
+
+    def unlearn_one(self, x: Any, y: Any) -> None:
+        """Unlearn one message."""
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of a message."""
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each label."""
+
+    def joint_log_likelihood_one(self, x: Any) -> dict[Any, float]:
+        """Return the score of each label."""
+
+    def explain_one(self, x: Any) -> Any:
+        """Return what each word contributes."""
+
+    def to_bytes(self) -> bytes:
+        """Return the model file's bytes."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Options:
+    """How a filter decides and learns.
+
+    Attributes
+    ----------
+    positive
+        The label of the positive class; scores are its log odds.
+    negative
+        What is decided instead, where the bound on lost ham forbids the positive label.
+    ham_target
+        Share of negative messages that may be lost, in (0, 1); None for no bound.
+    top_words
+        Loudest words that a decision names; 0 for none.
+    shared
+        Whether this is one of several workers that share their state through logs. A training event
+        is then learned not where it arises but when it comes back as a record of the role
+        `training`, so that all workers fold the same log; and the changes of join windows are
+        outputs, from which the next owner of a partition makes its window.
+    bounds
+        Of the join window of each partition.
+    """
+
+    positive: str = "spam"
+    negative: str = "ham"
+    ham_target: float | None = None
+    top_words: int = 0
+    shared: bool = False
+    bounds: Bounds = dataclasses.field(default_factory=Bounds)

@@ -1,0 +1,144 @@
+"""A filter's whole state as bytes: the same bytes for filters in the same state."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from streamnb.errors import StreamNBError
+from streamnb.naive_bayes import NaiveBayes
+from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.filter.bound import HamBound
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.tally import Tally
+from streamnb_consumers.filter.window import JoinWindow
+from streamnb_consumers.records import Partition, canonical
+
+__all__ = ["dump", "restore"]
+
+MAGIC = b"streamFI"
+VERSION = 1
+_HEAD = len(MAGIC) + 4 + 32
+
+
+def dump(worker: Filter) -> bytes:
+    """Return the bytes of a filter's state: model, windows, record of scores, offsets, counters.
+
+    Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of all that follows (32),
+    length of the header (8, little-endian), header (JSON), model file.
+
+    Workers that share their state through logs keep what follows from training events only: workers
+    that have read the same events have the same bytes. The windows are in a log of their own.
+    """
+    shared, learner = worker.options.shared, worker.learner
+    windows = sorted(worker.join.windows.items())
+    header = canonical(
+        {
+            "reader": worker.reader.name,
+            "counters": {"lessons": learner.learned} | ({} if shared else worker.counters),
+            "offsets": [[*place, offset] for place, offset in sorted(worker.offsets.items())],
+            "windows": [[n, window.to_json()] for n, window in windows if not shared],
+            "bound": learner.bound.to_json(),
+            "tally": learner.tally.to_json(),
+        }
+    )
+    body = len(header).to_bytes(8, "little") + header + learner.model.to_bytes()
+    return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
+
+
+def restore(worker: Filter, data: bytes) -> None:
+    """Give a filter the state that `dump` wrote; its options stay as they are.
+
+    Raises
+    ------
+    SnapshotError
+        If the bytes are no whole state, or are of another kind of message or model. The filter is
+        then as it was.
+    """
+    learner = worker.learner
+    try:
+        header, model_bytes = _read(data)
+        if header["reader"] != worker.reader.name:
+            raise SnapshotError(
+                f"the snapshot is of messages of the kind {header['reader']}, "
+                f"not {worker.reader.name}: give each filter a folder of its own"
+            )
+        model = _model(learner.model, model_bytes)
+        windows = {
+            _count(n): JoinWindow.from_json(state, worker.options.bounds)
+            for n, state in header["windows"]
+        }
+        offsets = {
+            Partition(_text(name), _count(n)): _count(offset)
+            for name, n, offset in header["offsets"]
+        }
+        counted = {name: _count(count) for name, count in header["counters"].items()}
+        bound, tally = HamBound(worker.options.ham_target), Tally()
+        bound.restore(header["bound"])
+        tally.restore(header["tally"])
+    except SnapshotError:
+        raise
+    except (StreamNBError, *_UNREADABLE) as error:
+        raise SnapshotError(f"the snapshot can't be read: {error!r}"[:500]) from error
+    learner.model, learner.bound, learner.tally = model, bound, tally
+    learner.learned = counted.get("lessons", 0)
+    worker.join.windows, worker.offsets = windows, offsets
+    worker.counters = {name: counted.get(name, 0) for name in worker.counters}
+
+
+# What reading a header raises whose checksum is right though no filter wrote it.
+_UNREADABLE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+)
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise ValueError(f"{str(value)[:50]!r} is no count")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:50]!r} is no name")
+    return value
+
+
+def _model(expected: Any, data: bytes) -> Any:
+    """Return the model of a snapshot, if it is the one that the settings ask for."""
+    model = NaiveBayes.from_bytes(data)
+    found, asked = ((type(one).__name__, one._get_params()) for one in (model, expected))
+    if found != asked:
+        raise SnapshotError(
+            f"the snapshot holds the model {_shown(*found)}, the settings ask for "
+            f"{_shown(*asked)}: use those settings, or another folder of snapshots"
+        )
+    return model
+
+
+def _shown(name: str, parameters: dict[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in sorted(parameters.items()))})"
+
+
+def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
+    if not data.startswith(MAGIC):
+        raise SnapshotError("this is no snapshot of a filter: the file does not begin as one")
+    version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
+    if version != VERSION:
+        raise SnapshotError(f"the snapshot has version {version}; this is version {VERSION}")
+    checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
+    if hashlib.sha256(body).digest() != checksum:
+        raise SnapshotError("the snapshot is truncated or altered: its checksum does not match")
+    length = int.from_bytes(body[:8], "little")
+    header = json.loads(body[8 : 8 + length])
+    if not isinstance(header, dict):
+        raise SnapshotError("the snapshot's header is no JSON object")
+    return header, body[8 + length :]

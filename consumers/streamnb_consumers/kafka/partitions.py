@@ -1,0 +1,239 @@
+"""The partitions of the messages that a worker was given: where to go on, and their windows.
+
+A partition is new, then its window is restored from its log while its messages wait, then it runs.
+What another worker may have done with it meanwhile is looked for at each change of generation.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from streamnb_consumers.kafka import consumer_workarounds
+from streamnb_consumers.kafka.client_errors import kafka
+from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.ownership import Owned, State
+from streamnb_consumers.records import Partition, Record
+
+__all__ = ["REQUEST_SECONDS", "Partitions"]
+
+_LOG = logging.getLogger(__name__)
+
+# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
+REQUEST_SECONDS = 5.0
+# So long a poll waits for committed offsets that an open transaction holds. Seconds.
+_COMMITTED_SECONDS = 0.1
+
+
+class Partitions:
+    """What a worker was given, by partition number.
+
+    Parameters
+    ----------
+    topics
+        Those of the filter.
+    side
+        A consumer without a group: training events, windows, feedback.
+    group
+        The consumer that shares out the messages.
+    """
+
+    def __init__(self, topics: Topics, side: Any, group: Any) -> None:
+        self._topics, self._side, self._group = topics, side, group
+        self._owned: dict[int, Owned] = {}
+        self._dropped: set[int] = set()
+        self._confirmed: tuple[str, int] | None = None
+        self.asked = False
+
+    def of(self, topic: str) -> list[Any]:
+        """Return all partitions of a topic."""
+        numbers = self._side.partitions_for_topic(topic) or ()
+        return [kafka.TopicPartition(topic, number) for number in sorted(numbers)]
+
+    def _messages(self, number: int) -> Any:
+        return kafka.TopicPartition(self._topics.messages, number)
+
+    def _feedback(self, number: int) -> Any:
+        return kafka.TopicPartition(self._topics.feedback, number)
+
+    def _window(self, number: int) -> Any:
+        return kafka.TopicPartition(self._topics.windows, number)
+
+    def _running(self) -> list[Owned]:
+        return [owned for owned in self._owned.values() if owned.state is State.RUNNING]
+
+    @property
+    def behind(self) -> list[int]:
+        """Numbers of the partitions that do not run yet."""
+        return sorted(n for n, owned in self._owned.items() if owned.state is not State.RUNNING)
+
+    def take_dropped(self) -> frozenset[int]:
+        """Return the numbers of partitions whose windows are forgotten since the last call."""
+        dropped, self._dropped = frozenset(self._dropped), set()
+        return dropped
+
+    # --- from the group to running --------------------------------------------------------------
+
+    def listener(self) -> Any:
+        """Return what the group tells of partitions that are given and taken."""
+        return consumer_workarounds.listener(self._given, self._taken)
+
+    def _given(self, places: Iterable[Any]) -> None:
+        self.asked = True  # the group has given out its partitions, if none to this worker
+        for place in places:
+            self._begin(place.partition)
+
+    def _taken(self, places: Iterable[Any]) -> None:
+        # The batch before this poll is committed, so there is nothing of these to finish.
+        for place in places:
+            self._owned.pop(place.partition, None)
+            self._dropped.add(place.partition)
+        self.assign()
+
+    def _begin(self, number: int) -> None:
+        self._owned[number] = Owned(number)
+        self._group.pause(self._messages(number))  # until its window is restored
+
+    def begin_all(self) -> None:
+        """Begin anew with all partitions: what was given last was not committed."""
+        for number in self._owned:
+            self._begin(number)
+
+    def assign(self) -> None:
+        """Read all training events, the windows being restored, and the feedback of what runs."""
+        places = self.of(self._topics.training)
+        for number, owned in self._owned.items():
+            if owned.state is State.RESTORING:
+                places.append(self._window(number))
+            elif owned.state is State.RUNNING and self._topics.feedback:
+                places.append(self._feedback(number))
+        self._side.assign(places)
+
+    def go_on(self) -> None:
+        """Take each partition that does not run one step further."""
+        for owned in list(self._owned.values()):
+            if owned.state is State.NEW:
+                self._restore(owned)
+            elif owned.state is State.RESTORING:
+                self._run(owned)
+
+    def _committed(self, numbers: Iterable[int]) -> dict[Any, int] | None:
+        """Return what the group committed of messages and feedback; None: not known yet."""
+        topics = [self._messages, *([self._feedback] if self._topics.feedback else [])]
+        places = [place(number) for number in numbers for place in topics]
+        return consumer_workarounds.committed(self._group, places, timeout=_COMMITTED_SECONDS)
+
+    def _restore(self, owned: Owned) -> None:
+        """Begin with a partition: find where to go on, and read its window from its log.
+
+        Offsets in a transaction that is not finished are waited for, so nobody can commit for this
+        partition any more but its owner. What is in the window's log by then is its whole state.
+        """
+        number = owned.number
+        offsets = self._committed([number])
+        if offsets is None:
+            return  # not yet; the next poll asks again
+        owned.messages = offsets.get(self._messages(number))
+        owned.feedback = offsets.get(self._feedback(number))
+        if owned.messages is None:
+            self._group.seek_to_beginning(self._messages(number))
+        else:
+            self._group.seek(self._messages(number), owned.messages)
+        place = self._window(number)
+        # Behind unfinished transactions too.
+        ends = consumer_workarounds.log_ends(self._side, [place], REQUEST_SECONDS)
+        owned.window = ends[place]
+        owned.state = State.RESTORING
+        self.assign()
+        self._seek_side(place, None)
+        self._dropped.add(number)
+
+    def _run(self, owned: Owned) -> None:
+        """Go on with messages and feedback if the window is restored."""
+        if self._side.position(self._window(owned.number)) < owned.window:
+            return
+        owned.state = State.RUNNING
+        self.assign()
+        if self._topics.feedback:
+            self._seek_side(self._feedback(owned.number), owned.feedback)
+        self._group.resume(self._messages(owned.number))
+        _LOG.info("partition %d is restored and runs", owned.number)
+
+    def _seek_side(self, place: Any, offset: int | None) -> None:
+        milliseconds = REQUEST_SECONDS * 1000
+        first = self._side.beginning_offsets([place], timeout_ms=milliseconds)[place]
+        if offset is not None and offset < first:
+            _LOG.error("%s: records %d to %d were deleted unread", place, offset, first)
+        self._side.seek(place, max(offset or 0, first))
+
+    # --- changes of generation ------------------------------------------------------------------
+
+    def confirm(self, membership: Any) -> bool:
+        """Tell whether what runs is where the group left it, as far as this worker knows.
+
+        A worker may lose a partition and have it again without being told: another one has then
+        gone on with it, and this one's position and window are those of before. So at each change
+        of generation the committed offsets are asked for, before anything is given under it.
+        Where they are not those that this worker committed, the partition begins anew.
+        """
+        generation = (membership.member_id, membership.generation_id)
+        if generation == self._confirmed:
+            return True
+        running = self._running()
+        if running:
+            offsets = self._committed(owned.number for owned in running)
+            if offsets is None:
+                return False  # not known yet; the next poll asks again
+            moved = [
+                owned.number
+                for owned in running
+                if owned.messages != offsets.get(self._messages(owned.number))
+                or owned.feedback != offsets.get(self._feedback(owned.number))
+            ]
+            for number in moved:
+                _LOG.warning("partition %d was another worker's meanwhile: begun anew", number)
+                self._begin(number)
+                self._dropped.add(number)
+            if moved:
+                self.assign()
+                return False
+        self._confirmed = generation
+        return True
+
+    # --- what is given --------------------------------------------------------------------------
+
+    def give(self, messages: Iterable[Record]) -> None:
+        """Note messages as given, which are committed before the next poll."""
+        for record in messages:
+            self._owned[record.partition.number].messages = record.offset + 1
+
+    def hold(self, feedback: Mapping[int, list[Record]]) -> None:
+        """Keep feedback until the messages that are there now were given."""
+        if not feedback:
+            return
+        places = [self._messages(number) for number in feedback]
+        ends = self._group.end_offsets(places, timeout_ms=REQUEST_SECONDS * 1000)
+        for number, records in feedback.items():
+            self._owned[number].hold(records, ends[self._messages(number)])
+            self._side.pause(self._feedback(number))
+
+    def release(self) -> list[Record]:
+        """Return the feedback whose messages were given, of all partitions."""
+        released: list[Record] = []
+        for owned in self._owned.values():
+            if owned.held:
+                found = owned.release(self._group.position(self._messages(owned.number)))
+                if found:
+                    owned.feedback = found[-1].offset + 1
+                    self._side.resume(self._feedback(owned.number))
+                released += found
+        return released
+
+    def feedback_offsets(self) -> dict[Partition, int]:
+        """Return how far the feedback of what runs was given."""
+        return {
+            Partition(self._topics.feedback, owned.number): owned.feedback
+            for owned in self._running()
+            if owned.feedback is not None
+        }

@@ -1,0 +1,1 @@
+"""What a message is: SMS and mail, read from records, strictly."""

@@ -1,0 +1,179 @@
+"""Files as a source and a sink, exactly once: a crash at any moment doubles and loses nothing.
+
+Lines are appended to the outputs first. Then a small file is replaced that says how far the input
+was read and how long each output is: that is the commit. What stands behind these lengths when the
+sink starts was never committed, and is cut off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from streamnb.persistence.saving import write
+from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.ports.protocols import Batch
+from streamnb_consumers.ports.stdio import dead_letter_line, decision_lines
+from streamnb_consumers.records import Outputs, Partition, Record, Role, canonical
+
+if TYPE_CHECKING:
+    from streamnb.datasets.lines import Line
+
+__all__ = ["FileSink", "FileSource"]
+
+
+class FileSource:
+    """Read the lines of a file, plain or compressed, to its end; empty lines are skipped.
+
+    Parameters
+    ----------
+    path
+        The file.
+    sink
+        Where the outputs go, which knows how far the input was committed; None knows nothing.
+    max_bytes
+        Longest line; of a longer one only the beginning is kept.
+    role
+        What the file holds.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        sink: FileSink | None = None,
+        max_bytes: int = 2**24,
+        role: Role = "message",
+    ) -> None:
+        self.partition = Partition(str(path), 0)
+        self._path, self._sink, self._max_bytes, self._role = path, sink, max_bytes, role
+        self._lines: Iterator[Line] = iter(())
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the file was read to its end."""
+        return self._ended
+
+    @property
+    def waiting(self) -> str:
+        """Nothing is missing."""
+        return ""
+
+    def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
+        """Read on from the line with this number, from 0."""
+        self._ended = False
+        # Here, for its package imports river's data sets: two seconds that a filter which reads no
+        # file need not wait.
+        from streamnb.datasets.lines import read_lines
+
+        first = offsets.get(self.partition, 0)
+        lines = read_lines(self._path, max_line_bytes=self._max_bytes)
+        self._lines = (line for line in lines if line.number > first)
+        return {} if self._sink is None else self._sink.committed
+
+    def poll(self, max_records: int, timeout: float) -> Batch:
+        """Return the next lines."""
+        records: list[Record] = []
+        for line in self._lines:
+            if line.raw.strip():
+                records.append(Record(self.partition, line.number - 1, line.raw, role=self._role))
+            if len(records) >= max_records:
+                return Batch(records)
+        self._ended = True
+        return Batch(records)
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return nothing: how many lines follow is not known."""
+        return {}
+
+    def close(self, timeout: float) -> None:
+        """Close the file."""
+        self._lines = iter(())  # a generator that nobody holds closes its file
+
+
+class FileSink:
+    """Append decisions to one file and dead letters to another, in transactions.
+
+    Parameters
+    ----------
+    decisions
+        Where decisions go.
+    dead_letters
+        Where dead letters go; None is the first path with `.dead` added.
+
+    Raises
+    ------
+    SnapshotError
+        If the file beside the decisions that says what is committed can't be read.
+    """
+
+    def __init__(self, decisions: Path, dead_letters: Path | None = None) -> None:
+        dead_letters = dead_letters or decisions.with_name(decisions.name + ".dead")
+        self._mark = decisions.with_name(decisions.name + ".offsets")
+        self.committed: dict[Partition, int] = {}
+        sizes = [0, 0]
+        if self._mark.exists():
+            try:
+                state = json.loads(self._mark.read_bytes())
+                sizes = [int(size) for size in state["sizes"]]
+                self.committed = {Partition(name, n): int(at) for name, n, at in state["offsets"]}
+            except (ValueError, KeyError, TypeError) as error:
+                raise SnapshotError(f"{self._mark} can't be read: {error}") from error
+        elif any(path.exists() and path.stat().st_size for path in (decisions, dead_letters)):
+            raise SnapshotError(
+                f"{decisions} is there without {self._mark.name}, which says what of it is "
+                f"committed: move it away"
+            )
+        self._files = [_open_at(decisions, sizes[0]), _open_at(dead_letters, sizes[1])]
+        self._open = Outputs()
+
+    def start(self, timeout: float) -> None:
+        """Do nothing: what was not committed was cut off when the files were opened."""
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._open = Outputs()
+
+    def send(self, outputs: Outputs) -> None:
+        """Add outputs to the transaction."""
+        self._open.add(outputs)
+
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
+        """Append all lines, then replace the file that says how many are committed."""
+        dead_letters = b"".join(map(dead_letter_line, self._open.dead_letters))
+        for file, data in zip(self._files, (decision_lines(self._open), dead_letters), strict=True):
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        committed = {**self.committed, **offsets}
+        state = {
+            "sizes": [file.tell() for file in self._files],
+            "offsets": [[*place, at] for place, at in sorted(committed.items())],
+        }
+        write(self._mark, canonical(state))
+        self.committed = committed
+        self._open = Outputs()
+
+    def abort(self) -> None:
+        """Drop the transaction."""
+        self._open = Outputs()
+
+    def close(self, timeout: float) -> None:
+        """Close the files."""
+        for file in self._files:
+            file.close()
+
+
+def _open_at(path: Path, size: int) -> BinaryIO:
+    """Open a file to append behind its first `size` bytes; cut off the rest."""
+    file = path.open("r+b" if path.exists() else "w+b")
+    found = file.seek(0, os.SEEK_END)
+    if found < size:
+        file.close()
+        raise SnapshotError(f"{path} has {found:,} bytes of the {size:,} that were committed")
+    file.truncate(size)
+    file.seek(size)
+    return file

@@ -1,0 +1,126 @@
+"""A log in memory, with transactions: for tests, and for programs that hold their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.ports.protocols import Batch
+from streamnb_consumers.records import Outputs, Partition, Record
+
+__all__ = ["MemoryLog", "MemorySink", "MemorySource"]
+
+
+class MemoryLog:
+    """What outlives a crash: records, committed outputs, committed offsets.
+
+    Parameters
+    ----------
+    records
+        In the order in which a source gives them; offsets must be 0, 1, 2 … in each partition.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.filter.filtering import Filter
+    >>> from streamnb_consumers.daemon.loop import Loop
+    >>> from streamnb_consumers.messages.sms import Sms
+    >>> from streamnb import MNB
+    >>> log = MemoryLog([Record(Partition("sms", 0), 0, b'{"id": "a", "text": "hi"}')])
+    >>> Loop(MemorySource(log), MemorySink(log), Filter(MNB(), Sms())).run()
+    >>> [decision.id for decision in log.outputs.decisions]
+    ['a']
+    """
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.records = list(records)
+        self.outputs = Outputs()
+        self.committed: dict[Partition, int] = {}
+
+
+class MemorySource:
+    """Read a log from the offsets given, partition by partition as it was written."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self.log = log
+        self._next = 0
+        self._offsets: dict[Partition, int] = {}
+
+    @property
+    def ended(self) -> bool:
+        """Whether all records were read."""
+        return self._next >= len(self.log.records)
+
+    @property
+    def waiting(self) -> str:
+        """Nothing is missing."""
+        return ""
+
+    def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
+        """Read on from these offsets."""
+        self._next, self._offsets = 0, dict(offsets)
+        return dict(self.log.committed)
+
+    def poll(self, max_records: int, timeout: float) -> Batch:
+        """Return the next records."""
+        records: list[Record] = []
+        while len(records) < max_records and not self.ended:
+            record = self.log.records[self._next]
+            self._next += 1
+            if record.offset >= self._offsets.get(record.partition, 0):
+                records.append(record)
+        return Batch(records)
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return nothing: all of it is here."""
+        return {}
+
+    def close(self, timeout: float) -> None:
+        """Do nothing."""
+
+
+class MemorySink:
+    """Commit to a log.
+
+    Parameters
+    ----------
+    log
+        Where to.
+    fail
+        Called before each commit with its number from 0; what it raises, the commit raises.
+    """
+
+    def __init__(self, log: MemoryLog, fail: Callable[[int], None] = lambda number: None) -> None:
+        self.log = log
+        self._fail = fail
+        self._commits = 0
+        self._open: Outputs | None = None
+
+    def start(self, timeout: float) -> None:
+        """Do nothing."""
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._open = Outputs()
+
+    def send(self, outputs: Outputs) -> None:
+        """Add outputs to the transaction."""
+        if self._open is None:
+            raise AbortedError("there is no transaction")
+        self._open.add(outputs)
+
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
+        """Make the outputs and offsets visible."""
+        number, self._commits = self._commits, self._commits + 1
+        self._fail(number)
+        if self._open is None:
+            raise AbortedError("there is no transaction")
+        self.log.outputs.add(self._open)
+        self.log.committed.update(offsets)
+        self._open = None
+
+    def abort(self) -> None:
+        """Drop the transaction."""
+        self._open = None
+
+    def close(self, timeout: float) -> None:
+        """Do nothing."""

@@ -1,0 +1,186 @@
+"""JSON lines on standard input and output: no broker, no offsets to go back to."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from streamnb_consumers.ports.protocols import Batch
+from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+
+__all__ = ["StdinSource", "StdoutSink", "dead_letter_line", "decision_lines"]
+
+_BLOCK = 65_536
+
+
+def decision_lines(outputs: Outputs) -> bytes:
+    """Return decisions as lines of JSON."""
+    return b"".join(json.dumps(each.to_json()).encode() + b"\n" for each in outputs.decisions)
+
+
+def dead_letter_line(dead_letter: DeadLetter) -> bytes:
+    """Return a dead letter as a line of JSON."""
+    return json.dumps(dead_letter.to_json()).encode() + b"\n"
+
+
+class StdinSource:
+    """Read the lines of a file descriptor as they come; empty lines are skipped.
+
+    Parameters
+    ----------
+    file
+        A binary file with a descriptor; None is standard input.
+    max_bytes
+        Longest line. Of a longer one the beginning is kept, which is no whole JSON, so it becomes
+        a dead letter.
+    clock
+        Seconds since 1970: when a line arrived.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO | None = None,
+        max_bytes: int = 2**24,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._descriptor = (sys.stdin.buffer if file is None else file).fileno()
+        self._max_bytes, self._clock = max_bytes, clock
+        self._rest = bytearray()
+        self._cut = False
+        self._lines: deque[bytes] = deque()
+        self._offset = 0
+        self._at_end = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the input is at its end and all of it was given."""
+        return self._at_end and not self._lines
+
+    @property
+    def waiting(self) -> str:
+        """Nothing is missing."""
+        return ""
+
+    def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
+        """Go on with the input; offsets continue those of a snapshot, as this is other input."""
+        self._offset = max(self._offset, offsets.get(Partition("stdin", 0), 0))
+        return {}
+
+    def poll(self, max_records: int, timeout: float) -> Batch:
+        """Return the lines that are there; wait for the first one only."""
+        if not self._lines and not self._at_end:
+            self._read(timeout)
+        while len(self._lines) < max_records and not self._at_end and self._read(0.0):
+            pass
+        records: list[Record] = []
+        arrived = int(self._clock() * 1000)
+        while self._lines and len(records) < max_records:
+            value = self._lines.popleft()
+            place = Partition("stdin", 0)
+            records.append(Record(place, self._offset, value, timestamp=arrived))
+            self._offset += 1
+        return Batch(records)
+
+    def _read(self, timeout: float) -> bool:
+        """Take one block of the input; tell whether there was any."""
+        if not select.select([self._descriptor], [], [], timeout)[0]:
+            return False
+        block = os.read(self._descriptor, _BLOCK)
+        self._at_end = not block
+        *lines, rest = block.split(b"\n") if block else [b"", b""]
+        for line in lines:
+            self._rest += line[: self._room()]
+            whole = bytes(self._rest).removesuffix(b"\r")
+            self._rest.clear()
+            if whole:
+                self._lines.append(whole)
+        self._rest += rest[: self._room()]
+        return bool(block)
+
+    def _room(self) -> int:
+        return max(0, self._max_bytes + 1 - len(self._rest))
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return nothing: what waits in a pipe is not known."""
+        return {}
+
+    def close(self, timeout: float) -> None:
+        """Leave the descriptor open: it is not ours."""
+
+
+class StdoutSink:
+    """Write decisions to standard output, and dead letters to a file or to standard error.
+
+    What is written can't be taken back, so nothing is written before the commit.
+
+    Parameters
+    ----------
+    file
+        A binary file with a descriptor; None is standard output.
+    dead_letters
+        A file to append dead letters to; None says on standard error what was wrong.
+    errors
+        Standard error, or another file for texts.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO | None = None,
+        dead_letters: Path | None = None,
+        errors: TextIO | None = None,
+    ) -> None:
+        self._descriptor = (sys.stdout.buffer if file is None else file).fileno()
+        self._errors = errors or sys.stderr
+        self._file = None if dead_letters is None else dead_letters.open("ab")
+        self._open = Outputs()
+
+    def start(self, timeout: float) -> None:
+        """Do nothing: what was written can't be taken back."""
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._open = Outputs()
+
+    def send(self, outputs: Outputs) -> None:
+        """Add outputs to the transaction."""
+        self._open.add(outputs)
+
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
+        """Write all lines.
+
+        Raises
+        ------
+        TimeoutError
+            If whoever reads the output took nothing for the whole timeout.
+        """
+        for dead_letter in self._open.dead_letters:
+            if self._file is None:
+                self._errors.write(f"line {dead_letter.record.offset + 1}: {dead_letter.error}\n")
+            else:
+                self._file.write(dead_letter_line(dead_letter))
+        if self._file is not None:
+            self._file.flush()
+        waiting = memoryview(decision_lines(self._open))
+        while waiting:
+            if not select.select([], [self._descriptor], [], timeout)[1]:
+                raise TimeoutError(f"standard output took nothing for {timeout:g} seconds")
+            # A pipe that is ready takes this much without waiting.
+            written = os.write(self._descriptor, waiting[: select.PIPE_BUF])
+            waiting = waiting[written:]
+        self._open = Outputs()
+
+    def abort(self) -> None:
+        """Drop the transaction."""
+        self._open = Outputs()
+
+    def close(self, timeout: float) -> None:
+        """Close the file of dead dead_letters."""
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,123 @@
+"""The settings: one table, three places to set them, every mistake named."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamnb import Tokenizer
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.command import run
+from streamnb_consumers.daemon.settings import PREFIX, Settings, parser, read_settings, table
+from streamnb_consumers.errors import SettingsError
+
+ROOT = Path(__file__).parents[2]
+KAFKA = ["--bootstrap-servers=localhost:9092"]
+NAMES = [field.name for field in dataclasses.fields(Settings)]
+
+
+def read(*flags: str, **environment: str) -> Settings:
+    return read_settings(parser("streamnb-sms").parse_args(flags), environment)
+
+
+def test_the_table_of_the_documents_is_that_of_the_code() -> None:
+    assert table() in (ROOT / "docs" / "consumers.md").read_text(encoding="utf-8")
+
+
+def test_defaults_pass_their_own_checks() -> None:
+    assert read() == Settings()
+    for field in dataclasses.fields(Settings):
+        assert field.metadata["read"](field.default) == field.default, field.name
+
+
+def test_file_then_environment_then_flags(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('batch = 1\ntop_words = 1\nlabels = ["no", "spam", "ham"]\npoll_seconds = 1\n')
+    settings = read(
+        "--config", str(path), "--batch", "3", STREAMNB_BATCH="2", STREAMNB_TOP_WORDS="2"
+    )
+    assert (settings.batch, settings.top_words, settings.poll_seconds) == (3, 2, 1.0)
+    assert settings.labels == ("no", "spam", "ham")
+    assert read(STREAMNB_CONFIG=str(path)).batch == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_has_a_flag_and_a_variable(name: str) -> None:
+    default = getattr(Settings(), name)
+    shown = ",".join(default) if isinstance(default, tuple) else str(default)
+    assert read(f"--{name.replace('_', '-')}={shown}") == Settings()
+    assert read(**{PREFIX + name.upper(): shown}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("flags", "place"),
+    [
+        (["--batch=x"], "--batch: batch"), (["--batch=0"], "from 1 to"),
+        (["--ham-target=2"], "ham_target must"), (["--positive=eggs"], "none of the labels"),
+        (["--log-level=LOUD"], "log_level"), (["--log-format=xml"], "log_format"),
+        (["--output=x"], "exactly once"), (["--negative=spam"], "same label"),
+        (["--config=/no/such/file"], "can't be read"), (["--poll-seconds=nan"], "poll_seconds"),
+        (["--messages-topic="], "messages_topic must"), (["--group="], "group must be a name"),
+        (["--lessons-topic=a b"], "1 to 249 letters"), (["--windows-topic=.."], "more than dots"),
+        (["--security-protocol=TLS"], "one of PLAINTEXT, SSL"), (["--http-port=x"], "http_port"),
+        (["--sasl-mechanism=GSSAPI"], "one of PLAIN, SCRAM"), (["--create-topics=-1"], "create_"),
+        ([*KAFKA, "--bootstrap-servers=host"], "host:port, .* not 'host'"),
+        ([*KAFKA, "--bootstrap-servers=a:1,b:x"], "not 'b:x'"),
+        ([*KAFKA, "--input=x"], "input and bootstrap_servers are both set"),
+        ([*KAFKA, "--dead-letters=x"], "dead_letters and bootstrap_servers"),
+        ([*KAFKA, "--decisions-topic={kind}"], "decisions_topic and messages_topic are the same"),
+        ([*KAFKA, "--tls-ca-file=x"], "nothing would be encrypted"),
+        ([*KAFKA, "--security-protocol=SSL", "--tls-key-file=x"], "without tls_cert_file"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(flags: list[str], place: str) -> None:
+    with pytest.raises(SettingsError, match=place):
+        read(*flags)
+
+
+def test_misspelled_variables_are_named_and_those_of_others_are_not() -> None:
+    with pytest.raises(SettingsError, match="STREAMNB_BOOTSTRAP_SERVERS meant"):
+        read(STREAMNB_BOOTSTRAP_SERVER="localhost:9092")
+    with pytest.raises(SettingsError, match="STREAMNB_SASL_PASSWORD meant"):
+        read(STREAMNB_SASL_PASSWORT="x")
+    others = dict.fromkeys(("DATA", "REQUIRE_DATA", "SMS_PORT_9464_TCP", "SMS_SERVICE_HOST"), "x")
+    assert read(**{PREFIX + name: value for name, value in others.items()}) == Settings()
+
+
+@pytest.mark.parametrize("text", ["batches = 1", "batch = true", "batch = 1.5", "=", "labels = 3"])
+def test_mistakes_in_files_are_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=str(path)):
+        read("--config", str(path))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("XNB", "MNB(alpha=-1)", "MNB(beta=1)", "river:MultinomialNB", "1+"),
+        "MNB(tokenizer=Tokenizer(analyzer='sentence'))",
+    ],
+)
+def test_wrong_models_are_named(model: str) -> None:
+    with pytest.raises(SettingsError, match="model: "):
+        make_filter("sms", Settings(model=model))
+
+
+def test_models_may_name_a_tokenizer() -> None:
+    text = "MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))"
+    model = make_filter("sms", Settings(model=text)).model
+    assert model.tokenizer == Tokenizer(analyzer="char_wb", ngram_range=(2, 5))
+
+
+def test_check_config(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("STREAMNB_BATCH", "7")
+    assert run("spam", ["--check-config", "--model", "CNB"]) == 0
+    shown = capsys.readouterr().out
+    assert "batch = 7" in shown
+    assert "model = 'CNB'" in shown
+    assert run("spam", ["--check-config", "--model", "XNB"]) == 2
+    assert "there is no model" in capsys.readouterr().err

@@ -1,0 +1,60 @@
+"""The demo of a filter that is killed and goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from streamnb.datasets import SyntheticSMS
+from streamnb_consumers import demo
+
+
+def test_the_demo_survives_its_kill(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STREAMNB_DATA", str(tmp_path))  # absent data: the synthetic stream
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    monkeypatch.setenv("STREAMNB_BOOTSTRAP_SERVERS", "127.0.0.1:1")  # it minds no settings of yours
+    assert demo.main(["--limit", "400", "--seed", "7"]) == 0
+    said, errors = capsys.readouterr()
+    assert errors == ""
+    assert "synthetic-sms" in said
+    assert "killed (SIGKILL) after" in said
+    assert "400 messages, 400 labels" in said
+    assert "those of a run that was not killed" in said
+
+
+def test_a_filter_that_cannot_run_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "_PROGRAM", "import sys; sys.exit('no such thing')")
+    assert demo.main(["--limit", "20"]) == 1
+    assert "no such thing" in capsys.readouterr().err
+
+
+def test_lines_are_the_same_for_a_seed_and_labels_come_late(tmp_path: Path) -> None:
+    messages = list(SyntheticSMS(500, seed=1).messages())
+    paths = [tmp_path / name for name in ("one", "two", "three")]
+    seeds = dict(zip(paths, (5, 5, 6), strict=True))
+    counts = [demo.write_lines(messages, path, seed) for path, seed in seeds.items()]
+    one, two, three = (path.read_bytes() for path in paths)
+    assert one == two != three
+    assert counts[0].messages == counts[0].labels == 500
+    assert counts[0].broken > 0
+    assert counts[0].total == one.count(b"\n")
+    seen: dict[str, int] = {}
+    delays = []
+    for line in one.splitlines():
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(fields.get("text"), str):
+            seen[fields["id"]] = len(seen)
+        elif "label" in fields:
+            delays.append(len(seen) - seen[fields["id"]])
+    assert len(delays) == 500
+    assert min(delays) >= 1
+    assert max(delays) > 100

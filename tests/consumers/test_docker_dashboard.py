@@ -1,0 +1,98 @@
+"""What Prometheus and Grafana of `docker/` are told: whom to ask, and for which metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import yaml
+
+from streamnb_consumers.daemon import metrics
+from support.docker_files import (
+    DOCKER,
+    compose,
+    dashboard,
+    filters,
+    image_environment,
+    instructions,
+    queries,
+)
+
+SERVICES = compose()["services"]
+
+
+def test_prometheus_asks_every_filter() -> None:
+    settings = yaml.safe_load((DOCKER / "prometheus.yml").read_text(encoding="utf-8"))
+    assert set(settings) == {"global", "scrape_configs"}
+    asked = {}
+    for job in settings["scrape_configs"]:
+        assert set(job) <= {"job_name", "static_configs", "metrics_path"}
+        for group in job["static_configs"]:
+            asked |= dict.fromkeys(group["targets"], group["labels"]["filter"])
+    port = image_environment()["STREAMNB_HTTP_PORT"]
+    assert asked == {f"{name}:{port}": name for name in filters()}
+    assert instructions("EXPOSE") == [port]
+    mounted = SERVICES["prometheus"]["volumes"][0].split(":")[1]
+    assert f"--config.file={mounted}" in SERVICES["prometheus"]["command"]
+
+
+def test_grafana_finds_its_source_and_its_dashboard() -> None:
+    folder = DOCKER / "grafana" / "provisioning"
+    source = yaml.safe_load((folder / "datasources" / "prometheus.yaml").read_text())
+    found = source["datasources"][0]
+    assert found["url"] == "http://prometheus:9090"
+    assert found["uid"] == found["type"] == "prometheus"
+    assert set(re.findall(r'"uid": "(\w+)"', json.dumps(dashboard()["panels"]))) == {found["uid"]}
+    provider = yaml.safe_load((folder / "dashboards" / "streamnb.yaml").read_text())
+    path = provider["providers"][0]["options"]["path"]
+    assert f"./grafana/dashboards:{path}:ro" in SERVICES["grafana"]["volumes"]
+    home = SERVICES["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert home == f"{path}/streamnb.json"
+
+
+def asked_names() -> dict[str, tuple[str, ...]]:
+    """The metrics that there are, by the names to ask for, with their labels."""
+    found = {}
+    for line in metrics.table().splitlines()[2:]:
+        name, kind, labels = (cell.strip().replace("`", "") for cell in line.split("|")[1:4])
+        suffix = "_bucket" if kind == "histogram" else ""
+        found[name + suffix] = tuple(label for label in labels.split(", ") if label)
+    return found
+
+
+def test_the_dashboard_shows_every_metric_and_no_other() -> None:
+    used = {name for query in queries() for name in re.findall(r"streamnb_\w+", query)}
+    assert used == set(asked_names())
+
+
+@pytest.mark.parametrize("query", sorted(set(queries())))
+def test_queries_are_well_formed(query: str) -> None:
+    assert query.count("(") == query.count(")")
+    assert query.count("{") == query.count("}")
+    (name,) = re.findall(r"streamnb_\w+", query)
+    known = {*asked_names()[name], "filter"} | ({"le"} if name.endswith("_bucket") else set())
+    for labels in re.findall(r"by \((.*?)\)", query):
+        assert {label.strip() for label in labels.split(",")} <= known
+    if name.endswith("_bucket"):
+        assert re.search(r"histogram_quantile\(0\.\d+, sum by \(le,", query)
+    if name.endswith(("_bucket", "_total")):
+        assert "rate(" in query
+
+
+def test_panels_lie_side_by_side() -> None:
+    panels = dashboard()["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        assert panel["title"]
+        assert panel["description"]
+        at = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(at["x"], at["x"] + at["w"])
+            for y in range(at["y"], at["y"] + at["h"])
+        }
+        assert max(x for x, _ in cells) < 24
+        assert not cells & taken, panel["title"]
+        taken |= cells

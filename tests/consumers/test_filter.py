@@ -1,0 +1,228 @@
+"""The filter: every message decided, every label learned once, state as bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from streamnb import CNB, MNB
+from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.bound import HamBound
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.options import Options
+from streamnb_consumers.filter.window import Bounds
+from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.records import Outputs, Partition, Record
+from support.filters import PLACE, handle_all, make_filter, records, stream
+
+SPAM = {"id": "a", "text": "win cash now", "label": "spam"}
+HAM = {"id": "b", "text": "see you at noon", "label": "ham"}
+
+
+def trained(**options: Any) -> Filter:
+    worker = make_filter(**options)
+    handle_all(worker, [SPAM, HAM])
+    return worker
+
+
+def learned(*events: tuple[str, str]) -> bytes:
+    model = MNB()
+    for text, label in events:
+        model.learn_one(text, label)
+    return model.to_bytes()
+
+
+def test_a_labelled_message_is_predicted_and_then_learned() -> None:
+    first, second = (
+        out.decisions[0] for out in handle_all(make_filter(), [SPAM, SPAM | {"id": "c"}])
+    )
+    assert (first.label, first.version) == (None, 0)
+    assert (second.label, second.version) == ("spam", 1)
+
+
+def test_a_decision_says_why() -> None:
+    worker = trained(top_words=2)
+    (outputs,) = handle_all(worker, [{"id": "c", "text": "cash cash at home"}])
+    (decision,) = outputs.decisions
+    plain = json.loads(json.dumps(decision.to_json()))
+    assert set(plain) == {"id", "label", "probabilities", "score", "version", "words"}
+    assert plain["label"] == "spam"
+    assert plain["words"][0]["word"] == "cash"
+    odds = worker.learner.model.joint_log_likelihood_one("cash cash at home")
+    assert plain["score"] == pytest.approx((odds["spam"] - odds["ham"]) / 4)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_a_label_by_id_joins_its_message_late_or_early(order: list[int]) -> None:
+    both = [{"id": "a", "text": SPAM["text"]}, {"id": "a", "label": "spam"}]
+    worker = make_filter()
+    outputs = handle_all(worker, [both[place] for place in order])
+    assert [len(out.training) for out in outputs] == [0, 1]
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
+
+
+def test_a_repeated_label_is_ignored() -> None:
+    worker = make_filter()
+    handle_all(worker, [SPAM, {"id": "a", "label": "spam"}, {"id": "a", "label": "spam"}, SPAM])
+    assert worker.counters["repeated"] == 3
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
+
+
+def test_a_corrected_label_unlearns_the_old_one() -> None:
+    worker = trained()
+    (outputs,) = handle_all(worker, [{"id": "a", "label": "ham"}])
+    assert (outputs.training[0].unlearn, outputs.training[0].learn) == ("spam", "ham")
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "ham"), (HAM["text"], "ham"))
+    assert worker.counters["corrected"] == 1
+
+
+def test_metrics_come_from_decisions_against_later_labels() -> None:
+    worker = trained()
+    asked = [{"id": "c", "text": "win cash"}, {"id": "d", "text": "at noon"}]
+    told = [{"id": "c", "label": "spam"}, {"id": "d", "label": "spam"}]
+    outputs = handle_all(worker, [*asked, *told])
+    assert [out.decisions[0].label for out in outputs[:2]] == ["spam", "ham"]
+    assert worker.learner.tally.counts == {
+        ("spam", "ham"): 1,
+        ("spam", "spam"): 1,
+        ("ham", "spam"): 1,
+    }
+    handle_all(worker, [{"id": "d", "label": "ham"}])
+    assert worker.learner.tally.counts == {
+        ("spam", "ham"): 1,
+        ("spam", "spam"): 1,
+        ("ham", "ham"): 1,
+    }
+
+
+def test_the_window_is_bounded_by_count_age_and_bytes() -> None:
+    messages = [{"id": f"m{n}", "text": "hello"} for n in range(50)]
+    for bounds in (Bounds(count=10), Bounds(age=9_000), Bounds(size=10 * 410)):
+        worker = make_filter(bounds=bounds)
+        handle_all(worker, messages)
+        assert len(worker.join.window(0)) == 10, bounds
+
+
+def test_a_label_without_a_message_becomes_a_dead_letter_in_the_end() -> None:
+    worker = make_filter(bounds=Bounds(count=2))
+    labels = [{"id": f"m{n}", "label": "ham"} for n in range(4)]
+    outputs = handle_all(worker, labels)
+    dead = [letter.record.offset for out in outputs for letter in out.dead_letters]
+    assert dead == [0, 1]
+    assert [letter.record.offset for letter in worker.finish().dead_letters] == [2, 3]
+    assert not worker.finish().dead_letters
+
+
+def test_memory_is_bounded_whatever_comes() -> None:
+    bounds = Bounds(count=100, size=50_000)
+    worker = make_filter(bounds=bounds)
+    for record in records([{"id": f"m{n}", "text": "x" * 1_000} for n in range(500)]):
+        worker.handle(record)
+    for record in records([{"id": f"e{n}", "label": "ham"} for n in range(500)]):
+        worker.handle(record)
+    assert worker.join.window(0).size <= bounds.size
+    assert worker.join.window(0).waiting <= 100
+
+
+def test_bad_records_become_dead_letters_and_change_nothing() -> None:
+    worker = trained()
+    before = worker.learner.model.to_bytes()
+    (outputs,) = handle_all(worker, [b"\xff\x00"])
+    (letter,) = outputs.dead_letters
+    headers = dict(letter.headers())
+    assert letter.record.value == b"\xff\x00"
+    assert (headers["topic"], headers["partition"], headers["offset"]) == (b"sms", b"0", b"0")
+    assert b"UTF-8" in headers["error"]
+    assert letter.to_json()["value"] == "/wA="
+    assert worker.learner.model.to_bytes() == before
+
+
+def test_training_events_come_back_through_a_log() -> None:
+    """Workers that fold the log of training events end with the model of the one that wrote it."""
+    writer = make_filter()
+    alone = handle_all(writer, stream(200))
+    teaching = make_filter(shared=True)
+    events = [each.to_json() for out in handle_all(teaching, stream(200)) for each in out.training]
+    assert len(events) == sum(len(out.training) for out in alone)
+    assert teaching.learner.model.classes_ == []  # type: ignore[attr-defined]
+    for _ in range(2):
+        reader = make_filter(shared=True)
+        for record in records(events, Partition("lessons", 0), role="training"):
+            assert reader.handle(record) == Outputs()
+        assert reader.learner.model.to_bytes() == writer.learner.model.to_bytes()
+
+
+def test_feedback_may_carry_the_message() -> None:
+    worker = make_filter()
+    (record,) = records([SPAM], Partition("feedback", 0), role="feedback")
+    for _ in range(2):
+        assert worker.handle(record).decisions == []
+    assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
+
+
+# --- the bound on lost ham ------------------------------------------------------------------------
+
+
+def test_the_bound_keeps_lost_ham_below_the_target() -> None:
+    bound = HamBound(0.05)
+    for n in range(1_000):
+        bound.record(n / 100, positive=False)
+    above = sum(n / 100 > bound.cut for n in range(1_000))
+    assert 30 <= above <= 50  # bins are 2 % wide
+
+
+def test_the_bound_decides() -> None:
+    free, bound = (make_filter(ham_target=target) for target in (None, 0.001))
+    lost = []
+    for worker in (free, bound):
+        outputs = handle_all(worker, stream(2_000))
+        labels = {event.id: event.learn for out in outputs for event in out.training}
+        decided = [each for out in outputs for each in out.decisions]
+        assert all(each.score is not None for each in decided[50:])
+        lost.append(sum(each.label == "spam" and labels.get(each.id) == "ham" for each in decided))
+    assert lost[1] <= lost[0]
+
+
+# --- state ----------------------------------------------------------------------------------------
+
+
+def test_state_goes_through_bytes_at_every_place() -> None:
+    whole = make_filter()
+    expected = handle_all(whole, stream(60))
+    for stop in range(0, len(expected), 7):
+        first = make_filter()
+        everything = records(stream(60))
+        outputs = [first.handle(record) for record in everything[:stop]]
+        second = make_filter()
+        state.restore(second, state.dump(first))
+        assert state.dump(second) == state.dump(first)
+        outputs += [second.handle(record) for record in everything[stop:]]
+        assert outputs == expected
+        assert state.dump(second) == state.dump(whole)
+
+
+def test_a_bad_snapshot_is_refused() -> None:
+    worker = trained()
+    data = state.dump(worker)
+    for bad in (b"", data[:-1], data[:60], data[:100] + b"x" + data[101:], b"x" * 200):
+        with pytest.raises(SnapshotError):
+            state.restore(worker, bad)
+    assert state.dump(worker) == data
+
+
+def test_a_snapshot_of_other_settings_is_refused() -> None:
+    data = state.dump(trained())
+    for model in (CNB(), MNB(alpha=0.5)):
+        with pytest.raises(SnapshotError, match="holds the model MNB"):
+            state.restore(Filter(model, Sms(), Options()), data)
+
+
+def test_offsets_are_in_the_state() -> None:
+    worker = make_filter()
+    worker.handle(Record(PLACE, 41, b"bad"))
+    other = make_filter()
+    state.restore(other, state.dump(worker))
+    assert other.offsets == {PLACE: 42}

@@ -1,0 +1,222 @@
+"""The loop: one committed decision a message and one model, whatever fails in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.loop import Limits, Loop, stopping_on_signals
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.daemon.watchdog import Watchdog
+from streamnb_consumers.errors import AbortedError, BadInputError, FencedError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from support.filters import make_filter, records, stream
+
+STREAM = stream(300)
+
+
+class CrashError(Exception):
+    """The process dies here."""
+
+
+def run(
+    log: MemoryLog, fail: Callable[[int], None] = lambda n: None, **parts: Any
+) -> tuple[Filter, Loop]:
+    worker = make_filter()
+    parts.setdefault("limits", Limits(batch=17, snapshot=0.0))
+    loop = Loop(MemorySource(log), MemorySink(log, fail), worker, **parts)
+    loop.run()
+    return worker, loop
+
+
+def undisturbed() -> tuple[MemoryLog, bytes]:
+    log = MemoryLog(records(STREAM))
+    worker, _ = run(log)
+    return log, state.dump(worker)
+
+
+def places(log: MemoryLog) -> list[tuple[object, int]]:
+    return [(each.partition, each.offset) for each in log.outputs.decisions]
+
+
+def test_each_message_gets_one_decision() -> None:
+    log, _ = undisturbed()
+    assert len(places(log)) == len(set(places(log))) == 300
+    assert log.committed[log.records[0].partition] == len(log.records)
+
+
+@pytest.mark.parametrize("snapshot", [0.0, 3.0, 1e9])
+def test_aborted_transactions_are_done_again(snapshot: float) -> None:
+    """With the last snapshot before every batch, before some, and never after the start."""
+    expected, final = undisturbed()
+    log = MemoryLog(records(STREAM))
+
+    def fail(number: int) -> None:
+        if number % 3 == 2:
+            raise AbortedError("injected")
+
+    ticks = iter(range(10**6))
+    worker, _ = run(
+        log, fail, limits=Limits(batch=17, snapshot=snapshot), clock=lambda: next(ticks)
+    )
+    assert log.outputs == expected.outputs
+    assert state.dump(worker) == final
+
+
+@pytest.mark.parametrize("crash_at", [0, 1, 5, 20])
+@pytest.mark.parametrize("every", [0.0, 30.0])
+def test_a_crash_anywhere_doubles_and_loses_nothing(
+    tmp_path: Path, crash_at: int, every: float
+) -> None:
+    expected, final = undisturbed()
+    log = MemoryLog(records(STREAM))
+    ticks = iter(range(10**6))
+    crashes = 0
+
+    def fail(number: int) -> None:
+        # Before the commit in the first life, later and later in the next ones.
+        if crashes < 4 and number == crash_at + crashes:
+            raise CrashError
+
+    while True:
+        try:
+            worker, _ = run(
+                log,
+                fail,
+                snapshots=Snapshots(tmp_path, keep=2),
+                limits=Limits(batch=11, snapshot=every),
+                clock=lambda: next(ticks),
+            )
+            break
+        except CrashError:
+            crashes += 1
+    assert crashes
+    assert log.outputs == expected.outputs
+    assert state.dump(worker) == final
+    assert len(list(tmp_path.iterdir())) <= 2
+
+
+def test_a_crash_after_the_commit_doubles_nothing(tmp_path: Path) -> None:
+    expected, final = undisturbed()
+    log = MemoryLog(records(STREAM))
+
+    class Dying(MemorySink):
+        def commit(self, offsets: Any, token: object, timeout: float) -> None:
+            super().commit(offsets, token, timeout)
+            if self._commits == 5:
+                raise CrashError
+
+    parts: dict[str, Any] = {"snapshots": Snapshots(tmp_path), "limits": Limits(batch=13)}
+    with pytest.raises(CrashError):
+        Loop(MemorySource(log), Dying(log), make_filter(), **parts).run()
+    worker, _ = run(log, **parts)
+    assert log.outputs == expected.outputs
+    assert state.dump(worker) == final
+
+
+def test_it_gives_up_after_many_aborts() -> None:
+    def fail(number: int) -> None:
+        raise AbortedError("always")
+
+    with pytest.raises(AbortedError, match="always"):
+        run(MemoryLog(records(STREAM)), fail, limits=Limits(aborts=3))
+
+
+def test_a_fenced_loop_ends_and_writes_nothing() -> None:
+    def fail(number: int) -> None:
+        raise FencedError("another worker has this one's place")
+
+    log = MemoryLog(records(STREAM))
+    with pytest.raises(FencedError):
+        run(log, fail)
+    assert log.outputs.decisions == []
+
+
+def test_the_breaker_stops_when_most_is_bad(tmp_path: Path) -> None:
+    log = MemoryLog(records([b"bad"] * 500))
+    with pytest.raises(BadInputError, match=r"50 of the last 50 records are bad .*not JSON"):
+        run(log, breaker=Breaker(0.5, 50), limits=Limits(batch=40), snapshots=Snapshots(tmp_path))
+    assert len(log.outputs.dead_letters) == 80
+    assert log.committed[log.records[0].partition] == 80
+
+
+def test_the_breaker_bears_some_bad_input() -> None:
+    log = MemoryLog(records([b"bad", {"text": "hi"}] * 300))
+    run(log, breaker=Breaker(0.8, 100))
+    assert (len(log.outputs.dead_letters), len(log.outputs.decisions)) == (300, 300)
+
+
+def test_sigterm_ends_after_the_batch_with_a_snapshot(tmp_path: Path) -> None:
+    log = MemoryLog(records(STREAM))
+
+    def fail(number: int) -> None:
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    worker = make_filter()
+    loop = Loop(
+        MemorySource(log),
+        MemorySink(log, fail),
+        worker,
+        snapshots=Snapshots(tmp_path),
+        limits=Limits(batch=10),
+    )
+    with stopping_on_signals(loop):
+        loop.run()
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert list(log.committed.values()) == [30]
+    (snapshot,) = Snapshots(tmp_path).paths()
+    assert snapshot.read_bytes() == state.dump(worker)
+
+
+def test_the_watchdog_ends_a_call_that_hangs() -> None:
+    now, ended = [0.0], []
+    watchdog = Watchdog(end=lambda: ended.append(now[0]), clock=lambda: now[0])
+    with watchdog.limit("commit", 10.0):
+        now[0] = 9.9
+        watchdog.check()
+        assert not ended
+        now[0] = 10.0
+        watchdog.check()
+    assert ended == [10.0]
+    now[0] = 100.0
+    watchdog.check()
+    assert ended == [10.0]
+
+
+def test_every_wait_of_the_loop_has_a_timeout_and_a_limit() -> None:
+    seen: list[tuple[str, float]] = []
+
+    class Watching(Watchdog):
+        def limit(self, what: str, seconds: float) -> Any:
+            seen.append((what, seconds))
+            return super().limit(what, seconds)
+
+    run(MemoryLog(records(STREAM)), watchdog=Watching())
+    assert {what for what, _ in seen} == {"start", "poll", "commit", "snapshot", "stop"}
+    assert all(0 < seconds < 600 for _, seconds in seen)
+
+
+def test_prometheus_sees_what_happened() -> None:
+    client = pytest.importorskip("prometheus_client")
+    metrics = PrometheusMetrics(clock=lambda: 1_000.0)
+    log = MemoryLog(records(STREAM))
+    worker, _ = run(log, metrics=metrics)
+    value = metrics.registry.get_sample_value
+    assert value("streamnb_records_total", {"role": "message"}) == len(STREAM)
+    decided = [value("streamnb_decisions_total", {"label": each}) for each in ("", "ham", "spam")]
+    assert sum(each or 0 for each in decided) == 300
+    assert value("streamnb_dead_letters_total") == len(log.outputs.dead_letters)
+    assert value("streamnb_windowed_accuracy") == worker.learner.tally.windowed_accuracy()
+    assert value("streamnb_snapshot_age_seconds") == 0.0
+    assert b"streamnb_batch_seconds_bucket" in client.generate_latest(metrics.registry)

@@ -1,0 +1,174 @@
+"""Workers that share their state through logs: windows and models made again from these."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from typing import Any
+
+import pytest
+
+from streamnb_consumers.errors import BadInputError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.window import Bounds
+from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.records import (
+    Change,
+    DeadLetter,
+    Decision,
+    Outputs,
+    Partition,
+    Record,
+    TrainingEvent,
+)
+from support.filters import PLACE, make_filter, records, stream
+
+TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
+LOG = Partition("windows", 0)
+
+
+def restored(changes: list[Change], generator: random.Random, **options: Any) -> Filter:
+    """A filter given the log of windows, of which some old records were compacted away."""
+    last = {change.key: at for at, change in enumerate(changes)}
+    compacted = generator.randint(0, len(changes))
+    worker = make_filter(shared=True, **options)
+    for at, (_, key, value) in enumerate(changes):
+        if at >= compacted or (last[key] == at and value is not None):
+            outputs = worker.handle(Record(LOG, at, value, key, role="window"))
+            assert outputs == Outputs()
+    return worker
+
+
+def held(worker: Filter) -> tuple[Any, Any, int]:
+    window = worker.join.window(PLACE.number)
+    plain = window.to_json()
+    return plain["seen"], plain["early"], window.size
+
+
+@pytest.mark.parametrize(
+    "bounds", [Bounds(), Bounds(count=9), Bounds(age=9_000), Bounds(size=4_000)], ids=str
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_window_is_what_its_log_says(bounds: Bounds, seed: int) -> None:
+    """Whoever is given a partition goes on as the one before would have."""
+    generator = random.Random(seed)
+    before, changes = make_filter(shared=True, bounds=bounds), []
+    values = records(stream(150, seed))
+    for at, record in enumerate(values):
+        changes += before.handle(record).changes
+        if generator.random() < 0.1:
+            after = restored(changes, generator, bounds=bounds)
+            assert held(after) == held(before)
+            same = copy.deepcopy(before)
+            for each in values[at + 1 : at + 20]:
+                assert after.handle(each) == same.handle(each)
+
+
+def test_only_what_changed_is_written() -> None:
+    worker = make_filter(shared=True)
+    (message, label, again) = records(
+        [{"id": "a", "text": "hi"}, {"id": "a", "label": "ham"}, {"id": "a", "label": "ham"}]
+    )
+    assert [len(worker.handle(each).changes) for each in (message, label, again)] == [1, 1, 0]
+
+
+def test_a_window_in_memory_writes_no_log() -> None:
+    assert all(not make_filter().handle(record).changes for record in records(stream(20)))
+
+
+def test_a_partition_that_went_away_is_forgotten() -> None:
+    worker = make_filter(shared=True)
+    worker.handle(records([{"id": "a", "text": "hi"}])[0])
+    worker.forget([0, 1])
+    assert not worker.join.windows
+
+
+def test_workers_that_read_the_same_training_events_have_the_same_state() -> None:
+    events = [each.to_json() for record in records(stream(100)) for each in _events(record)]
+    states = []
+    for start in (0, 50):
+        worker = make_filter(shared=True)
+        for record in records(stream(start)):
+            worker.handle(record)  # its own share of the messages
+        for record in records(events, Partition("lessons", 0), role="training"):
+            worker.handle(record)
+        states.append(state.dump(worker))
+    assert states[0] == states[1]
+    again = make_filter(shared=True)
+    state.restore(again, states[0])
+    assert state.dump(again) == states[0]
+    assert again.learner.tally.accuracy() is not None
+
+
+_TEACHER = make_filter()
+
+
+def _events(record: Record) -> list[TrainingEvent]:
+    return _TEACHER.handle(record).training
+
+
+@pytest.mark.parametrize("value", [b"", b"{}", b'{"id": 1}', b'{"id":1,"features":2,"learn":3}'])
+def test_a_bad_training_event_stays_in_its_log(
+    value: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    (record,) = records([value], Partition("lessons", 0), role="training")
+    worker = make_filter(shared=True)
+    assert worker.handle(record) == Outputs()
+    assert worker.counters["bad_log"] == 1
+    assert worker.offsets == {record.partition: 1}
+    assert "passed over" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(b"", b"{}"), (b"x:a", b"{}"), (b"m:a", b"{"), (b"l:a", b"[]")]
+)
+def test_a_bad_change_stays_in_its_log(key: bytes, value: bytes) -> None:
+    worker = make_filter(shared=True)
+    assert worker.handle(Record(LOG, 0, value, key, role="window")) == Outputs()
+    assert worker.counters["bad_log"] == 1
+
+
+# --- what is written -----------------------------------------------------------------------------
+
+
+def test_each_output_has_its_topic() -> None:
+    place = Partition("sms", 1)
+    letter = DeadLetter(Record(place, 7, b"\xff", b"k", (("h", b"1"),)), "not UTF-8")
+    outputs = Outputs(
+        [Decision("a", "spam", {"spam": 1.0}, 2.0, 3, place, 5)],
+        [TrainingEvent("a", "hi", "ham", "spam", 2.0, "spam", 1.5)],
+        [letter],
+        [Change(1, b"m:a", None)],
+    )
+    decision, event, change, dead = encode(outputs, TOPICS, 1_000)
+    assert (decision.topic, decision.key) == ("decisions", b"a")
+    assert json.loads(decision.value or b"")["label"] == "spam"
+    assert (event.topic, event.key) == ("lessons", b"a")
+    assert (change.topic, change.partition, change.value) == ("windows", 1, None)
+    assert (dead.topic, dead.key, dead.value) == ("dead", b"k", b"\xff")
+    assert dict(dead.headers)["offset"] == b"7"
+    assert dict(dead.headers)["h"] == b"1"
+
+
+def test_a_dead_letter_that_is_too_large_is_cut() -> None:
+    letter = DeadLetter(Record(PLACE, 0, b"x" * 2_000), "too long")
+    (written,) = encode(Outputs(dead_letters=[letter]), TOPICS, 1_000)
+    assert written.size <= 1_000
+    assert dict(written.headers)["truncated"] == b"2000"
+    assert (written.value or b"").startswith(b"xxx")
+
+
+def test_a_dead_letter_without_value_and_key_can_be_written() -> None:
+    (written,) = encode(
+        Outputs(dead_letters=[DeadLetter(Record(PLACE, 0, None), "null")]), TOPICS, 999
+    )
+    assert written.key is not None
+
+
+def test_a_training_event_that_is_too_large_stops_the_filter() -> None:
+    outputs = Outputs(training=[TrainingEvent("a", "x" * 2_000, "ham")])
+    with pytest.raises(BadInputError, match=r"max\.message\.bytes"):
+        list(encode(outputs, TOPICS, 1_000))

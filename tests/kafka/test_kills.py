@@ -1,0 +1,144 @@
+"""Whatever is killed, and when: one decision a message, each label learned once, the same model."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from support.broker import Broker
+from support.scene import (
+    Message,
+    Scene,
+    check_outputs,
+    expected_model,
+    expected_training,
+    sms,
+)
+
+MNB = "MNB(alpha=0.1, unseen='skip')"
+
+
+def run_kills(broker: Broker, folder: Path, model: str, kills: int, seed: int) -> None:
+    """Kill one worker again and again at random moments while the stream flows."""
+    messages, generator = sms(20_000), random.Random(seed)
+    with Scene(broker, folder, model=model) as scene:
+        worker, senders = scene.worker("a", instance_id="a"), []
+        for sender in scene.feed(messages, pieces=kills + 1, seconds=0.5 * kills):
+            senders.append(sender)
+            if len(senders) > kills:
+                break
+            if generator.random() < 0.7:  # else it may still be starting
+                worker.wait_until_ready()
+            time.sleep(generator.uniform(0.0, 1.0))
+            worker.kill()
+            worker = scene.worker("a", instance_id="a")
+        finish(scene, messages, senders)
+        worker.wait_learned(len(expected_training(messages)))
+        assert worker.stop() == 0, worker.text()[-3000:]
+        check_outputs(scene, messages, ordered=True)
+        found = worker.filter()
+        assert found.learner.learned == len(expected_training(messages))
+        assert found.learner.model.to_bytes() == expected_model(scene, messages)
+
+
+def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread]) -> None:
+    """Wait until all was sent and all of it was handled."""
+    for sender in senders:
+        sender.join(120)
+        assert not sender.is_alive()
+    scene.wait_until_done(len(messages), len(expected_training(messages)), seconds=300)
+
+
+@pytest.mark.parametrize("model", [MNB, "HMNB()"])
+def test_kill_9(broker: Broker, tmp_path: Path, model: str) -> None:
+    run_kills(broker, tmp_path, model, kills=5, seed=1)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("model", [MNB, "HMNB()"])
+def test_kill_9_again_and_again(broker: Broker, tmp_path: Path, model: str) -> None:
+    run_kills(broker, tmp_path, model, kills=50, seed=2)
+
+
+def test_the_broker_dies(own_broker: Broker, tmp_path: Path) -> None:
+    messages, generator = sms(20_000), random.Random(3)
+    # A transaction that outlasts its time while the broker is away would end the worker (status 3),
+    # and on a busy machine the broker is away for more than 10 s.
+    with Scene(own_broker, tmp_path, model="HMNB()", transaction_seconds=60) as scene:
+        worker, senders = scene.worker("a", instance_id="a"), []
+        for sender in scene.feed(messages, pieces=6, seconds=3.0):
+            senders.append(sender)
+            worker.wait_until_ready()
+            if len(senders) < 6:
+                time.sleep(generator.uniform(0.0, 1.0))
+                own_broker.restart()
+        finish(scene, messages, senders)
+        worker.wait_learned(len(expected_training(messages)))
+        assert worker.stop() == 0, worker.text()[-3000:]
+        check_outputs(scene, messages, ordered=True)
+        assert worker.filter().learner.model.to_bytes() == expected_model(scene, messages)
+
+
+def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
+    """Three workers share four partitions; two of them come and go, in order or killed."""
+    messages, generator = sms(20_000), random.Random(4)
+    with Scene(broker, tmp_path, partitions=4, model=MNB) as scene:
+        workers, senders = {"a": scene.worker("a", instance_id="a")}, []
+        for name, sender in zip("bcbcbc", scene.feed(messages, pieces=6, seconds=3.0), strict=True):
+            senders.append(sender)
+            if name in workers:
+                worker = workers.pop(name)
+                if generator.random() < 0.5:
+                    assert worker.stop() == 0, worker.text()[-3000:]
+                else:
+                    worker.kill()
+            else:
+                workers[name] = scene.worker(name)
+                workers[name].wait_until_ready()
+            time.sleep(generator.uniform(0.0, 1.0))
+        finish(scene, messages, senders)
+        for name in "abc":
+            if name not in workers:
+                workers[name] = scene.worker(name)
+        for worker in workers.values():
+            worker.wait_learned(len(expected_training(messages)))
+            assert worker.stop() == 0, worker.text()[-3000:]
+        check_outputs(scene, messages, ordered=False)
+        models = {worker.filter().learner.model.to_bytes() for worker in workers.values()}
+        assert models == {expected_model(scene, messages)}
+
+
+def test_a_worker_that_stood_still_is_refused(broker: Broker, tmp_path: Path) -> None:
+    """Stopped past its session, then continued: others have its share, and it must not write."""
+    messages = sms(12_000)
+    with Scene(
+        broker, tmp_path, partitions=2, model=MNB, session_seconds=3, transaction_seconds=4
+    ) as scene:
+        frozen, other, senders = scene.worker("a"), None, []
+        for sender in scene.feed(messages, pieces=4, seconds=4.0):
+            senders.append(sender)
+            if frozen.process.poll() is not None:
+                continue
+            frozen.wait_until_ready()
+            time.sleep(0.3)
+            frozen.signal(signal.SIGSTOP)
+            other = other or scene.worker("b")
+            other.wait_until_ready()
+            time.sleep(6.0)  # past its session and its transaction
+            frozen.signal(signal.SIGCONT)
+            time.sleep(1.0)
+        assert other is not None
+        finish(scene, messages, senders)
+        check_outputs(scene, messages, ordered=False)
+        if frozen.process.poll() is None:
+            assert frozen.stop() == 0, frozen.text()[-3000:]
+        assert frozen.process.returncode in (0, 3)
+        other.wait_learned(len(expected_training(messages)))
+        assert other.stop() == 0, other.text()[-3000:]
+        assert other.filter().learner.model.to_bytes() == expected_model(scene, messages)

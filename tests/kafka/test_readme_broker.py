@@ -1,0 +1,118 @@
+"""The README's filter on one's own broker, as a reader would start it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from support.broker import Broker
+
+RUN_SECONDS = 150.0  # five seconds on an idle machine
+README = Path(__file__).parents[2] / "README.md"
+
+# Apache Kafka's console tools are not among the jars of the tests: what is used of them, by flags.
+PRODUCER = """\
+import argparse, sys, time
+import kafka
+parser = argparse.ArgumentParser()
+for flag in ("--bootstrap-server", "--topic"):
+    parser.add_argument(flag, required=True)
+flags = parser.parse_args()
+producer = kafka.KafkaProducer(bootstrap_servers=flags.bootstrap_server)
+end = time.monotonic() + 30
+while time.monotonic() < end:
+    try:
+        if producer.partitions_for(flags.topic):
+            break
+    except kafka.errors.KafkaError:
+        time.sleep(0.2)
+for line in sys.stdin.buffer.read().splitlines():
+    producer.send(flags.topic, line).get(30)
+producer.close()
+"""
+CONSUMER = """\
+import argparse
+import kafka
+parser = argparse.ArgumentParser()
+for flag in ("--bootstrap-server", "--topic", "--isolation-level"):
+    parser.add_argument(flag, required=True)
+parser.add_argument("--from-beginning", action="store_true")
+parser.add_argument("--max-messages", type=int)
+flags = parser.parse_args()
+consumer = kafka.KafkaConsumer(
+    flags.topic,
+    bootstrap_servers=flags.bootstrap_server,
+    isolation_level=flags.isolation_level,
+    auto_offset_reset="earliest" if flags.from_beginning else "latest",
+    consumer_timeout_ms=30_000,
+)
+for number, record in enumerate(consumer, 1):
+    print(record.value.decode(), flush=True)
+    if number == flags.max_messages:
+        break
+"""
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder of programs for the path."""
+    for name, source in (("producer", PRODUCER), ("consumer", CONSUMER)):
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+        path = tmp_path / f"kafka-console-{name}.sh"
+        command = f'exec "{sys.executable}" -W ignore "{tmp_path / name}.py" "$@"'
+        path.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
+        path.chmod(0o755)
+    return tmp_path
+
+
+def test_the_readmes_lines_run(own_broker: Broker, tools: Path) -> None:
+    text = README.read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```sh\n([^`]*BOOTSTRAP_SERVERS.*?)^```", text, re.M | re.S)
+    lines = block.replace("localhost:9092", own_broker.bootstrap).splitlines()
+    assert "venv" in lines[0]
+    assert lines[1] == "pip install '.[consumers,kafka]'"
+    # Then what the text below says: those that come after know of it.
+    shown = "\n".join(lines[4:])
+    more = [
+        shown.replace("1", str(number), 1)
+        .replace("messages 1", f"messages {number}")
+        .replace(*other)
+        for number, other in (
+            (2, ('"WIN cash now", "label": "spam"', '"see you at noon", "label": "ham"')),
+            (3, ('"WIN cash now", "label": "spam"', '"win cash"')),
+        )
+    ]
+    script = "\n".join([*lines[2:], *more, "kill -TERM $!", "wait $!", "echo status $?"])
+    path = os.pathsep.join([str(tools), sysconfig.get_path("scripts"), os.environ["PATH"]])
+    clean = {name: value for name, value in os.environ.items() if "STREAMNB_" not in name}
+    process = subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=tools,
+        env=clean | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, errors = process.communicate(timeout=RUN_SECONDS)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # whatever is left of the lines
+    *decisions, status = said.splitlines()
+    assert status == "status 0", errors
+    found = [json.loads(line) for line in decisions]
+    assert [each["id"] for each in found] == ["1", "1", "2", "1", "2", "3"]
+    assert found[0]["label"] is None
+    assert found[-1]["label"] == "spam"
+    assert found[-1]["version"] == 2
+    assert list((tools / "sms-snapshots").iterdir())

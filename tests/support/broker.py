@@ -1,0 +1,474 @@
+"""A real Apache Kafka broker (KRaft, one node) for tests.
+
+How a test uses it, after `from support.broker import Broker`:
+
+- the fixture `broker` is one broker for the whole pytest session (xdist's workers share it; about
+  2 s to start, 210 MB). Tests share it, so they take names of their own:
+  `topic = broker.topic("messages", partitions=2)` makes `messages-<random>`, and
+  `broker.unique("group")` makes a name for a group or a transactional id;
+- the fixture `own_broker` is a broker for one test, which may `kill()` (SIGKILL), `stop()`
+  (SIGTERM), `start()` and `restart()` it: same ports, same log. `own_broker.pause()` and
+  `own_broker.resume()` are SIGSTOP and SIGCONT;
+- `broker.bootstrap` is what clients connect to; `broker.create_topics({"name": 3},
+  {"cleanup.policy": "compact"})` makes topics by exact name; `broker.read_all(topic)` returns
+  every committed record, partition after partition (`read_committed=False`: aborted and pending
+  ones too).
+
+`KAFKA_BOOTSTRAP_SERVERS` names another broker to use instead of `broker`. Without Java or Maven
+the tests skip with a reason, or fail where STREAMNB_REQUIRE_DATA=1. Maven puts the jars once
+(4 s, 44 MB) into `$XDG_CACHE_HOME/streamnb/kafka-<hash of the pom>`, by default below `~/.cache`.
+
+Outside pytest: `python tests/support/broker.py` starts one, prints its address and serves until
+Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+POM = Path(__file__).parent / "kafka-broker" / "pom.xml"
+START_SECONDS = 60.0  # 1.4 s on an idle machine; CI may be busy with other builds
+STOP_SECONDS = 15.0  # a clean stop takes about 1 s
+RESOLVE_SECONDS = 600.0  # 4 s with a near mirror; a slow network may take minutes
+READ_SECONDS = 60.0  # bounds read_all(): it waits for transactions that are still open
+JAVA_OPTIONS = ("-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+# Short time-outs bring a killed broker back in 2.4 s instead of 11.5 s, and small internal topics
+# and a small cleaner buffer save 120 MB and a second.
+PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+log.dirs={log}
+auto.create.topics.enable=false
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+broker.session.timeout.ms=1000
+broker.heartbeat.interval.ms=200
+transaction.abort.timed.out.transaction.cleanup.interval.ms=500
+log.cleaner.dedupe.buffer.size=2097152
+"""
+
+# Ends the broker ($2) and removes its folder ($1) when one of the processes that want it ($3 …) is
+# gone, however it went. Ends itself with the broker.
+GUARD = """\
+folder=$1 broker=$2
+shift 2
+while kill -0 "$broker" 2>/dev/null; do
+    for owner; do
+        if ! kill -0 "$owner" 2>/dev/null; then
+            kill -9 "$broker"
+            sleep 0.2
+            rm -rf "$folder"
+            exit
+        fi
+    done
+    sleep 0.5
+done
+"""
+
+
+class BrokerUnavailableError(RuntimeError):
+    """No broker can be run here."""
+
+
+def _free_ports(count: int) -> list[int]:
+    """Free ports below those that the system hands out to clients.
+
+    On a port of that range, a client that tries to reach a broker that is down can be given the
+    broker's own port, and connect to itself.
+    """
+    ports: list[int] = []
+    for port in random.SystemRandom().sample(range(15_000, 32_000), 500):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise BrokerUnavailableError("no free port between 15000 and 32000")
+
+
+def _kafka() -> Any:
+    """kafka-python, imported when it is needed; its modules import deprecated ones."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import kafka
+
+    return kafka
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def jars() -> Path:
+    """Return the folder with Kafka's jars; Maven fills it the first time."""
+    for program in ("java", "mvn"):
+        if shutil.which(program) is None:
+            raise BrokerUnavailableError(f"the Kafka broker for tests needs {program}, not found")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamnb"
+    folder = cache / f"kafka-{hashlib.sha256(POM.read_bytes()).hexdigest()[:16]}"
+    if folder.is_dir():
+        return folder
+    with _locked(folder.with_suffix(".lock")):
+        if folder.is_dir():
+            return folder
+        unfinished = Path(tempfile.mkdtemp(dir=cache, prefix=f"{folder.name}."))
+        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
+        command += ["-DincludeScope=runtime", f"-DoutputDirectory={unfinished}"]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False
+            )
+            if done.returncode != 0:
+                tail = (done.stdout + done.stderr)[-2000:]
+                raise BrokerUnavailableError(f"{' '.join(command)} failed:\n{tail}")
+            unfinished.rename(folder)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
+
+
+class Broker:
+    """One broker: its process, ports and folder; or a running one, known by its address only.
+
+    Parameters
+    ----------
+    bootstrap
+        Address of a broker that someone else runs; None to run one.
+    owners
+        The processes of which each one's end also ends the broker; by default this one.
+    folder
+        Where it lives; by default a new temporary folder.
+    properties
+        Further lines of the broker's configuration, or other values of those above.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str | None = None,
+        owners: Sequence[int] = (),
+        folder: Path | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        self._owners = list(owners) or [os.getpid()]
+        self._properties = dict(properties or {})
+        self._process: subprocess.Popen[bytes] | None = None
+        self.folder: Path | None = None
+        if bootstrap is not None:
+            self.bootstrap = bootstrap
+        else:
+            self._make_folder(folder)
+
+    def _make_folder(self, folder: Path | None) -> None:
+        self._classpath = f"{jars()}/*"
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="streamnb-kafka-"))
+        self.folder = folder
+        self.folder.mkdir(exist_ok=True)
+        self.port, controller = _free_ports(2)
+        self.bootstrap = f"127.0.0.1:{self.port}"
+        text = PROPERTIES.format(port=self.port, controller=controller, log=self.folder / "log")
+        text += "".join(f"{name}={value}\n" for name, value in self._properties.items())
+        (self.folder / "server.properties").write_text(text)
+        # It must not begin with "-": the tool would take it for an option.
+        identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
+        try:
+            done = subprocess.run(
+                [
+                    *("java", "-cp", self._classpath, *JAVA_OPTIONS, "kafka.tools.StorageTool"),
+                    *("format", "-t", identity, "-c", str(self.folder / "server.properties")),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=START_SECONDS,
+                check=False,
+            )
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        if done.returncode != 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise BrokerUnavailableError(f"formatting failed:\n{done.stdout}{done.stderr}")
+
+    @property
+    def pid(self) -> int | None:
+        """The running broker's process, or None."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def start(self) -> None:
+        """Start it and wait until it listens; its log and ports are those it had before."""
+        if self.folder is None:
+            raise RuntimeError("this broker is not ours to start, stop or kill")
+        if self.pid is not None:
+            return
+        with (self.folder / "output.txt").open("ab") as output:
+            self._process = subprocess.Popen(
+                [
+                    *("java", "-cp", self._classpath, *JAVA_OPTIONS, "kafka.Kafka"),
+                    str(self.folder / "server.properties"),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C in the terminal is for pytest alone
+            )
+        subprocess.Popen(
+            [
+                *("sh", "-c", GUARD, "guard", str(self.folder), str(self._process.pid)),
+                *(str(owner) for owner in self._owners),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()
+                return
+            time.sleep(0.05)
+        self.kill()
+        tail = (self.folder / "output.txt").read_text(errors="replace")[-4000:]
+        raise BrokerUnavailableError(f"the broker did not open port {self.port}:\n{tail}")
+
+    def _end(self, number: signal.Signals, seconds: float) -> None:
+        if self.folder is None:
+            raise RuntimeError("this broker is not ours to start, stop or kill")
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(number)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(seconds)
+
+    def stop(self) -> None:
+        """Stop it cleanly (SIGTERM)."""
+        self._end(signal.SIGTERM, STOP_SECONDS)
+
+    def kill(self) -> None:
+        """Kill it (SIGKILL): what it had not written is lost."""
+        self._end(signal.SIGKILL, STOP_SECONDS)
+
+    def restart(self, pause: float = 0.0) -> None:
+        """Kill it and start it again after so many seconds."""
+        self.kill()
+        time.sleep(pause)
+        self.start()
+
+    def pause(self) -> None:
+        """Stop the process where it is (SIGSTOP): connections stay open and nothing answers."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a paused process go on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """Kill it and remove its folder."""
+        if self.folder is not None:
+            self.kill()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # What tests ask of it.
+
+    def unique(self, name: str) -> str:
+        """A name that no other test has."""
+        return f"{name}-{uuid.uuid4().hex[:12]}"
+
+    def topic(
+        self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
+    ) -> str:
+        """Create a topic with a name that no other test has, and return the name."""
+        topic = self.unique(name)
+        self.create_topics({topic: partitions}, configs)
+        return topic
+
+    def create_topics(
+        self, topics: Mapping[str, int], configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Create topics, and wait until each partition has its leader."""
+        admin = _kafka().KafkaAdminClient(bootstrap_servers=self.bootstrap)
+        try:
+            admin.create_topics(
+                {
+                    name: {
+                        "num_partitions": partitions,
+                        "replication_factor": 1,
+                        "configs": dict(configs or {}),
+                    }
+                    for name, partitions in topics.items()
+                },
+                wait_for_metadata=True,
+            )
+        finally:
+            admin.close()
+
+    def read_all(
+        self, topic: str, read_committed: bool = True, seconds: float = READ_SECONDS
+    ) -> list[Any]:
+        """Every record up to the log's end, partition after partition (kafka-python's records).
+
+        With `read_committed` it waits for the markers of transactions that are open at the call.
+        """
+        kafka = _kafka()
+        isolation = "read_committed" if read_committed else "read_uncommitted"
+        end = kafka.KafkaConsumer(bootstrap_servers=self.bootstrap)
+        reader = kafka.KafkaConsumer(
+            bootstrap_servers=self.bootstrap,
+            isolation_level=isolation,
+            auto_offset_reset="earliest",
+        )
+        records: list[Any] = []
+        try:
+            numbers = sorted(end.partitions_for_topic(topic) or ())
+            places = [kafka.TopicPartition(topic, number) for number in numbers]
+            ends = end.end_offsets(places)
+            reader.assign(places)
+            reader.seek_to_beginning(*places)
+            deadline = time.monotonic() + seconds
+            while any(reader.position(place) < ends[place] for place in places):
+                if time.monotonic() > deadline:
+                    reached = {place: reader.position(place) for place in places}
+                    raise TimeoutError(f"{topic} read to {reached} of {ends} in {seconds} s")
+                for batch in reader.poll(timeout_ms=100).values():
+                    records += batch
+        finally:
+            end.close()
+            reader.close()
+        records.sort(key=lambda record: (record.partition, record.offset))
+        return [
+            record
+            for record in records
+            if record.offset < ends[kafka.TopicPartition(topic, record.partition)]
+        ]
+
+
+def _unavailable(reason: str) -> None:
+    if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
+        pytest.fail(f"STREAMNB_REQUIRE_DATA=1, and {reason}")
+    pytest.skip(reason)
+
+
+def _check_client() -> None:
+    try:
+        _kafka()
+    except ImportError:
+        _unavailable("kafka-python is not installed (pip install 'streamnb[kafka]')")
+
+
+def _controller() -> int:
+    """The process that ends when the whole test run ends: the parent of xdist's workers."""
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+
+
+def _shared() -> Iterator[Broker]:
+    """One broker for all workers of a test run: the first starts it, the last one out stops it."""
+    folder = Path(tempfile.gettempdir()) / f"streamnb-kafka-of-{_controller()}"
+    lock, note = folder.with_name(f"streamnb-kafka-{os.getuid()}.lock"), folder / "broker.json"
+    with _locked(lock):
+        if note.exists():
+            known = json.loads(note.read_text())
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            started = Broker(owners=[_controller()], folder=folder)
+            started.start()
+            known = {"bootstrap": started.bootstrap, "pid": started.pid, "users": 0}
+        note.write_text(json.dumps(known | {"users": known["users"] + 1}))
+    yield Broker(bootstrap=known["bootstrap"])
+    with _locked(lock):
+        known = json.loads(note.read_text())
+        note.write_text(json.dumps(known | {"users": known["users"] - 1}))
+        if known["users"] == 1:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(known["pid"], signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    """The broker that the whole test run shares."""
+    _check_client()
+    given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if given:
+        yield Broker(bootstrap=given)
+        return
+    try:
+        yield from _shared()
+    except BrokerUnavailableError as error:
+        _unavailable(str(error))
+
+
+@pytest.fixture
+def own_broker() -> Iterator[Broker]:
+    """A broker that one test has for itself and may kill."""
+    _check_client()
+    if os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
+        pytest.skip("KAFKA_BOOTSTRAP_SERVERS names a broker that tests must not kill")
+    try:
+        own = Broker(owners=[os.getpid(), _controller()])
+        atexit.register(own.close)
+        own.start()
+    except BrokerUnavailableError as error:
+        _unavailable(str(error))
+    try:
+        yield own
+    finally:
+        own.close()
+        atexit.unregister(own.close)
+
+
+if __name__ == "__main__":
+    running = Broker()
+    try:
+        running.start()
+        print(running.bootstrap, flush=True)
+        signal.pause()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        running.close()

@@ -1,0 +1,76 @@
+"""Messages of our own and filters over them, for the tests of the consumers."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from typing import Any
+
+from streamnb import MNB
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.options import Options
+from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.records import Partition, Record, Role
+
+PLACE = Partition("sms", 0)
+WORDS = {
+    "spam": ["win", "cash", "prize", "free", "claim", "now", "call", "urgent", "offer", "text"],
+    "ham": ["see", "you", "at", "noon", "home", "dinner", "love", "thanks", "later", "meeting"],
+}
+
+
+def records(
+    values: Iterable[Any], place: Partition = PLACE, role: Role = "message"
+) -> list[Record]:
+    """Values (JSON objects, or bytes as they are) as the records of one partition."""
+    return [
+        Record(
+            place,
+            offset,
+            value if isinstance(value, bytes) else json.dumps(value).encode(),
+            timestamp=1_000 * offset,
+            role=role,
+        )
+        for offset, value in enumerate(values)
+    ]
+
+
+def text(label: str, generator: random.Random) -> str:
+    other = generator.choice(WORDS["ham" if label == "spam" else "spam"])
+    return " ".join([*generator.choices(WORDS[label], k=5), other])
+
+
+def stream(n: int, seed: int = 1) -> list[Any]:
+    """A stream with labels at once, late, repeated, corrected and early, and with bad lines."""
+    generator = random.Random(seed)
+    values: list[Any] = []
+    late: list[dict[str, str]] = []
+    for number in range(n):
+        label = generator.choice(["ham", "spam"])
+        message = {"id": f"m{number}", "text": text(label, generator)}
+        kind = number % 7
+        if kind == 0:
+            values.append(message | {"label": label})
+        elif kind == 1:
+            values += [{"id": message["id"], "label": label}, message]
+        elif kind == 2:
+            values += [message, b"\xff not json", {"id": message["id"], "label": label}]
+        elif kind == 3:
+            wrong = "ham" if label == "spam" else "spam"
+            values.append(message | {"label": wrong})
+            late.append({"id": message["id"], "label": label})
+        else:
+            values.append(message)
+            late += [{"id": message["id"], "label": label}] * generator.randint(0, 2)
+        if len(late) > 5:
+            values.append(late.pop(generator.randrange(len(late))))
+    return values + late
+
+
+def make_filter(**options: Any) -> Filter:
+    return Filter(MNB(), Sms(labels=("ham", "spam")), Options(**options))
+
+
+def handle_all(worker: Filter, values: Iterable[Any]) -> list[Any]:
+    return [worker.handle(record) for record in records(values)]

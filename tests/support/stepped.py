@@ -1,0 +1,149 @@
+"""A worker of a filter in this process, on a real broker, that moves only when it is told to."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.loop import Limits, Loop
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.kafka.client_errors import kafka
+from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.opening import open_kafka
+from streamnb_consumers.kafka.topics import create_topics
+from support.broker import Broker
+
+SESSION = 2.0  # seconds
+LIMIT = 30.0  # seconds: for what takes one on an idle machine
+
+
+class Stage:
+    """Topics that no other test has, messages into them, and workers over them."""
+
+    def __init__(self, broker: Broker, partitions: int) -> None:
+        self.broker, self.partitions = broker, partitions
+        self.group = broker.unique("stepped")
+        parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
+        self.topics = Topics(*(self.group + part for part in parts))
+        create_topics(self._cluster("topics"), self.topics.layouts(partitions))
+        self.sent: list[str] = []
+        self.workers: list[SteppedWorker] = []
+
+    def _cluster(self, name: str) -> Cluster:
+        return Cluster(
+            self.broker.bootstrap,
+            self.group,
+            None,
+            f"{self.group}-{name}",
+            session_seconds=SESSION,
+            transaction_seconds=10.0,
+            named=False,
+        )
+
+    def worker(self, name: str, batch: int = 50) -> SteppedWorker:
+        """Return a worker that is started and has not polled."""
+        self.workers.append(SteppedWorker(self, self._cluster(name), batch))
+        return self.workers[-1]
+
+    def send(self, count: int) -> None:
+        """Send so many messages to each partition."""
+        producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap, linger_ms=5)
+        for number in range(self.partitions):
+            for _ in range(count):
+                name = f"m{len(self.sent)}"
+                self.sent.append(name)
+                value = json.dumps({"id": name, "text": "win cash now"}).encode()
+                producer.send(self.topics.messages, value, name.encode(), partition=number)
+        producer.flush()
+        producer.close()
+
+    def decisions(self) -> Counter[str]:
+        """Return how often each message was decided on."""
+        return Counter(
+            json.loads(each.value)["id"] for each in self.broker.read_all(self.topics.decisions)
+        )
+
+    def twice(self) -> int:
+        """Return how many messages were decided on more than once."""
+        return sum(count > 1 for count in self.decisions().values())
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self.workers:
+            worker.close()
+
+
+class SteppedWorker:
+    """The daemon's own source, sink, filter and loop."""
+
+    def __init__(self, stage: Stage, cluster: Cluster, batch: int) -> None:
+        self.stage, self._closed = stage, False
+        source, sink = open_kafka(cluster, stage.topics, 10.0)
+        worker = make_filter("sms", Settings(bootstrap_servers=stage.broker.bootstrap))
+        limits = Limits(batch=batch, poll=0.0, commit=10.0, aborts=1000, pause=0.01)
+        self.loop = Loop(source, sink, worker, limits=limits)
+        self.loop._load()
+        self.loop._start()
+
+    @property
+    def consumer(self) -> Any:
+        """The consumer that is a member of the group."""
+        return self.loop.source._group  # type: ignore[attr-defined]
+
+    @property
+    def coordinator(self) -> Any:
+        """What speaks to the group's coordinator for it."""
+        return self.consumer._coordinator
+
+    def step(self, seconds: float = 0.0) -> None:
+        """Poll once, for so long, and commit what came; go back to what was committed on errors."""
+        self.loop.limits = dataclasses.replace(self.loop.limits, poll=seconds)
+        try:
+            self.loop._step()
+        except AbortedError as error:
+            self.loop._recover(error)
+            self.loop._start()
+
+    def stall(self) -> None:
+        """Send no more heartbeats, as a process that stands still."""
+        self.coordinator._disable_heartbeat()
+
+    def wake(self) -> None:
+        """Send heartbeats again."""
+        self.coordinator._enable_heartbeat()
+
+    def runs(self) -> set[int]:
+        """Return the partitions that it would read messages of."""
+        return {
+            place.partition
+            for place in self.consumer.assignment()
+            if place not in self.consumer.paused()
+        }
+
+    def close(self) -> None:
+        """Leave the group."""
+        if not self._closed:
+            self._closed = True
+            self.loop._close()
+
+
+def until(condition: Callable[[], Any], *steps: Callable[[], Any], seconds: float = LIMIT) -> None:
+    """Take steps, one after the other, until a condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        for step in steps:
+            step()
+        if not steps:
+            time.sleep(0.01)
+
+
+def total(workers: Iterable[SteppedWorker]) -> int:
+    """Return how many decisions workers have committed."""
+    return sum(worker.loop.metrics.decisions for worker in workers)
