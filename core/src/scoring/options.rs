@@ -230,7 +230,7 @@ impl Options {
         scoring.weights = match words {
             Some(WordWeights::ChiSquare) => ScoreWeights::ChiSquare,
             Some(WordWeights::Fitted) => ScoreWeights::Fitted,
-            Some(WordWeights::Multiplied) if !independent => ScoreWeights::Exponents,
+            Some(WordWeights::Multiplied) if !independent => ScoreWeights::Words,
             Some(WordWeights::Multiplied) | None => ScoreWeights::Uniform,
         };
         if independent && (self.instance_weights || words == Some(WordWeights::Multiplied)) {
@@ -331,7 +331,7 @@ mod tests {
             (matches!(estimate, Estimate::Weighted), weights)
         };
         assert_eq!(weighted(None, "multiplied"), (true, ScoreWeights::Uniform));
-        assert_eq!(weighted(Some("packaged"), "multiplied"), (false, ScoreWeights::Exponents));
+        assert_eq!(weighted(Some("packaged"), "multiplied"), (false, ScoreWeights::Words));
         for hidden in [None, Some("estimators")] {
             assert_eq!(weighted(hidden, "fitted"), (false, ScoreWeights::Fitted));
             assert_eq!(weighted(hidden, "chi-square"), (false, ScoreWeights::ChiSquare));

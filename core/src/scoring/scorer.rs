@@ -31,7 +31,7 @@ pub enum ScoreWeights {
     /// All the same.
     Uniform,
     /// The store's weights of words: the messages that contain a parent are counted without any.
-    Exponents,
+    Words,
     /// The store's fitted weights.
     Fitted,
     /// P(w|c) is multiplied by the ratio R_wc of the word and the class.
@@ -109,7 +109,7 @@ impl Scoring {
                     class.prior_complement *= scale;
                 }
             }
-            ScoreWeights::Uniform | ScoreWeights::Exponents => {}
+            ScoreWeights::Uniform | ScoreWeights::Words => {}
         }
     }
 
@@ -117,7 +117,7 @@ impl Scoring {
     /// the score. A word of weight 0 is no parent either.
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
         match self.weights {
-            ScoreWeights::Exponents => {
+            ScoreWeights::Words => {
                 if let Some(weights) = store.statistic::<Weights>() {
                     bag.weigh(|word| weights.of_word(word), weights.unseen);
                 }

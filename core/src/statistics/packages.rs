@@ -42,7 +42,7 @@ impl Packages {
         for member in members {
             let Member { low, high, information } = member;
             if low >= high || !(information > 0.0 && information.is_finite()) {
-                return Err(Error::Invalid("the bags have a pair that is none".into()));
+                return Err(Error::Invalid("the packages have a pair that is none".into()));
             }
             if let Err(slot) = packages.find(low, high) {
                 packages.slots[slot] = member;
