@@ -28,7 +28,10 @@ def on_two_classes(name: str = "MNB", **parameters: Any) -> Any:
     return model
 
 
-@pytest.mark.parametrize("threshold", [0.01, 0.3, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize(
+    "threshold",
+    [0.3, 0.5, 0.999, *(pytest.param(p, marks=pytest.mark.soak) for p in (0.01, 0.9))],
+)
 @matrix()
 def test_threshold_cuts_the_probability_of_the_positive_class(name: str, threshold: float) -> None:
     model = on_two_classes(name, threshold=threshold)
