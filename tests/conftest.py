@@ -9,7 +9,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
-from support.broker import broker, own_broker  # noqa: F401  fixtures
+from support.broker_fixtures import broker, own_broker  # noqa: F401  fixtures
 
 settings.register_profile(
     "deterministic",

@@ -208,7 +208,7 @@ def fix_header_names() -> None:
     """
     batch = kafka.record.default_records.DefaultRecordBatch
     read = batch._read_msg
-    if getattr(read, "lenient", False):
+    if hasattr(read, "upstream"):
         return
 
     def lenient(self: Any) -> Any:
@@ -218,7 +218,7 @@ def fix_header_names() -> None:
             self._buffer = _LenientBytes(self._buffer)
             return read(self)
 
-    lenient.lenient = True  # type: ignore[attr-defined]
+    lenient.upstream = read  # type: ignore[attr-defined]
     batch._read_msg = lenient
 
 
