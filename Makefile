@@ -10,7 +10,7 @@ PIP := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip --disable-pip-version
 CARGO_CORE := --manifest-path core/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench bench-kafka growth results docs soak help clean machine machine-lint machine-test
+.PHONY: demo test test-broker lint bench bench-kafka growth results docs soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -18,6 +18,7 @@ help:
 	@echo 'make demo    watch filters learn a message stream online (the SMS collection where'
 	@echo '             STREAMNB_DATA holds it, else a synthetic stream), and one survive a kill'
 	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word"'
+	@echo 'make test-broker  the long tests on a real broker: kills, workers that stand still, bad records'
 	@echo 'make soak    the long tests'
 	@echo 'make lint    style and types, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
@@ -35,7 +36,10 @@ demo: $(STAMPS)/plots $(STAMPS)/native
 
 test: $(STAMPS)/test $(STAMPS)/native | machine-test
 	cargo test --quiet $(CARGO_CORE)
-	$(BIN)/python -m pytest -n 2 -m 'not soak' $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m 'not soak and not broker_long' $(ARGS)
+
+test-broker: $(STAMPS)/test $(STAMPS)/native | machine-test
+	$(BIN)/python -m pytest -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
 
 soak: $(STAMPS)/test $(STAMPS)/native | machine-test
 	$(BIN)/python -m pytest -n 2 -m soak $(ARGS)

@@ -65,6 +65,7 @@ def test_calls_of_a_transaction_do_not_wait_for_ever(clients: Clients) -> None:
             call()
 
 
+@pytest.mark.broker_long
 def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
     """Read, write and commit offsets through kills of the broker."""
     clients = Clients(own_broker)
