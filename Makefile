@@ -48,7 +48,7 @@ test: $(STAMPS)/test $(NATIVE) | machine-test
 	$(BIN)/python -m pytest -n 2 -m 'not soak and not broker_long' $(ARGS)
 
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
-	$(BIN)/python -m pytest -n 2 -m 'broker_long and not soak' $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
 
 # The whole matrix: every model in every test, many examples, drawn anew at each run.
 soak: $(STAMPS)/test $(NATIVE) | machine-test

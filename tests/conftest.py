@@ -22,7 +22,7 @@ import pytest
 pytest.register_assert_rewrite("support")
 
 from support import profiles  # noqa: E402
-from support.broker import broker, own_broker  # noqa: E402, F401  fixtures
+from support.broker_fixtures import broker, own_broker  # noqa: E402, F401  fixtures
 
 profiles.register()
 collect_ignore_glob = ["support/*", "references/*", "fixtures/*"]

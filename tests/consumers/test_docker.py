@@ -118,7 +118,8 @@ def test_the_build_sees_its_sources_and_nothing_else() -> None:
     maturin = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
     needed = ["pyproject.toml", PROJECT["readme"], *PROJECT["license-files"]]
     needed += [maturin["manifest-path"], "core/Cargo.lock", "core/src/lib.rs"]
-    for package in maturin["python-packages"]:
+    assert let_through("streamnb_consumers", rules)  # the link into consumers/
+    for package in [*maturin["python-packages"], "consumers/streamnb_consumers"]:
         paths = (path.relative_to(ROOT) for path in (ROOT / package).rglob("*") if path.is_file())
         needed += [str(path) for path in paths if path.suffix in (".py", ".toml", ".pyi")]
     for path in needed:

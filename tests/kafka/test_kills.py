@@ -24,9 +24,11 @@ from support.scene import (
 MNB = "MNB(alpha=0.1, unseen='skip')"
 
 
-def run_kills(broker: Broker, folder: Path, model: str, kills: int, seed: int) -> None:
+def run_kills(
+    broker: Broker, folder: Path, model: str, kills: int, seed: int, count: int = 20_000
+) -> None:
     """Kill one worker again and again at random moments while the stream flows."""
-    messages, generator = sms(20_000), random.Random(seed)
+    messages, generator = sms(count), random.Random(seed)
     with Scene(broker, folder, model=model) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
         for sender in scene.feed(messages, pieces=kills + 1, seconds=0.5 * kills):
@@ -55,6 +57,11 @@ def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread])
     scene.wait_until_done(len(messages), len(expected_training(messages)), seconds=300)
 
 
+def test_two_kills(broker: Broker, tmp_path: Path) -> None:
+    run_kills(broker, tmp_path, MNB, kills=2, seed=1, count=4_000)
+
+
+@pytest.mark.broker_long
 @pytest.mark.parametrize("model", [MNB, "HMNB()"])
 def test_kill_9(broker: Broker, tmp_path: Path, model: str) -> None:
     run_kills(broker, tmp_path, model, kills=5, seed=1)
@@ -66,6 +73,7 @@ def test_kill_9_again_and_again(broker: Broker, tmp_path: Path, model: str) -> N
     run_kills(broker, tmp_path, model, kills=50, seed=2)
 
 
+@pytest.mark.broker_long
 def test_the_broker_dies(own_broker: Broker, tmp_path: Path) -> None:
     messages, generator = sms(20_000), random.Random(3)
     # A transaction that outlasts its time while the broker is away would end the worker (status 3),
@@ -85,6 +93,7 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path) -> None:
         assert worker.filter().learner.model.to_bytes() == expected_model(scene, messages)
 
 
+@pytest.mark.broker_long
 def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
     """Three workers share four partitions; two of them come and go, in order or killed."""
     messages, generator = sms(20_000), random.Random(4)
@@ -114,6 +123,7 @@ def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
         assert models == {expected_model(scene, messages)}
 
 
+@pytest.mark.broker_long
 def test_a_worker_that_stood_still_is_refused(broker: Broker, tmp_path: Path) -> None:
     """Stopped past its session, then continued: others have its share, and it must not write."""
     messages = sms(12_000)

@@ -97,6 +97,7 @@ def resident(worker: Worker) -> int:
     return int(status.split("VmRSS:")[1].split()[0]) // 1024
 
 
+@pytest.mark.broker_long
 @pytest.mark.parametrize(("kind", "bad"), [("sms", 7_000), ("spam", 3_000)])
 def test_malformed_records(broker: Broker, tmp_path: Path, kind: str, bad: int) -> None:
     settings = {"window_bytes": MEBIBYTE, "feedback_topic": "", "batch": 500}

@@ -24,12 +24,10 @@ Ctrl-C.
 
 from __future__ import annotations
 
-import atexit
 import base64
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 import random
 import shutil
@@ -43,8 +41,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 POM = Path(__file__).parent / "kafka-broker" / "pom.xml"
 START_SECONDS = 60.0  # 1.4 s on an idle machine; CI may be busy with other builds
@@ -128,7 +124,7 @@ def _kafka() -> Any:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold a lock that ends with the process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -145,7 +141,7 @@ def jars() -> Path:
     folder = cache / f"kafka-{hashlib.sha256(POM.read_bytes()).hexdigest()[:16]}"
     if folder.is_dir():
         return folder
-    with _locked(folder.with_suffix(".lock")):
+    with locked(folder.with_suffix(".lock")):
         if folder.is_dir():
             return folder
         unfinished = Path(tempfile.mkdtemp(dir=cache, prefix=f"{folder.name}."))
@@ -386,80 +382,6 @@ class Broker:
             for record in records
             if record.offset < ends[kafka.TopicPartition(topic, record.partition)]
         ]
-
-
-def _unavailable(reason: str) -> None:
-    if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
-        pytest.fail(f"STREAMNB_REQUIRE_DATA=1, and {reason}")
-    pytest.skip(reason)
-
-
-def _check_client() -> None:
-    try:
-        _kafka()
-    except ImportError:
-        _unavailable("kafka-python is not installed (pip install 'streamnb[kafka]')")
-
-
-def _controller() -> int:
-    """The process that ends when the whole test run ends: the parent of xdist's workers."""
-    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
-
-
-def _shared() -> Iterator[Broker]:
-    """One broker for all workers of a test run: the first starts it, the last one out stops it."""
-    folder = Path(tempfile.gettempdir()) / f"streamnb-kafka-of-{_controller()}"
-    lock, note = folder.with_name(f"streamnb-kafka-{os.getuid()}.lock"), folder / "broker.json"
-    with _locked(lock):
-        if note.exists():
-            known = json.loads(note.read_text())
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-            started = Broker(owners=[_controller()], folder=folder)
-            started.start()
-            known = {"bootstrap": started.bootstrap, "pid": started.pid, "users": 0}
-        note.write_text(json.dumps(known | {"users": known["users"] + 1}))
-    yield Broker(bootstrap=known["bootstrap"])
-    with _locked(lock):
-        known = json.loads(note.read_text())
-        note.write_text(json.dumps(known | {"users": known["users"] - 1}))
-        if known["users"] == 1:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(known["pid"], signal.SIGKILL)
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def broker() -> Iterator[Broker]:
-    """The broker that the whole test run shares."""
-    _check_client()
-    given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
-    if given:
-        yield Broker(bootstrap=given)
-        return
-    try:
-        yield from _shared()
-    except BrokerUnavailableError as error:
-        _unavailable(str(error))
-
-
-@pytest.fixture
-def own_broker() -> Iterator[Broker]:
-    """A broker that one test has for itself and may kill."""
-    _check_client()
-    if os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
-        pytest.skip("KAFKA_BOOTSTRAP_SERVERS names a broker that tests must not kill")
-    try:
-        own = Broker(owners=[os.getpid(), _controller()])
-        atexit.register(own.close)
-        own.start()
-    except BrokerUnavailableError as error:
-        _unavailable(str(error))
-    try:
-        yield own
-    finally:
-        own.close()
-        atexit.unregister(own.close)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,18 @@ LIMIT = 30.0  # seconds: for what takes one on an idle machine
 class Stage:
     """Topics that no other test has, messages into them, and workers over them."""
 
-    def __init__(self, broker: Broker, partitions: int) -> None:
-        self.broker, self.partitions = broker, partitions
+    def __init__(self, broker: Broker, partitions: int, **settings: Any) -> None:
+        self.broker, self.partitions, self.settings = broker, partitions, settings
         self.group = broker.unique("stepped")
         parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
         self.topics = Topics(*(self.group + part for part in parts))
-        create_topics(self._cluster("topics"), self.topics.layouts(partitions))
+        # Brokers refuse timestamps of the future unless a topic allows them.
+        future = {"message.timestamp.after.max.ms": str(2**62)}
+        layouts = [
+            dataclasses.replace(layout, configs={**layout.configs, **future})
+            for layout in self.topics.layouts(partitions)
+        ]
+        create_topics(self._cluster("topics"), layouts)
         self.sent: list[str] = []
         self.workers: list[SteppedWorker] = []
 
@@ -85,7 +91,9 @@ class SteppedWorker:
     def __init__(self, stage: Stage, cluster: Cluster, batch: int) -> None:
         self.stage, self._closed = stage, False
         source, sink = open_kafka(cluster, stage.topics, 10.0)
-        worker = make_filter("sms", Settings(bootstrap_servers=stage.broker.bootstrap))
+        worker = make_filter(
+            "sms", Settings(bootstrap_servers=stage.broker.bootstrap, **stage.settings)
+        )
         limits = Limits(batch=batch, poll=0.0, commit=10.0, aborts=1000, pause=0.01)
         self.loop = Loop(source, sink, worker, limits=limits)
         self.loop._load()

@@ -106,15 +106,19 @@ def _read(path: Path, largest: int) -> bytes:
         If it is something else, or too large.
     """
     # Opening a pipe waits for its writer, but for this flag; files do not heed it.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        found = os.fstat(file.fileno())
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise SnapshotError("it is no regular file")
         if found.st_size > largest:
             raise SnapshotError(
                 f"it has {found.st_size:,} bytes, more than the {largest:,} of snapshot_bytes"
             )
-        return file.read(largest)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(largest)
+    finally:
+        os.close(handle)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -121,7 +121,7 @@ def record_from_json(fields: list[Any]) -> Record:
     """
 
     def data(value: str | None) -> bytes | None:
-        return None if value is None else base64.b64decode(value)
+        return None if value is None else base64.b64decode(value, validate=True)
 
     (source, number, offset), value, key, headers, timestamp, role = fields
     if not (

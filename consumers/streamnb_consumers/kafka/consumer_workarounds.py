@@ -16,6 +16,7 @@ What needs no workaround, seen with the same version and tested there:
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ __all__ = [
     "log_ends",
     "membership",
 ]
+
+_LOG = logging.getLogger(__name__)
 
 
 def membership(consumer: Any) -> Any:
@@ -190,35 +193,37 @@ def fix_parked_records(consumer: Any) -> None:
 
 
 class _LenientBytes(bytes):
-    """Bytes that decode to text whatever they are: those that are no UTF-8 as lone surrogates."""
+    """Bytes that decode to text whatever they are: those that are no UTF-8 as U+FFFD."""
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         return _LenientBytes(found) if isinstance(key, slice) else found
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        return super().decode(encoding, "surrogateescape")
+        return super().decode(encoding, "replace")
 
 
 def fix_header_names() -> None:
     """Read records whose headers have names that are no UTF-8; for all consumers of the process.
 
-    Kafka takes any bytes as a header's name. Such a record makes every poll raise, so that its
-    partition is never read past it. Bytes that are no UTF-8 are read as lone surrogates instead.
+    Kafka takes any bytes as a header's name. Such a record makes a poll raise, so that its
+    partition is never read past it. Bytes that are no UTF-8 are read as U+FFFD instead, and a
+    warning is logged.
     """
     batch = kafka.record.default_records.DefaultRecordBatch
     read = batch._read_msg
-    if getattr(read, "lenient", False):
+    if hasattr(read, "upstream"):
         return
 
     def lenient(self: Any) -> Any:
         try:
             return read(self)
         except UnicodeDecodeError:
+            _LOG.warning("headers have names that are no UTF-8 near offset %d", self.base_offset)
             self._buffer = _LenientBytes(self._buffer)
             return read(self)
 
-    lenient.lenient = True  # type: ignore[attr-defined]
+    lenient.upstream = read  # type: ignore[attr-defined]
     batch._read_msg = lenient
 
 

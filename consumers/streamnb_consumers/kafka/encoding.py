@@ -85,20 +85,16 @@ def _dead_letter(dead_letter: DeadLetter, topic: str) -> Written:
 
 
 def present(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
-    """Return headers that kafka-python sends.
+    """Return headers that kafka-python sends: one without a value gets an empty one.
 
-    Kafka allows a header without a value, and any bytes as its name; kafka-python refuses to write
-    both. The value is empty then, and bytes of the name that are no UTF-8 are U+FFFD.
+    Kafka allows a header without a value; kafka-python reads such, and refuses to write them.
 
     Examples
     --------
     >>> present([("trace", b"1"), ("empty", None)])
     [('trace', b'1'), ('empty', b'')]
     """
-    return [
-        (name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), value or b"")
-        for name, value in headers
-    ]
+    return [(name, value or b"") for name, value in headers]
 
 
 def _cut(written: Written, most: int) -> Written:

@@ -1,0 +1,310 @@
+"""Records from the future, headers without values, odd files and crafted states as snapshots."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.filters import PLACE, handle_all, make_filter, records, stream
+
+from streamnb import MNB
+from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.errors import BadRecordError, SnapshotError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.training_log import read_training_event
+from streamnb_consumers.filter.window import Bounds, JoinWindow, WindowEntry
+from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+
+NOW = 1_800_000_000_000  # milliseconds since 1970
+CENTURY = 100 * 365 * 86_400_000
+TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
+
+
+# --- records from the future ---------------------------------------------------------------------
+
+
+def window(logged: bool = False) -> JoinWindow:
+    bounds = Bounds(age=3_600_000, future=60_000)
+    return JoinWindow(bounds, logged=logged, clock=lambda: NOW / 1000)
+
+
+def entry(timestamp: int, offset: int = 0) -> WindowEntry:
+    return WindowEntry(b'"hello"', "ham", -1.0, timestamp, offset=offset)
+
+
+@pytest.mark.parametrize("jump", [CENTURY, 2**62, 2**63 - 1 - NOW])
+def test_a_message_from_the_future_pushes_nothing_out(jump: int) -> None:
+    found = window()
+    assert found.add("early", entry(NOW - 1_000)) == []
+    assert found.wait("label", Record(PLACE, 9, b"{}", timestamp=NOW)) == []
+    assert found.add("future", entry(NOW + jump, 1)) == []
+    assert found.add("later", entry(NOW, 2)) == []
+    assert [found.get(name) is not None for name in ("early", "future", "later")] == [True] * 3
+    assert found.waiting == 1
+
+
+def test_a_message_from_the_future_holds_nothing_up() -> None:
+    """It leaves an hour after it came, and what came behind it does too."""
+    moment = [NOW]
+    found = JoinWindow(Bounds(age=3_600_000, future=60_000), clock=lambda: moment[0] / 1000)
+    found.add("future", entry(NOW + CENTURY))
+    found.wait("label", Record(PLACE, 1, b"{}", timestamp=NOW + CENTURY))
+    found.add("behind", entry(NOW, 2))
+    moment[0] += 2 * 3_600_000
+    expired = found.add("last", entry(moment[0], 3))
+    assert [found.get(name) is None for name in ("future", "behind", "last")] == [True, True, False]
+    assert [letter.record.offset for letter in expired] == [1]
+
+
+def test_a_gap_in_the_stream_is_no_future() -> None:
+    found = window()
+    found.add("old", entry(NOW - CENTURY))
+    found.add("new", entry(NOW, 1))
+    assert (found.get("old"), found.get("new") is None) == (None, False)
+
+
+def test_the_log_of_a_window_heals_a_clock_that_was_pushed() -> None:
+    """An entry from the future that a filter of before wrote is believed no more than a record."""
+    before = JoinWindow(Bounds(age=3_600_000, future=None), logged=True)
+    before.add("future", entry(NOW + CENTURY))
+    restored, loaded = window(), JoinWindow.from_json(before.to_json(), Bounds(age=3_600_000))
+    for change in before.take_changes():
+        restored.apply(*change)
+    for found in (restored, loaded):
+        found.add("now", entry(NOW, 1))
+        assert found.get("now") is not None
+
+
+# --- headers -------------------------------------------------------------------------------------
+
+
+def test_headers_without_values_are_sized_and_sent() -> None:
+    record = Record(PLACE, 3, b"oops", headers=(("none", None), ("some", b"1")))
+    outputs = Outputs(dead_letters=[DeadLetter(record, "not JSON")])
+    (written,) = encode(outputs, TOPICS, 1_000)
+    assert written.headers[:2] == [("none", b""), ("some", b"1")]
+    assert written.size > 100
+
+
+def test_headers_without_values_outlast_a_snapshot() -> None:
+    worker = make_filter()
+    record = Record(PLACE, 0, b'{"id": "a", "label": "ham"}', headers=(("none", None),))
+    worker.handle(record)
+    again = make_filter()
+    state.restore(again, state.dump(worker))
+    (expired,) = again.finish().dead_letters
+    assert expired.record.headers == (("none", None),)
+
+
+# --- training events -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "field",
+    ['"score": NaN', '"score": Infinity', '"score": "1"', '"delay": NaN', '"learn": 1', '"id": []'],
+)
+def test_crafted_training_events_are_refused(field: str) -> None:
+    good = {"id": "a", "features": "win", "learn": "spam"}
+    value = json.dumps(good)[:-1] + f", {field}}}"
+    with pytest.raises(BadRecordError, match="not a training event"):
+        read_training_event(value.encode())
+    worker = make_filter(shared=True)
+    worker.handle(Record(Partition("lessons", 0), 0, value.encode(), role="training"))
+    assert (worker.counters["bad_log"], worker.learner.learned) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (b"m:a", b'"text"\n[null,NaN,0,null,0]'),
+        (b"m:a", b'"text"\n[1,null,0,null,0]'),
+        (b"m:a", b'"text"\n[null,null,"0",null,0]'),
+        (b"m:a", b"7\n[null,null,0,null,0]"),
+        (b"m:a", b"text\n[null,null,0,null,0]"),
+        (b"m:a", b"[]"),
+        (b"l:a", b'[["sms",0,0],null,null,[],0,"training"]'),
+        (b"l:a", b'[["sms","0",0],null,null,[],0,"feedback"]'),
+        (b"m:\xff", b""),
+        (b"", b""),
+    ],
+)
+def test_crafted_changes_of_a_window_are_refused(key: bytes, value: bytes) -> None:
+    found = window()
+    with pytest.raises(SnapshotError, match="not a change of a join window"):
+        found.apply(key, value)
+    assert len(found) == found.waiting == found.size == 0
+
+
+# --- snapshots that are no files -----------------------------------------------------------------
+
+
+def snapshots(folder: Path, largest: int = 2**20) -> tuple[Snapshots, Path]:
+    """Return a folder with one good snapshot, and the path of a newer one."""
+    made = Snapshots(folder, largest=largest)
+    worker = make_filter()
+    handle_all(worker, stream(10))
+    made.save(state.dump(worker))
+    return made, folder / "snapshot-000000000002.bin"
+
+
+def load(made: Snapshots) -> str:
+    """Load in a thread, so that a test of a pipe ends; return the name of what was loaded."""
+    worker, names = make_filter(), []
+
+    def run() -> None:
+        path = made.load(lambda data: state.restore(worker, data))
+        names.append(path.name if path else "none")
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(20.0)
+    assert names, "the load hangs"
+    return names[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (os.mkfifo, "no regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "no regular file"),
+        (lambda path: path.mkdir(), "no regular file"),
+        (lambda path: path.symlink_to("/no/such/file"), "No such file"),
+        (lambda path: path.touch() or os.truncate(path, 2**40), "1,099,511,627,776 bytes"),
+    ],
+    ids=["pipe", "device", "folder", "broken link", "a tebibyte"],
+)
+def test_what_is_no_file_is_passed_over(
+    make: Callable[[Path], Any], why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made, newer = snapshots(tmp_path)
+    make(newer)
+    assert load(made) == "snapshot-000000000001.bin"
+    assert why in caplog.text
+    (tmp_path / "snapshot-000000000001.bin").unlink()
+    with pytest.raises(SnapshotError, match=f"none of the snapshots.*{why}"):
+        made.load(lambda data: state.restore(make_filter(), data))
+
+
+def test_a_snapshot_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+    made, newer = snapshots(tmp_path)
+    with pytest.raises(SnapshotError, match="raise snapshot_bytes"):
+        made.save(b"x" * (2**20 + 1))
+    assert not newer.exists()
+
+
+# --- crafted snapshots with a right checksum -----------------------------------------------------
+
+
+def crafted(change: Callable[[dict[str, Any]], Any] | bytes, model: bytes | None = None) -> bytes:
+    """Return a snapshot whose header was changed, or is these bytes, with a right checksum."""
+    worker = make_filter()
+    handle_all(worker, [*stream(20), {"id": "waits", "label": "ham"}])
+    data = state.dump(worker)
+    length = int.from_bytes(data[44:52], "little")
+    header, body = data[52 : 52 + length], data[52 + length :]
+    if callable(change):
+        fields = json.loads(header)
+        change(fields)
+        header = json.dumps(fields).encode()
+    else:
+        header = change
+    rest = len(header).to_bytes(8, "little") + header + (body if model is None else model)
+    return data[:12] + hashlib.sha256(rest).digest() + rest
+
+
+def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Return what puts a value at a place of the header."""
+
+    def change(fields: Any) -> None:
+        for step in path[:-1]:
+            fields = fields[step]
+        fields[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"reader": "sms"}',
+        put("counters", value=[1]),
+        put("counters", "lessons", value=-1),
+        put("counters", "lessons", value=2**70),
+        put("counters", "lessons", value="5"),
+        put("counters", "lessons", value=1e400),
+        put("offsets", value=[["sms", 0, -5]]),
+        put("offsets", value=[["sms", "0", 5]]),
+        put("offsets", value=[[["sms"], 0, 5]]),
+        put("offsets", value={"sms": 5}),
+        put("windows", value=[[0, None]]),
+        put("windows", 0, 0, value=-1),
+        put("windows", 0, 1, "now", value="now"),
+        put("windows", 0, 1, "seen", 0, 1, value=7),
+        put("windows", 0, 1, "seen", 0, 1, value="no JSON"),
+        put("windows", 0, 1, "seen", 0, 3, value=float("nan")),
+        put("windows", 0, 1, "seen", 0, 4, value="yesterday"),
+        put("windows", 0, 1, "seen", 0, 5, value=["ham"]),
+        put("windows", 0, 1, "seen", 0, value=[]),
+        put("windows", 0, 1, "early", 0, value=["waits", None]),
+        put("windows", 0, 1, "early", 0, 1, 5, value="training"),
+        put("windows", 0, 1, "early", 0, 1, 1, value="no base64!"),
+        put("bound", value=[]),
+        put("bound", value=[[[0, "1"]], []]),
+        put("bound", value=[[[10**9, 1]], []]),
+        put("bound", value=[[[0.5, 1]], []]),
+        put("tally", value=[]),
+        put("tally", "counts", value=[["ham", "ham", "1"]]),
+        put("tally", "counts", value=[[["ham"], "ham", 1]]),
+        put("tally", "last", value=1),
+        put("reader", value="spam"),
+        put("reader", value=None),
+    ],
+)
+def test_a_crafted_snapshot_is_refused_and_changes_nothing(
+    change: Callable[[dict[str, Any]], Any] | bytes,
+) -> None:
+    worker = make_filter()
+    handle_all(worker, stream(5))
+    before = state.dump(worker)
+    with pytest.raises(SnapshotError):
+        state.restore(worker, crafted(change))
+    assert state.dump(worker) == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [b"", b"no model", MNB().to_bytes()[:-1], MNB(alpha=2.0).to_bytes(), b"\x00" * 1_000],
+    ids=["none", "text", "truncated", "another", "zeros"],
+)
+def test_a_snapshot_with_a_crafted_model_is_refused(model: bytes) -> None:
+    worker = make_filter()
+    with pytest.raises(SnapshotError):
+        state.restore(worker, crafted(lambda fields: None, model))
+    assert worker.learner.learned == 0
+
+
+def test_a_header_longer_than_the_snapshot_is_refused() -> None:
+    data = crafted(lambda fields: None)
+    rest = (2**63).to_bytes(8, "little") + data[52:]
+    with pytest.raises(SnapshotError):
+        state.restore(make_filter(), data[:12] + hashlib.sha256(rest).digest() + rest)
+
+
+def test_what_was_not_crafted_is_taken() -> None:
+    worker = make_filter()
+    state.restore(worker, crafted(lambda fields: None))
+    assert worker.learner.learned > 0
+    for record in records([{"id": "waits", "text": "see you"}]):
+        assert len(worker.handle(record).training) == 1

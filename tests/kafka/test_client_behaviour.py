@@ -1,0 +1,166 @@
+"""What kafka-python does that needs no workaround, and the loop relies on; defaults; warnings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from support.clients import LIMIT, Clients, nobody, offset, until, value_of
+
+from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
+from streamnb_consumers.kafka.client_errors import kafka
+
+errors = kafka.errors
+
+
+# --- 9. defaults that are too slow ---------------------------------------------------------------
+
+
+def test_defaults_that_are_overridden() -> None:
+    from streamnb_consumers.kafka.client import client_settings
+    from streamnb_consumers.kafka.cluster import Cluster
+
+    ours = client_settings(Cluster("localhost:9092", "group", None, "name"))
+    for client in (kafka.KafkaProducer, kafka.KafkaConsumer):
+        assert client.DEFAULT_CONFIG["reconnect_backoff_max_ms"] == 30_000
+        assert client.DEFAULT_CONFIG["retry_backoff_ms"] == 100
+    assert ours["reconnect_backoff_max_ms"] <= 500
+    assert ours["retry_backoff_ms"] <= 20
+
+
+# --- warnings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "imported"), [("kafka", False), ("streamnb_consumers.kafka.client_errors", True)]
+)
+def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
+    # The loader of kafka-python's protocol calls what Python 3.11 and 3.12 call deprecated.
+    if sys.version_info >= (3, 13) and not imported:
+        pytest.skip("what kafka-python calls is no longer deprecated in this Python")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning", "-c", f"import {module}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode == 0) == imported, done.stderr
+
+
+# --- what needs no workaround, and the loop relies on -------------------------------------------
+
+
+def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:
+    topic, group = clients.broker.topic("stable"), clients.broker.unique("stable")
+    place = kafka.TopicPartition(topic, 0)
+    producer = clients.producer(group)
+    committed = clients.consumer(group)
+    for value, end in (
+        (1, producer_workarounds.commit),
+        (2, producer_workarounds.abort),
+        (3, producer_workarounds.commit),
+    ):
+        producer_workarounds.begin(producer)
+        producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
+        begun = time.monotonic()
+        assert consumer_workarounds.committed(committed, [place], 0.3) is None
+        assert 0.2 < time.monotonic() - begun < 2.0
+        end(producer, LIMIT)
+        expected = 1 if value == 2 else value
+        assert consumer_workarounds.committed(committed, [place], LIMIT) == {place: expected}
+    never = kafka.TopicPartition(topic, 1)
+    assert consumer_workarounds.committed(committed, [place, never], LIMIT) == {place: 3}
+
+
+@pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
+def test_answer_that_came_too_late(clients: Clients, fixed: bool) -> None:
+    """A request for committed offsets that was given up must not answer the next one."""
+    topic, group = clients.broker.topic("late"), clients.broker.unique("late")
+    place = kafka.TopicPartition(topic, 0)
+    producer = clients.producer(group)
+
+    def commit(value: int) -> None:
+        producer_workarounds.begin(producer)
+        producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
+        producer_workarounds.commit(producer, LIMIT)
+
+    commit(1)
+    consumer = clients.consumer(group)
+    assert consumer_workarounds.committed(consumer, [place], LIMIT) == {place: 1}
+    coordinator = consumer._coordinator
+    fetch, slow = coordinator._send_offset_fetch_request, threading.Event()
+    slow.set()
+
+    async def late(partitions: Any) -> Any:
+        found = await fetch(partitions)
+        if slow.is_set():
+            slow.clear()
+            await consumer._net.sleep(0.5)
+        return found
+
+    coordinator._send_offset_fetch_request = late
+    assert consumer_workarounds.committed(consumer, [place], 0.1) is None
+    commit(2)
+    time.sleep(0.6)
+    if fixed:
+        assert consumer_workarounds.committed(consumer, [place], LIMIT) == {place: 2}
+    else:
+        assert consumer.committed(place, timeout_ms=1000 * LIMIT) == 1
+
+
+def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> None:
+    topic = clients.broker.topic("ends")
+    place = kafka.TopicPartition(topic, 0)
+    committed, other = clients.producer(topic), clients.producer(f"{topic}-2")
+    reader = clients.consumer()
+    reader.assign([place])
+    reader.seek(place, 0)
+    assert reader.highwater(place) is None
+    seen: list[bytes] = []
+
+    def drain(position: int) -> None:
+        def there() -> bool:
+            for records in reader.poll(timeout_ms=20).values():
+                seen.extend(value_of(records))
+            return bool(reader.position(place) == position)
+
+        until(there)
+
+    def write(producer: Any, value: bytes) -> None:
+        producer_workarounds.begin(producer)
+        producer.send(topic, value).get(timeout=LIMIT)
+
+    write(committed, b"0")
+    producer_workarounds.commit(committed, LIMIT)  # record 0, marker 1
+    drain(2)
+    write(other, b"aborted")
+    producer_workarounds.abort(other, LIMIT)  # record 2, marker 3
+    drain(4)
+    assert seen == [b"0"]
+    write(other, b"open")  # record 4
+    write(committed, b"5")
+    producer_workarounds.commit(committed, LIMIT)  # record 5, marker 6
+    until(lambda: consumer_workarounds.log_ends(reader, [place], LIMIT)[place] == 7)
+    assert reader.end_offsets([place]) == {place: 4}
+    assert consumer_workarounds.log_ends(reader, [place], LIMIT) == {place: 7}
+    assert reader.end_offsets([place]) == {place: 4}
+    until(lambda: reader.highwater(place) == 7, reader)
+    assert (reader.position(place), seen) == (4, [b"0"])
+    producer_workarounds.abort(other, LIMIT)
+    drain(8)
+    assert seen == [b"0", b"5"]
+    assert reader.highwater(place) == 8
+    assert consumer_workarounds.lag(reader, place) == 0
+    # Assigned again before another fetch, it has no end though it is polled.
+    reader.assign([])
+    reader.assign([place])
+    reader.seek(place, 8)
+    begun = time.monotonic()
+    until(lambda: time.monotonic() > begun + 0.5, reader)
+    assert reader.highwater(place) is None
+    assert consumer_workarounds.log_ends(reader, [place], LIMIT) == {place: 8}

@@ -1,0 +1,90 @@
+"""Fixtures: the broker that a test run shares, and one that a test has for itself."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.broker import Broker, BrokerUnavailableError, locked
+
+
+def _unavailable(reason: str) -> None:
+    if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
+        pytest.fail(f"STREAMNB_REQUIRE_DATA=1, and {reason}")
+    pytest.skip(reason)
+
+
+def _check_client() -> None:
+    try:
+        import kafka  # noqa: F401
+    except ImportError:
+        _unavailable("kafka-python is not installed (pip install 'streamnb[kafka]')")
+
+
+def _controller() -> int:
+    """The process that ends when the whole test run ends: the parent of xdist's workers."""
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+
+
+def _shared() -> Iterator[Broker]:
+    """One broker for all workers of a test run: the first starts it, the last one out stops it."""
+    folder = Path(tempfile.gettempdir()) / f"streamnb-kafka-of-{_controller()}"
+    lock, note = folder.with_name(f"streamnb-kafka-{os.getuid()}.lock"), folder / "broker.json"
+    with locked(lock):
+        if note.exists():
+            known = json.loads(note.read_text())
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            started = Broker(owners=[_controller()], folder=folder)
+            started.start()
+            known = {"bootstrap": started.bootstrap, "pid": started.pid, "users": 0}
+        note.write_text(json.dumps(known | {"users": known["users"] + 1}))
+    yield Broker(bootstrap=known["bootstrap"])
+    with locked(lock):
+        known = json.loads(note.read_text())
+        note.write_text(json.dumps(known | {"users": known["users"] - 1}))
+        if known["users"] == 1:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(known["pid"], signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    """The broker that the whole test run shares."""
+    _check_client()
+    given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if given:
+        yield Broker(bootstrap=given)
+        return
+    try:
+        yield from _shared()
+    except BrokerUnavailableError as error:
+        _unavailable(str(error))
+
+
+@pytest.fixture
+def own_broker() -> Iterator[Broker]:
+    """A broker that one test has for itself and may kill."""
+    _check_client()
+    if os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
+        pytest.skip("KAFKA_BOOTSTRAP_SERVERS names a broker that tests must not kill")
+    try:
+        own = Broker(owners=[os.getpid(), _controller()])
+        atexit.register(own.close)
+        own.start()
+    except BrokerUnavailableError as error:
+        _unavailable(str(error))
+    try:
+        yield own
+    finally:
+        own.close()
+        atexit.unregister(own.close)

@@ -1,0 +1,96 @@
+"""kafka-python's clients with short timeouts, for tests of what they do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from support.broker import Broker
+
+from streamnb_consumers.kafka import producer_workarounds
+from streamnb_consumers.kafka.client_errors import CooperativeStickyAssignor, kafka
+
+LIMIT = 20.0  # seconds: for what takes milliseconds on an idle machine
+HANGS = 2.0  # seconds after which something is taken to hang
+
+
+class Clients:
+    """Makes clients of one broker and closes them all."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self._made: list[Any] = []
+        self._settings: dict[str, Any] = {
+            "bootstrap_servers": broker.bootstrap,
+            "reconnect_backoff_max_ms": 500,
+            "retry_backoff_ms": 20,
+        }
+
+    def producer(self, name: str, init: bool = True, **options: Any) -> Any:
+        made = kafka.KafkaProducer(
+            **self._settings | {"transactional_id": name, "max_block_ms": 10_000} | options
+        )
+        self._made.append(made)
+        if init:
+            producer_workarounds.fix_producer(made)
+            made.init_transactions()
+        return made
+
+    def consumer(self, group: str | None = None, **options: Any) -> Any:
+        made = kafka.KafkaConsumer(
+            **self._settings
+            | {
+                "group_id": group,
+                "enable_auto_commit": False,
+                "isolation_level": "read_committed",
+                "auto_offset_reset": "earliest",
+                "fetch_max_wait_ms": 50,
+                "session_timeout_ms": 6_000,
+                "heartbeat_interval_ms": 200,
+                "partition_assignment_strategy": (CooperativeStickyAssignor,),
+            }
+            | options
+        )
+        self._made.append(made)
+        return made
+
+    def member(self, group: str, topic: str, listener: Any = None, **options: Any) -> Any:
+        """A consumer that subscribes, after it has asked for the topic."""
+        made = self.consumer(group, **options)
+        assert made.partitions_for_topic(topic)
+        made.subscribe([topic], listener=listener)
+        return made
+
+    def close(self) -> None:
+        for each in self._made:
+            each.close(timeout=0) if hasattr(each, "send") else each.close(timeout_ms=500)
+
+
+def until(condition: Callable[[], Any], *polled: Any, seconds: float = LIMIT) -> float:
+    """Poll consumers until a condition holds; the seconds that it took."""
+    begun = time.monotonic()
+    while not condition():
+        assert time.monotonic() < begun + seconds, "waited in vain"
+        for each in polled:
+            each.poll(timeout_ms=20)
+        if not polled:
+            time.sleep(0.02)
+    return time.monotonic() - begun
+
+
+def offset(value: int) -> Any:
+    return kafka.structs.OffsetAndMetadata(value, "", -1)
+
+
+def nobody(group: str) -> Any:
+    """The membership of someone who is in no group: generation −1, no member."""
+    return kafka.structs.ConsumerGroupMetadata(group_id=group)
+
+
+def places(topic: str, count: int) -> list[Any]:
+    return [kafka.TopicPartition(topic, number) for number in range(count)]
+
+
+def value_of(records: list[Any]) -> list[bytes]:
+    return [record.value for record in records]
