@@ -16,8 +16,10 @@ mod blocks;
 mod boundaries;
 mod characters;
 mod disguise;
+mod fields;
 mod fold;
 mod giving;
+mod length;
 mod ngrams;
 mod options;
 mod runs;
@@ -35,10 +37,11 @@ use std::sync::Arc;
 use crate::text::token::Token;
 use crate::text::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 
+pub use fields::LONGEST_NAME;
 pub use options::{Boundaries, MAX_NGRAM, OptionsError, Sizes, TokenizerOptions};
 pub use scratch::Scratch;
 
-use giving::{CHARACTERS_MARK, Give, Led, Plain, WITHIN_WORDS_MARK};
+use giving::{CHARACTERS_MARK, Give, LENGTH_MARK, Led, Plain, WITHIN_WORDS_MARK};
 
 /// Why a message could not be cut yet. Nothing of it was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,19 +178,50 @@ impl Tokenizer {
             () => self.clip(text),
         };
         let mut plain = Plain { hasher, emit, left };
-        let cut = if self.options.kinds() == 1 {
+        let cut = if self.options.kinds() == 1 && !self.options.length && !self.options.fields {
             self.cut::<FOLDED>(text, scratch, &mut plain)
         } else {
             let lead = std::mem::take(&mut scratch.lead);
             let led = std::mem::take(&mut scratch.led);
-            let mut giver = Led { plain, marked: true, lead, field: 0, led };
-            giver.lead.clear();
-            let cut = self.cut::<FOLDED>(text, scratch, &mut giver);
+            let marked = self.options.kinds() > 1 || self.options.length;
+            let mut giver = Led { plain, marked, lead, field: 0, led };
+            let cut = self.cut_fields::<S, _, FOLDED>(text, scratch, &mut giver);
             (scratch.lead, scratch.led) = (giver.lead, giver.led);
             cut
         };
         scratch.shrink();
         cut.map(drop)
+    }
+
+    /// Cuts each field of a text, or the text as a whole.
+    fn cut_fields<S: BuildHasher, E: FnMut(Token<'_>), const FOLDED: bool>(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        giver: &mut Led<'_, S, E>,
+    ) -> Result<ControlFlow<()>, NotReady> {
+        if !self.options.fields {
+            giver.enter("");
+            return self.cut::<FOLDED>(text, scratch, giver);
+        }
+        if !text.is_ascii() {
+            // A later field must not fail when one before it was given.
+            let mut missing = PageSet::default();
+            self.missing_pages(text, &mut missing);
+            if let Some(page) = missing.iter().next() {
+                return Err(NotReady::MissingPage(page));
+            }
+            if !FOLDED && self.needs_host_fold(text) {
+                return Err(NotReady::NeedsHostFold);
+            }
+        }
+        for (name, text) in fields::fields(text) {
+            giver.enter(name);
+            if self.cut::<FOLDED>(text, scratch, giver)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Cuts a text into all kinds of tokens, the words first.
@@ -200,6 +234,15 @@ impl Tokenizer {
     ) -> Result<ControlFlow<()>, NotReady> {
         let options = &self.options;
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
+        if options.length {
+            // Folding tells whether the text is ready before anything is given.
+            let len = self.fold::<FOLDED, true>(text, scratch)?;
+            giver.mark(Some(LENGTH_MARK));
+            if length::give(scratch, len, giver).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            giver.mark(None);
+        }
         if options.has_words() && options.boundaries == Boundaries::Python {
             let len = self.fold::<FOLDED, false>(text, scratch)?;
             if options.words == Some((1, 1)) && options.sparse_bigrams.is_none() {
@@ -254,13 +297,13 @@ impl Tokenizer {
     ) -> ControlFlow<()> {
         let TokenizerOptions { characters, characters_within_words, .. } = self.options;
         if let Some(sizes) = characters {
-            giver.mark(CHARACTERS_MARK);
+            giver.mark(Some(CHARACTERS_MARK));
             characters::across_words(scratch, len, sizes, |buffer, start, end| {
                 giver.give(buffer, start, end)
             })?;
         }
         let Some(sizes) = characters_within_words else { return ControlFlow::Continue(()) };
-        giver.mark(WITHIN_WORDS_MARK);
+        giver.mark(Some(WITHIN_WORDS_MARK));
         characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
             giver.give(buffer, start, end)
         })

@@ -12,6 +12,8 @@ const NONE: TokenizerOptions = TokenizerOptions {
     sparse_bigrams: None,
     characters: None,
     characters_within_words: None,
+    length: false,
+    fields: false,
     max_token_length: None,
     max_tokens: None,
     max_bytes: None,
@@ -275,6 +277,51 @@ fn kinds_together_are_marked() {
         let few = TokenizerOptions { max_tokens: Some(max as u32), ..long };
         assert_eq!(tokens_of(few, text), expected[..max]);
     }
+}
+
+#[test]
+fn the_length_is_told_in_three_steps() {
+    let length = TokenizerOptions { length: true, ..NONE };
+    assert_eq!(tokens_of(length, ""), [""; 0]);
+    assert_eq!(tokens_of(length, "éé ab"), ["\u{c}1:2", "\u{c}2:5", "\u{c}4:10"]);
+    let clipped = TokenizerOptions { max_bytes: Some(3), ..length };
+    assert_eq!(tokens_of(clipped, "éé ab"), ["\u{c}1:1", "\u{c}2:2", "\u{c}4:4"]);
+    let both = TokenizerOptions { length: true, ..words((1, 1)) };
+    assert_eq!(tokens_of(both, "ab"), ["\u{c}1:1", "\u{c}2:3", "\u{c}4:6", "ab"]);
+    let few = TokenizerOptions { max_tokens: Some(2), ..both };
+    assert_eq!(tokens_of(few, "ab"), ["\u{c}1:1", "\u{c}2:3"]);
+}
+
+#[test]
+fn fields_name_their_tokens() {
+    let fields = TokenizerOptions { fields: true, ..words((1, 2)) };
+    let text = "hi there\u{1e}subject\u{1f}win it\u{1e}from\u{1f}Ann\u{1e}to\u{1f}";
+    let expected =
+        ["hi", "there", "hi there", "subject: win", "subject: it", "subject: win it", "from: ann"];
+    assert_eq!(tokens_of(fields, text), expected);
+    let few = TokenizerOptions { max_tokens: Some(4), ..fields };
+    assert_eq!(tokens_of(few, text), expected[..4]);
+    assert_eq!(tokens_of(words((1, 1)), text).len(), 8);
+    let kinds = TokenizerOptions { characters: Some((2, 2)), length: true, ..fields };
+    assert_eq!(
+        tokens_of(kinds, "\u{1e}s\u{1f}ab"),
+        ["s: \u{c}1:1", "s: \u{c}2:3", "s: \u{c}4:6", "s: ab", "s: \tab"]
+    );
+}
+
+#[test]
+fn no_field_is_given_before_all_are_ready() {
+    let options = TokenizerOptions { fields: true, ..TokenizerOptions::default() };
+    let tokenizer = Tokenizer::new(options).expect("valid options");
+    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
+    let mut never = |_: Token<'_>| panic!("a token");
+    let done = tokenizer.tokenize("aa\u{1e}n\u{1f}é", &mut scratch, &hasher, &mut never);
+    assert_eq!(done, Err(NotReady::MissingPage(0)));
+    let mut pages = PageSet::default();
+    pages.insert(3);
+    assert_eq!(tokenizer.table().load(&pages, &StandardFacts), Ok(()));
+    let done = tokenizer.tokenize("aa\u{1e}n\u{1f}Σ", &mut scratch, &hasher, &mut never);
+    assert_eq!(done, Err(NotReady::NeedsHostFold));
 }
 
 #[test]
