@@ -33,6 +33,8 @@ class NativeTokenizer:
         sparse_bigrams: int | None,
         characters: tuple[int, int] | None,
         characters_within_words: tuple[int, int] | None,
+        length: bool,
+        fields: bool,
         max_token_length: int | None,
         max_tokens: int | None,
         max_bytes: int | None,

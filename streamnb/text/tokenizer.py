@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,13 @@ class Tokenizer:
         styled letters) become what they stand for, characters without a shape (zero-width, soft
         hyphens) are dropped, letters of other scripts that look like Latin ones become these in
         a word with a Latin letter, and so do digits and symbols inside a word ("v1agra", "fr€€").
+    length
+        Whether to give the length of the message, too: three tokens before all others, "\\fk:b" for
+        k = 1, 2, 4, where b = ⌊k · log₂(characters + 1)⌋: coarse steps are learned soon, fine ones
+        tell more; none for an empty text. Spam fills the room that a message has.
+    fields
+        Whether the text has fields, as `join_fields` writes them: each is cut by itself, and its
+        tokens begin with its name, a colon and a space ("subject: free").
 
     Raises
     ------
@@ -95,7 +103,7 @@ class Tokenizer:
     [' wi', 'win', 'in!', 'n! ']
     >>> Tokenizer(analyzer="osb")("Claim your prize")
     ['claim your', 'claim  prize', 'your prize']
-    >>> Tokenizer(deobfuscate=True)("\uff26r€€ v1agra")
+    >>> Tokenizer(deobfuscate=True)("fr€€ v1agra")
     ['free', 'viagra']
     >>> Tokenizer(words=(1, 1), characters=(3, 3), boundaries="unicode")("Win €5!!!")
     ['win', '€', '5', '!!!', '\twin', '\tin ', '\tn €', '\t €5', '\t€5!', '\t5!!', '\t!!!']
@@ -114,12 +122,14 @@ class Tokenizer:
     boundaries: str = "python"
     max_bytes: int | None = None
     deobfuscate: bool = False
+    length: bool = False
+    fields: bool = False
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
             if isinstance(value, list):  # as JSON has it
                 object.__setattr__(self, name, tuple(value))
-        for name in ("lowercase", "strip_accents", "deobfuscate"):
+        for name in ("lowercase", "strip_accents", "deobfuscate", "length", "fields"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("analyzer", "boundaries"):
@@ -138,7 +148,7 @@ class Tokenizer:
         options = dataclasses.asdict(self)
         analyzer, sizes = options.pop("analyzer"), options.pop("ngram_range")
         if all(options[kind] is None for kind in _KINDS):
-            options.update(_kind(analyzer, sizes))
+            options |= _kind(analyzer, sizes)
         elif (analyzer, sizes) != ("word", (1, 1)):
             given = " and ".join(kind for kind in _KINDS if options[kind] is not None)
             raise InputError(
@@ -150,6 +160,45 @@ class Tokenizer:
     def __call__(self, text: str) -> list[str]:
         """Return the tokens of a text, in order."""
         return self.native().tokens(text)
+
+
+def join_fields(fields: Mapping[str, str]) -> str:
+    r"""Write the fields of a message as one text, for a `Tokenizer` with `fields=True`.
+
+    To any other tokenizer the names are words among the others.
+
+    Parameters
+    ----------
+    fields
+        The text of each field by its name, of at most 64 bytes; the name "" is that of text whose
+        tokens get no name. The characters U+001E and U+001F become spaces.
+
+    Raises
+    ------
+    InputError
+        If a name is too long, or names or texts are no str.
+
+    Examples
+    --------
+    >>> from streamnb import Tokenizer
+    >>> mail = join_fields({"subject": "Free entry", "from": "Ann", "": "Call now"})
+    >>> Tokenizer(fields=True)(mail)
+    ['call', 'now', 'subject: free', 'subject: entry', 'from: ann']
+    """
+    named = []
+    for name, text in fields.items():
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise InputError(f"a field must be a str by its name, not {name!r}: {text!r}")
+        if len(name.encode(errors="replace")) > 64:
+            raise InputError(f"the name of a field must be of at most 64 bytes, not {name!r}")
+        if name:
+            named.append(
+                f"\x1e{name.translate(_NO_SEPARATORS)}\x1f{text.translate(_NO_SEPARATORS)}"
+            )
+    return fields.get("", "").translate(_NO_SEPARATORS) + "".join(named)
+
+
+_NO_SEPARATORS = {0x1E: " ", 0x1F: " "}
 
 
 def _kind(analyzer: str, sizes: tuple[int, int]) -> dict[str, Any]:

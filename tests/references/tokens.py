@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -214,6 +215,24 @@ def characters_within_words(
             found += [padded[at : at + n] for at in range(max(len(padded) - n, 0) + 1)]
             if n >= len(padded):
                 break  # The whole word, once however long n-grams may become.
+    return found
+
+
+def length(text: str) -> list[str]:
+    """Return the tokens of a text's length, in coarse and in fine steps."""
+    if not text:
+        return []
+    return [f"{k}:{math.floor(k * math.log2(len(text) + 1))}" for k in (1, 2, 4)]
+
+
+def fields(text: str) -> list[tuple[str, str]]:
+    """Return the fields of a text with their names."""
+    first, *others = text.split("\x1e")
+    found = [("", first)]
+    for part in others:
+        name, unit, rest = part.partition("\x1f")
+        named = unit and len(name.encode()) <= 64
+        found.append((name, rest) if named else ("", part))
     return found
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from streamnb import MNB, InputError, Tokenizer
 from streamnb.datasets import read_text
+from streamnb.text.tokenizer import join_fields
 
 sizes = st.one_of(
     st.none(), st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda n: (n[0], n[0] + n[1]))
@@ -27,10 +28,13 @@ characters = st.text(
         st.characters(exclude_categories=["Cn"]),
     ),
 )
+named = st.sampled_from(
+    ["\x1esubject\x1f", "\x1eΣ\x1f", "\x1e", "\x1f", "\x1e" + "n" * 65 + "\x1f"]
+)
 runs = st.tuples(st.sampled_from("!€😀日กa\u0301"), st.integers(1, 8)).map(
     lambda run: run[0] * run[1]
 )
-hostile_text = st.lists(st.one_of(characters, runs), max_size=4).map("".join)
+hostile_text = st.lists(st.one_of(characters, runs, named), max_size=6).map("".join)
 # Here the crate joins what has a boundary between letter and mark: "a" "." ZWJ "❤".
 JOINED_EMOJI = regex.compile(
     r"[\p{WB=MidLetter}\p{WB=MidNum}\p{WB=MidNumLet}'\"][\p{WB=Extend}\p{WB=Format}]*\u200d\p{Extended_Pictographic}"
@@ -49,13 +53,25 @@ def fold(text: str, options: dict[str, Any]) -> str:
 
 def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
     folded = fold(text, options)
+    if not options.get("fields"):
+        return expected_of(folded, options)[: options.get("max_tokens")]
+    found = []
+    for name, part in reference.fields(folded):
+        lead = f"{name}: " if name else ""
+        found += [lead + token for token in expected_of(part, options)]
+    return found[: options.get("max_tokens")]
+
+
+def expected_of(folded: str, options: dict[str, Any]) -> list[str]:
     if options["boundaries"] == "unicode":
         words = reference.unicode_words(folded)
     else:
         words = [reference.Word(word) for word in reference.python_words(folded)]
     longest = options.get("max_token_length")
     words = reference.not_longer(words, longest)
-    found = reference.word_tokens(words, options["words"], options["sparse_bigrams"])
+    length = options.get("length", False)
+    found = ["\f" + token for token in reference.length(folded)] if length else []
+    found += reference.word_tokens(words, options["words"], options["sparse_bigrams"])
     others = [
         ("\t", reference.characters(folded, options["characters"])),
         (
@@ -65,10 +81,10 @@ def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
     ]
     asked = [options["words"] or options["sparse_bigrams"], options["characters"]]
     asked.append(options["characters_within_words"])
-    alone = sum(map(bool, asked)) == 1
+    alone = sum(map(bool, asked)) == 1 and not length
     for mark, tokens in others:
         found += tokens if alone else [mark + token for token in tokens]
-    return found[: options.get("max_tokens")]
+    return found
 
 
 @settings(max_examples=600)
@@ -84,6 +100,8 @@ def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
             "lowercase": st.booleans(),
             "strip_accents": st.booleans(),
             "deobfuscate": st.booleans(),
+            "length": st.booleans(),
+            "fields": st.booleans(),
         },
         optional={
             "max_tokens": st.integers(1, 20),
@@ -127,6 +145,29 @@ disguised_text = st.text(
 def test_disguises_fall_as_in_the_reference(text: str) -> None:
     tokenizer = Tokenizer(deobfuscate=True, lowercase=False, strip_accents=False, analyzer="char")
     assert tokenizer(text) == reference.characters(reference.undisguised(text), (1, 1))
+
+
+@given(
+    fields=st.dictionaries(
+        st.text(alphabet="ab: \x1e\x1f", max_size=5),
+        st.text(alphabet="ab \x1e\x1f", max_size=9),
+        max_size=4,
+    )
+)
+def test_joined_fields_stay_apart(fields: dict[str, str]) -> None:
+    clean = {name: text.replace("\x1e", " ").replace("\x1f", " ") for name, text in fields.items()}
+    tokenizer = Tokenizer(fields=True, characters=(1, 1))
+    expected = [f"{c}" for c in reference.characters(clean.pop("", ""), (1, 1))]
+    for name, text in clean.items():
+        lead = name.replace("\x1e", " ").replace("\x1f", " ") + ": "
+        expected += [lead + c for c in reference.characters(text, (1, 1))]
+    assert tokenizer(join_fields(fields)) == expected
+
+
+@pytest.mark.parametrize("fields", [{"n" * 65: ""}, {"n": 1}, {1: "n"}])
+def test_fields_that_are_none_are_refused(fields: Any) -> None:
+    with pytest.raises(InputError, match="field"):
+        join_fields(fields)
 
 
 @pytest.mark.parametrize("attack", ["a" + "0" * 200_000 + "b", "a@" * 200_000, "é0" * 100_000])

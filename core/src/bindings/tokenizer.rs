@@ -25,7 +25,7 @@ impl NativeTokenizer {
     #[new]
     #[pyo3(signature = (
         *, lowercase, strip_accents, deobfuscate, boundaries, words, sparse_bigrams, characters,
-        characters_within_words, max_token_length, max_tokens, max_bytes
+        characters_within_words, length, fields, max_token_length, max_tokens, max_bytes
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -38,6 +38,8 @@ impl NativeTokenizer {
         sparse_bigrams: Option<u32>,
         characters: Option<Sizes>,
         characters_within_words: Option<Sizes>,
+        length: bool,
+        fields: bool,
         max_token_length: Option<u32>,
         max_tokens: Option<u32>,
         max_bytes: Option<u32>,
@@ -53,6 +55,8 @@ impl NativeTokenizer {
             sparse_bigrams,
             characters,
             characters_within_words,
+            length,
+            fields,
             max_token_length,
             max_tokens,
             max_bytes,

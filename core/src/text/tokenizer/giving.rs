@@ -11,13 +11,16 @@ pub(super) const CHARACTERS_MARK: u8 = b'\t';
 /// Stands before n-grams of the characters within words where there are other kinds of tokens.
 pub(super) const WITHIN_WORDS_MARK: u8 = 0x0b;
 
+/// Stands before the length of the message.
+pub(super) const LENGTH_MARK: u8 = 0x0c;
+
 /// Takes tokens until there are enough of them.
 pub(super) trait Give {
     /// Gives the bytes from `start` to `end` of a buffer with room for a block behind their start.
     fn give(&mut self, buffer: &[u8], start: usize, end: usize) -> ControlFlow<()>;
 
-    /// Puts a mark before the tokens that follow, if marks are wanted.
-    fn mark(&mut self, mark: u8);
+    /// Puts a mark before the tokens that follow, if kinds are marked; none is of no kind.
+    fn mark(&mut self, mark: Option<u8>);
 }
 
 /// Gives tokens as they are.
@@ -35,7 +38,7 @@ impl<S: BuildHasher, E: FnMut(Token<'_>)> Give for Plain<'_, S, E> {
         count_down(&mut self.left)
     }
 
-    fn mark(&mut self, _: u8) {}
+    fn mark(&mut self, _: Option<u8>) {}
 }
 
 /// Gives tokens with the name of their field and the mark of their kind before them.
@@ -67,11 +70,23 @@ impl<S: BuildHasher, E: FnMut(Token<'_>)> Give for Led<'_, S, E> {
         count_down(left)
     }
 
-    fn mark(&mut self, mark: u8) {
+    fn mark(&mut self, mark: Option<u8>) {
         if self.marked {
             self.lead.truncate(self.field);
-            self.lead.push(mark);
+            self.lead.extend(mark);
         }
+    }
+}
+
+impl<S, E> Led<'_, S, E> {
+    /// Puts the name of a field before the tokens that follow.
+    pub(super) fn enter(&mut self, field: &str) {
+        self.lead.clear();
+        if !field.is_empty() {
+            self.lead.extend_from_slice(field.as_bytes());
+            self.lead.extend_from_slice(b": ");
+        }
+        self.field = self.lead.len();
     }
 }
 

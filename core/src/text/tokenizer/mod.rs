@@ -15,9 +15,12 @@
 mod blocks;
 mod boundaries;
 mod characters;
+mod cut;
 mod disguise;
+mod fields;
 mod fold;
 mod giving;
+mod length;
 mod ngrams;
 mod options;
 mod runs;
@@ -29,16 +32,14 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::text::token::Token;
 use crate::text::unicode::{FoldTable, Folding, PAGE_SIZE, PageSet};
 
+pub use fields::LONGEST_NAME;
 pub use options::{Boundaries, MAX_NGRAM, OptionsError, Sizes, TokenizerOptions};
 pub use scratch::Scratch;
-
-use giving::{CHARACTERS_MARK, Give, Led, Plain, WITHIN_WORDS_MARK};
 
 /// Why a message could not be cut yet. Nothing of it was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,117 +154,6 @@ impl Tokenizer {
         emit: impl FnMut(Token<'_>),
     ) -> Result<(), NotReady> {
         self.run::<S, true>(text, scratch, hasher, emit)
-    }
-
-    #[inline]
-    fn run<S: BuildHasher, const FOLDED: bool>(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-        hasher: &S,
-        emit: impl FnMut(Token<'_>),
-    ) -> Result<(), NotReady> {
-        let left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
-        // Short of disguises there is nothing to own.
-        let undisguised;
-        let text = match () {
-            () if FOLDED => text,
-            () if self.options.deobfuscate => {
-                undisguised = self.ready(text);
-                &undisguised
-            }
-            () => self.clip(text),
-        };
-        let mut plain = Plain { hasher, emit, left };
-        let cut = if self.options.kinds() == 1 {
-            self.cut::<FOLDED>(text, scratch, &mut plain)
-        } else {
-            let lead = std::mem::take(&mut scratch.lead);
-            let led = std::mem::take(&mut scratch.led);
-            let mut giver = Led { plain, marked: true, lead, field: 0, led };
-            giver.lead.clear();
-            let cut = self.cut::<FOLDED>(text, scratch, &mut giver);
-            (scratch.lead, scratch.led) = (giver.lead, giver.led);
-            cut
-        };
-        scratch.shrink();
-        cut.map(drop)
-    }
-
-    /// Cuts a text into all kinds of tokens, the words first.
-    #[inline]
-    fn cut<const FOLDED: bool>(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-        giver: &mut impl Give,
-    ) -> Result<ControlFlow<()>, NotReady> {
-        let options = &self.options;
-        let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
-        if options.has_words() && options.boundaries == Boundaries::Python {
-            let len = self.fold::<FOLDED, false>(text, scratch)?;
-            if options.words == Some((1, 1)) && options.sparse_bigrams.is_none() {
-                // The hot path.
-                let give = |start, end| giver.give(&scratch.folded, start, end);
-                if runs::words(scratch, len, longest, give).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            } else {
-                runs::find_words(scratch, len, longest);
-                if self.give_words(scratch, giver).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-        }
-        if options.boundaries == Boundaries::Python && options.kinds() == 1 && options.has_words() {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let len = self.fold::<FOLDED, true>(text, scratch)?;
-        if options.has_words() && options.boundaries == Boundaries::Unicode {
-            boundaries::find_words(scratch, len, longest);
-            if self.give_words(scratch, giver).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(self.give_characters(scratch, len, longest, giver))
-    }
-
-    /// Gives the n-grams and the sparse bigrams of the scratch's words.
-    fn give_words(&self, scratch: &mut Scratch, giver: &mut impl Give) -> ControlFlow<()> {
-        let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
-        if let Some(sizes) = words {
-            let paired = sparse_bigrams.is_some();
-            ngrams::of_words(scratch, sizes, paired, |buffer, start, end| {
-                giver.give(buffer, start, end)
-            })?;
-        }
-        let Some(window) = sparse_bigrams else { return ControlFlow::Continue(()) };
-        let paired = words.is_some_and(|(min, max)| (min..=max).contains(&2));
-        ngrams::sparse_bigrams(scratch, window, paired, |buffer, start, end| {
-            giver.give(buffer, start, end)
-        })
-    }
-
-    /// Gives the n-grams of characters; the scratch's bits tell the white space.
-    fn give_characters(
-        &self,
-        scratch: &mut Scratch,
-        len: usize,
-        longest: usize,
-        giver: &mut impl Give,
-    ) -> ControlFlow<()> {
-        let TokenizerOptions { characters, characters_within_words, .. } = self.options;
-        if let Some(sizes) = characters {
-            giver.mark(CHARACTERS_MARK);
-            characters::across_words(scratch, len, sizes, |buffer, start, end| {
-                giver.give(buffer, start, end)
-            })?;
-        }
-        let Some(sizes) = characters_within_words else { return ControlFlow::Continue(()) };
-        giver.mark(WITHIN_WORDS_MARK);
-        characters::within_words(scratch, len, sizes, longest, |buffer, start, end| {
-            giver.give(buffer, start, end)
-        })
     }
 
     /// The part of a text that is read, without disguises if those are to be undone: what must be

@@ -73,17 +73,17 @@ pub(super) fn sparse_bigrams(
     let longest = spans.iter().map(|word| word.end - word.start).max().unwrap_or(0);
     make_room(pair, 2 * longest + window as usize);
     for (at, first) in spans.iter().enumerate() {
-        // Of the spaces between the two, each round adds one.
-        let mut to = copy(folded, first, pair, 0);
+        let length = copy(folded, first, pair, 0);
         for (distance, second) in (1..window as usize).zip(&spans[at + 1..]) {
+            // The rounds before have left all spaces but the last.
+            let last_space = length + distance - 1;
+            pair[last_space] = b' ';
             if distance > 1 || !paired {
-                let spaces = usize::from(distance > 1 || !second.tight);
-                pair[to] = b' ';
-                let end = copy(folded, second, pair, to + spaces);
+                let tight = distance == 1 && second.tight;
+                let end = copy(folded, second, pair, last_space + usize::from(!tight));
                 give(pair, 0, end)?;
+                pair[last_space] = b' ';
             }
-            pair[to] = b' ';
-            to += 1;
         }
     }
     ControlFlow::Continue(())

@@ -57,6 +57,10 @@ pub struct TokenizerOptions {
     /// N-grams of the characters of each white-space separated word, padded with a space at both
     /// ends; a padded word shorter than n is taken once, as it is.
     pub characters_within_words: Option<Sizes>,
+    /// The message's length, as three tokens of coarse and fine steps.
+    pub length: bool,
+    /// Read fields and put each one's name before its tokens.
+    pub fields: bool,
     /// Words longer than this many characters are dropped, before n-grams are made: such a word
     /// is a filler or a blob, and cutting it would give a word that nobody wrote. It has no effect
     /// on n-grams of characters across words.
@@ -78,6 +82,8 @@ impl Default for TokenizerOptions {
             sparse_bigrams: None,
             characters: None,
             characters_within_words: None,
+            length: false,
+            fields: false,
             max_token_length: None,
             max_tokens: None,
             max_bytes: None,
@@ -133,6 +139,7 @@ impl TokenizerOptions {
         usize::from(self.has_words())
             + usize::from(self.characters.is_some())
             + usize::from(self.characters_within_words.is_some())
+            + usize::from(self.length)
     }
 
     /// Whether words are asked for, alone or together.
@@ -180,8 +187,8 @@ impl fmt::Display for OptionsError {
             }
             Self::Zero(name) => write!(f, "{name} must be None or 1 or more, not 0"),
             Self::NoKind => f.write_str(
-                "no token is asked for: give words, sparse_bigrams, characters or \
-                 characters_within_words",
+                "no token is asked for: give words, sparse_bigrams, characters, \
+                 characters_within_words or length",
             ),
         }
     }
