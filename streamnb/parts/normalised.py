@@ -17,7 +17,7 @@ class NormalisedComplement(Event, name="normalised-complement"):
     References
     ----------
     [^1]: Rennie, J. D. et al., 2003. Tackling the poor assumptions of naive Bayes text
-          classifiers. ICML. Section 3.2 and Table 4.
+          classifiers. ICML, section 3.2 and Table 4.
     """
 
     prior: ClassVar[str] = "uniform"
