@@ -43,7 +43,7 @@ class TWCNB(TextNaiveBayes):
     References
     ----------
     [^1]: Rennie, J. D. et al., 2003. Tackling the poor assumptions of naive Bayes text
-          classifiers. ICML. Section 3.2 and Table 4, steps 4 to 8.
+          classifiers. ICML, section 3.2 and Table 4, steps 4 to 8.
     """
 
     parts = Composition(NormalisedComplement())

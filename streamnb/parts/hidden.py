@@ -6,7 +6,8 @@ import dataclasses
 from typing import ClassVar
 
 from streamnb import _core
-from streamnb.parts.composition import Dependence, InUse, Setup
+from streamnb.parts.composition import Dependence
+from streamnb.parts.part import InUse, Setup
 from streamnb.statistics.counts import Counts, Floats, qualified_parents
 from streamnb.statistics.refreshing import Refresher
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.parts.composition import Composition, Event, InUse, Setup
+from streamnb.parts.composition import Composition, Event
+from streamnb.parts.part import InUse, Setup
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +18,7 @@ class NormalisedComplement(Event, name="normalised-complement"):
     References
     ----------
     [^1]: Rennie, J. D. et al., 2003. Tackling the poor assumptions of naive Bayes text
-          classifiers. ICML. Section 3.2 and Table 4.
+          classifiers. ICML, section 3.2 and Table 4.
     """
 
     prior: ClassVar[str] = "uniform"

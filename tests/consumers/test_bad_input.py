@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.filters import PLACE, handle_all, make_filter, records, stream
 
 from streamnb import MNB
 from streamnb_consumers.daemon.snapshots import Snapshots
@@ -22,6 +21,7 @@ from streamnb_consumers.filter.window import Bounds, JoinWindow, WindowEntry
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+from support.filters import PLACE, handle_all, make_filter, records, stream
 
 NOW = 1_800_000_000_000  # milliseconds since 1970
 CENTURY = 100 * 365 * 86_400_000

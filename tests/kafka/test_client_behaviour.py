@@ -9,10 +9,10 @@ import time
 from typing import Any
 
 import pytest
-from support.clients import LIMIT, Clients, nobody, offset, until, value_of
 
 from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
 from streamnb_consumers.kafka.client_errors import kafka
+from support.clients import LIMIT, Clients, nobody, offset, until, value_of
 
 errors = kafka.errors
 

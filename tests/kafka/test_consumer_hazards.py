@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.clients import HANGS, LIMIT, Clients, offset, places, until
-from support.odd_headers import NO_VALUE, RawName, write_headers_without_values
 
 from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
 from streamnb_consumers.kafka.client_errors import is_fenced, kafka
+from support.clients import HANGS, LIMIT, Clients, offset, places, until
+from support.odd_headers import NO_VALUE, RawName, write_headers_without_values
 
 errors = kafka.errors
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from streamnb_consumers.kafka.client_errors import kafka
 from support.broker import Broker
 from support.odd_headers import NO_VALUE, RawName, write_headers_without_values
 from support.stepped import Stage, until
-
-from streamnb_consumers.kafka.client_errors import kafka
 
 ROUNDS = 20
 FUTURE = 253_402_300_799_000  # the year 9999, in milliseconds

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.broker import Broker
-from support.clients import HANGS, LIMIT, Clients, nobody, offset, places, until, value_of
 
 from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
 from streamnb_consumers.kafka.client_errors import close_quietly, is_fenced, is_stale, kafka
+from support.broker import Broker
+from support.clients import HANGS, LIMIT, Clients, nobody, offset, places, until, value_of
 
 errors = kafka.errors
 

@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from support.broker import Broker
-
 from streamnb_consumers.kafka import producer_workarounds
 from streamnb_consumers.kafka.client_errors import CooperativeStickyAssignor, kafka
+from support.broker import Broker
 
 LIMIT = 20.0  # seconds: for what takes milliseconds on an idle machine
 HANGS = 2.0  # seconds after which something is taken to hang

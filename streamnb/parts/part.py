@@ -1,0 +1,193 @@
+"""A part of a model: what it has, what it asks for, and what a model keeps for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from streamnb import _core
+from streamnb.errors import InputError
+from streamnb.online.tuning import Tuning
+from streamnb.statistics.events import ScoringParameters
+from streamnb.statistics.refreshing import Refresher
+
+if TYPE_CHECKING:
+    from streamnb.parts.composition import Composition
+
+
+class MakeScoring(Protocol):
+    """Make a native scoring with all settled but a few keywords."""
+
+    def __call__(self, **keywords: Any) -> _core.Scoring:
+        """Return it with these keywords."""
+
+
+@dataclasses.dataclass
+class Scorer:
+    """How messages are scored; another scoring takes its place where something was tuned."""
+
+    scoring: _core.Scoring
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """The model that a part begins to work in.
+
+    Attributes
+    ----------
+    parts
+        All its parts.
+    parameters
+        The parameters of its scores.
+    make_scoring
+        How to make its native scoring.
+    """
+
+    parts: Composition
+    parameters: ScoringParameters
+    make_scoring: MakeScoring
+
+
+@dataclasses.dataclass(frozen=True)
+class InUse:
+    """What a model keeps for one of its parts while it runs, each where there is any.
+
+    Attributes
+    ----------
+    refresher
+        Computes the part's statistics now and then.
+    tuning
+        Chooses a parameter along the stream.
+    scorer
+        Scores messages in the place of the scoring that the parts describe.
+    """
+
+    refresher: Refresher | None = None
+    tuning: Tuning | None = None
+    scorer: Scorer | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A choice on one axis, with the parameters of that choice.
+
+    A subclass gives its name, or several with the parameters that each stands for:
+
+        class Hidden(Dependence, name="hidden")
+        class HigherOrderPaths(Estimate, names={"paths-3": {"order": 3}, …})
+
+    Models that differ in a field with `compare=False` may be merged all the same.
+
+    Attributes
+    ----------
+    axis
+        The axis: the parameter of `ComposedNB` that takes such parts.
+    indexed
+        Messages that it wants in the index, where `max_documents` is None.
+    periodic
+        Whether it weighs words or messages by statistics that the store holds.
+    weighs
+        Whether it weighs them in another way.
+    """
+
+    axis: ClassVar[str] = ""
+    indexed: ClassVar[int] = 0
+    periodic: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+    # By name: the class, and the parameters that the name stands for. One table for each axis.
+    known: ClassVar[dict[str, tuple[type[Part], Mapping[str, Any]]]]
+
+    def __init_subclass__(
+        cls,
+        axis: str | None = None,
+        name: str | None = None,
+        names: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init_subclass__()
+        if axis is not None:
+            cls.axis, cls.known = axis, {}
+        for short, meant in (names or ({name: {}} if name is not None else {})).items():
+            cls.known[short] = cls, meant
+
+    @classmethod
+    def named(cls, name: object) -> Self:
+        """Return a part of this axis, given by its name or as it is.
+
+        Raises
+        ------
+        InputError
+            If it is neither.
+        """
+        if isinstance(name, cls):
+            return name
+        if isinstance(name, str) and name in cls.known:
+            found, meant = cls.known[name]
+            return found(**meant)  # type: ignore[return-value]
+        allowed = ", ".join(map(repr, cls.known))
+        raise InputError(
+            f"{cls.axis} must be one of {allowed}, or such a part of streamnb.parts, not {name!r}"
+        )
+
+    @property
+    def name(self) -> str:
+        """The name by which `ComposedNB`, the command line and the native core know it."""
+        for name, (found, meant) in self.known.items():
+            if found is type(self) and all(getattr(self, key) == meant[key] for key in meant):
+                return name
+        return type(self).__name__
+
+    @classmethod
+    def has(cls, parameter: str) -> bool:
+        """Return whether the part has a parameter of this name."""
+        return any(field.name == parameter for field in dataclasses.fields(cls))
+
+    def given(self, values: Mapping[str, Any]) -> Self:
+        """Return the part with those of the values that are its parameters."""
+        changed = {name: value for name, value in values.items() if self.has(name)}
+        return dataclasses.replace(self, **changed) if changed else self
+
+    def described(self) -> Any:
+        """Return the part's name or, with other parameters than its name stands for, these too.
+
+        A model file holds that.
+        """
+        parameters = dataclasses.asdict(self)
+        if parameters == dataclasses.asdict(self.named(self.name)):
+            return self.name
+        return {"part": self.name, "parameters": parameters}
+
+    @classmethod
+    def of_description(cls, described: Mapping[str, Any]) -> Self:
+        """Return the part of this axis that `described` described."""
+        return dataclasses.replace(cls.named(described["part"]), **described["parameters"])
+
+    def _check(self, name: str, check: Callable[..., Any], *allowed: Any) -> None:
+        """Replace a parameter by what a check makes of it."""
+        object.__setattr__(self, name, check(name, getattr(self, name), *allowed))
+
+    @property
+    def max_documents(self) -> int:
+        """What `max_documents=None` means: messages that the part wants in the index."""
+        return self.indexed
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Return what the part asks of the count store: keywords of `_core.CountStore`."""
+        return {}
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Return what the part asks of scores: keywords of `_core.Scoring`."""
+        return {}
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Tell a store that was opened what it has to do for the part."""
+
+    def in_use(self, setup: Setup) -> InUse:
+        """Return what a model keeps for the part while it runs.
+
+        Raises
+        ------
+        InputError
+            If the part does not go together with the others.
+        """
+        return InUse()
