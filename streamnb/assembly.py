@@ -10,13 +10,13 @@ from streamnb import _core
 from streamnb.columns.examples import NumberColumns
 from streamnb.columns.reading import Columns
 from streamnb.columns.store import open_store
+from streamnb.online.correlation_factor import CorrelationFactor, LearnedFactor, MakeScoring
+from streamnb.online.package_threshold import Packaging
 from streamnb.online.threshold import DecisionThreshold, LearnedThreshold
 from streamnb.online.tuning import Recorder
 from streamnb.parameters import check_bound, check_choice, check_number
 from streamnb.parts import Composition, Event, Weights
-from streamnb.statistics.correlation import CorrelationFactor, LearnedFactor, MakeScoring
 from streamnb.statistics.events import ScoringParameters
-from streamnb.statistics.packaging import Packaging
 
 
 def scoring_of(

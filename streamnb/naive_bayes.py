@@ -17,6 +17,8 @@ from streamnb.columns import reading as columns
 from streamnb.columns.store import attributes_of
 from streamnb.errors import NotLearnedError
 from streamnb.explanation import Explanation
+from streamnb.online.correlation_factor import parse_factor
+from streamnb.online.package_threshold import Packaging
 from streamnb.online.schedule import Schedule
 from streamnb.online.threshold import parse_threshold
 from streamnb.online.tuning import Note
@@ -46,11 +48,9 @@ from streamnb.parts import (
     with_settings,
 )
 from streamnb.persistence import merging, saving
-from streamnb.statistics.correlation import parse_factor
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.statistics.document_weights import PAPER_ROUNDS
 from streamnb.statistics.events import MAX_CANDIDATES, MIN_SAMPLES_LEAF
-from streamnb.statistics.packaging import Packaging
 from streamnb.statistics.refreshing import Statistics
 from streamnb.statistics.weights_in_use import WeightsInUse
 from streamnb.text import inputs, outputs
@@ -423,12 +423,11 @@ class NaiveBayes(base.MiniBatchClassifier):
         It happens by itself as `refresh_every` says. Other threads go on predicting with the
         statistics before.
         """
-        self._refresh_statistics(anew=True)
+        self._refresh_statistics()
         self._schedule.reset(self._schedule.messages)
 
-    def _refresh_statistics(self, anew: bool = False) -> None:
-        # Weights start from those before, but for files: there they follow from the counts.
-        self._statistics.refresh(self._store, self._scoring, anew)
+    def _refresh_statistics(self) -> None:
+        self._statistics.refresh(self._store, self._scoring)
         if self._factor is not None:
             self._scoring = self._factor.scoring
 

@@ -19,6 +19,7 @@ from test_reference import assert_same_scores, prefixes, sms_stream, synthetic_s
 import streamnb
 from streamnb import CNB, MNB, NBCF, OVA, ComposedNB
 from streamnb.errors import InputError
+from streamnb.online.correlation_factor import LearnedFactor, OptimalFactor
 from streamnb.reproduce import (
     FORMATS,
     NBCF_PAPER,
@@ -31,7 +32,7 @@ from streamnb.reproduce import (
     make_report,
     published_text,
 )
-from streamnb.statistics.correlation import LearnedFactor, OptimalFactor, optimal_factors
+from streamnb.statistics.correlation import optimal_factors
 
 EVENTS = ("multinomial", "complement", "one-versus-all")
 FACTORS = (0.1, 1e-3, 2.0, 0, "optimal")

@@ -12,7 +12,7 @@ from reference_packaged import ColumnsReference, PackagedReference, Row
 from test_reference import assert_same_scores, prefixes, sms_stream, synthetic_stream
 
 import streamnb
-from streamnb.statistics.packaging import GRID
+from streamnb.online.package_threshold import GRID
 
 EVENTS = {"multinomial": "MNB", "complement": "CNB", "one-versus-all": "OVA"}
 

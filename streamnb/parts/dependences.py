@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 from streamnb import _core
+from streamnb.online.package_threshold import Packaging
 from streamnb.parts.events import ATTRIBUTES, MULTINOMIAL, Event
 from streamnb.statistics.counts import Counts, Floats, gain_ratio, qualified_parents
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.packaging import (
-    Packaging,
     attribute_information,
-    give_bags,
+    give_packages,
     word_information,
 )
 
@@ -169,7 +169,7 @@ class PackagedParents(Dependence):
             pairs = word_information(documents, vocabulary_size, packaging.max_links)
         packaging.average = pairs.average
         least = 0.0 if packaging.learns else packaging.bits
-        if not give_bags(store, documents.counts.layout, pairs, least):
+        if not give_packages(store, documents.counts.layout, pairs, least):
             return False
         store.set_bag_threshold(packaging.bits)
         return True

@@ -11,6 +11,7 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.parameters import check_bound, check_number
+from streamnb.statistics.swap import swap_in
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,9 +128,7 @@ class LeafOfTree(Local):
 
     def refresh(self, store: _core.CountStore) -> None:
         """Give a store a new tree over its indexed documents."""
-        # Where ids were given to other words or classes meanwhile, it is done again.
-        while not store.grow_tree(self.max_depth, self.min_samples_leaf, self._online):
-            pass
+        swap_in(lambda: store.grow_tree(self.max_depth, self.min_samples_leaf, self._online))
 
 
 @dataclasses.dataclass(frozen=True)

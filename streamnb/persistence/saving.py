@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from streamnb.errors import InputError, ModelFileError, StreamNBError
-from streamnb.statistics.correlation import OptimalFactor
+from streamnb.online.correlation_factor import OptimalFactor
 from streamnb.statistics.weights_in_use import restore_weights
 from streamnb.text.inputs import token_name
 from streamnb.text.labels import Labels, from_json, to_json

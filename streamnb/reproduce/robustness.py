@@ -136,7 +136,7 @@ def weighed(
     for name, loss in LOSSES.items():
         how = WEIGHTS[loss].of_attributes("pairs", 0.0, numbers=True)
         assert how is not None
-        store.refit(how, model._scoring, anew=True)
+        store.refit(how, model._scoring)
         found[name] = list(model.predict_many(tested)), model.weights_
     store.in_use = AttributeWeights()
     return found

@@ -7,11 +7,12 @@ import dataclasses
 from streamnb import _core
 from streamnb.columns.fits import Weighing
 from streamnb.columns.store import attributes_of
+from streamnb.online.correlation_factor import CorrelationFactor, OptimalFactor
+from streamnb.online.package_threshold import Packaging
 from streamnb.parts import Composition
-from streamnb.statistics.correlation import CorrelationFactor, OptimalFactor
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.events import ScoringParameters
-from streamnb.statistics.packaging import Packaging
+from streamnb.statistics.swap import swap_in
 from streamnb.statistics.weights_in_use import WeightsInUse
 
 
@@ -50,7 +51,7 @@ class Statistics:
             or self.parts.dependence.hidden is not None
         )
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: _core.CountStore, scoring: _core.Scoring) -> None:
         """Compute them from the counts of a store, and swap them in.
 
         Parameters
@@ -59,9 +60,6 @@ class Statistics:
             The counts.
         scoring
             How messages are scored.
-        anew
-            Whether fits start from nothing, so that all follows from the counts, and not from those
-            before.
         """
         attributes = attributes_of(store)
         if attributes is not None:
@@ -75,12 +73,9 @@ class Statistics:
         if not store.n_documents:
             return
         if self.weights.periodic:
-            self.weights.refresh(store, self.setting, anew)
-        # Where ids were given to other words or classes meanwhile, it is done again.
-        while not self.parts.estimate.refresh(store, self.setting.alpha):
-            pass
-        while not self._find_parents(store):
-            pass
+            self.weights.refresh(store, self.setting)
+        swap_in(lambda: self.parts.estimate.refresh(store, self.setting.alpha))
+        swap_in(lambda: self._find_parents(store))
 
     def _find_parents(self, store: _core.CountStore) -> bool:
         words = max(self.setting.vocabulary_size, float(store.n_words))

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.swap import swap_in
 
 if TYPE_CHECKING:
     from streamnb.parts import DocumentWeights, Weights
@@ -45,7 +46,7 @@ class WeightsInUse:
         """Whether the order of all words is needed."""
         return self.words.ordered or self.documents.periodic or self.fit is not None
 
-    def refresh(self, store: _core.CountStore, setting: ScoringParameters, anew: bool) -> None:
+    def refresh(self, store: _core.CountStore, setting: ScoringParameters) -> None:
         """Compute the weights of a store with messages anew, and swap them in.
 
         Parameters
@@ -54,41 +55,33 @@ class WeightsInUse:
             The store.
         setting
             How its messages are scored; m is at least the number of words learned.
-        anew
-            Whether a fit begins anew, and not with the weights before.
         """
-        while True:
-            indexed = Documents.of(store, ordered=self.ordered)
-            size = max(setting.vocabulary_size, float(store.n_words))
-            used = dataclasses.replace(
-                setting,
-                vocabulary_size=size,
-                chi_square=self.words.chi_square,
-            )
-            if self.fit is not None:
-                fitted = self.fit.weights(indexed, used)
-                if store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale):
-                    return
-                continue
-            words = self.words.weigh(indexed, used)
-            extra = self.documents.extra(indexed, used, words, self.rounds)
-            n_words, n_classes = indexed.counts.tokens.shape
-            if extra is None:
-                documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
-            else:
-                table = extra.tokens
-                documents, cells = extra.documents, (table.indptr, table.indices, table.data)
-            # Where ids were given to other words or classes meanwhile, it is done again.
-            if store.set_weights(
-                indexed.counts.layout,
-                np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
-                1.0 if words is None else words.unseen,
-                np.ascontiguousarray(documents),
-                cells[0].astype(np.int64),
-                cells[1].astype(np.int64),
-                cells[2].astype(np.float64),
-            ):
-                return
+        swap_in(lambda: self._refresh(store, setting))
+
+    def _refresh(self, store: _core.CountStore, setting: ScoringParameters) -> bool:
+        indexed = Documents.of(store, ordered=self.ordered)
+        size = max(setting.vocabulary_size, float(store.n_words))
+        used = dataclasses.replace(setting, vocabulary_size=size, chi_square=self.words.chi_square)
+        if self.fit is not None:
+            fitted = self.fit.weights(indexed, used)
+            return store.set_exponents(indexed.counts.layout, fitted.words, fitted.scale)
+        words = self.words.weigh(indexed, used)
+        extra = self.documents.extra(indexed, used, words, self.rounds)
+        n_words, n_classes = indexed.counts.tokens.shape
+        if extra is None:
+            documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
+        else:
+            table = extra.tokens
+            documents, cells = extra.documents, (table.indptr, table.indices, table.data)
+        return store.set_weights(
+            indexed.counts.layout,
+            np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
+            1.0 if words is None else words.unseen,
+            np.ascontiguousarray(documents),
+            cells[0].astype(np.int64),
+            cells[1].astype(np.int64),
+            cells[2].astype(np.float64),
+        )
 
     def by_word(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word; nothing where words have none of their own."""
