@@ -27,8 +27,8 @@ class NBCF(NaiveBayes):
         t. A number from 0 on: 0.1 is the paper's. `"auto"`, of a grid from 0.001 to 1 the factor
         that would have made the fewest errors so far: learning a message then decides it seven
         times before. `"optimal"`, each class's own by Theorem 5.1, refreshed as `refresh_every`
-        says (see `streamnb.statistics.correlation.optimal_factors`). At 0, a class is impossible for
-        a message with a word that it never had: its score is the limit for t → 0.
+        says (see `streamnb.statistics.correlation.optimal_factors`). At 0, a class is impossible
+        for a message with a word that it never had: its score is the limit for t → 0.
 
     `alpha`, `unseen` and `vocabulary_size` have no effect. The other parameters, methods and errors
     are those of `streamnb.naive_bayes.NaiveBayes`.
