@@ -23,9 +23,9 @@ class WeightedAttributes(NaiveBayes):
     in the class: sums kept exactly, so that unlearning leaves nothing behind. A deviation of 0
     counts as 1; a class without a number of the attribute has the μ and s of all classes.
 
-    Weights are fitted by L-BFGS-B, with 0 as their bound, to the most recent `max_documents`
-    messages: from the weights before, as `refresh_every` says; from weights of 1 by `refresh` and
-    for a file. Between two fits counts go on and weights stay.
+    Weights are fitted by Newton's method, with 0 as their bound, to the most recent `max_documents`
+    messages, as `refresh_every` says. They follow from those messages alone, in whatever order they
+    were learned. Between two fits counts go on and weights stay.
 
     Parameters
     ----------

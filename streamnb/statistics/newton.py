@@ -23,7 +23,7 @@ from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
 _MOST_STEPS = 200
 # A step that promises no more, in units of one example's loss, is the last one: it still lessens
 # what is left by a factor of 10⁵ or more, far below what scores are told apart by.
-_ENOUGH = 1e-17
+_ENOUGH = 1e-14
 # Values cannot tell whether a step that promises less, as a share of them, is a good one.
 _RESOLVED = 1e-11
 # A step is to gain this share of what its slope promises.
