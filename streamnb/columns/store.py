@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -228,6 +228,16 @@ class AttributeStore:
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ModelFileError(f"the model can't be read: {error}") from error
         return store
+
+
+if TYPE_CHECKING:
+    from streamnb.statistics.store import CountStore
+
+    def _both_are_stores(
+        texts: _core.CountStore, columns: AttributeStore
+    ) -> tuple[CountStore[Any, _core.Batch], CountStore[Row, Rows]]:
+        """Let the type checker see that one store can stand in for the other."""
+        return texts, columns
 
 
 def attributes_of(store: object) -> AttributeStore | None:

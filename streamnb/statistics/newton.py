@@ -23,7 +23,7 @@ from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
 _MOST_STEPS = 200
 # A step that promises no more, in units of one example's loss, is the last one: it still lessens
 # what is left by a factor of 10⁵ or more, far below what scores are told apart by.
-_ENOUGH = 1e-17
+_ENOUGH = 1e-14
 # Values cannot tell whether a step that promises less, as a share of them, is a good one.
 _RESOLVED = 1e-11
 # A step is to gain this share of what its slope promises.
@@ -31,7 +31,7 @@ _ARMIJO = 1e-4
 _MOST_HALVINGS = 60
 # Conjugate gradients: rounds of one step, near the minimum and far from it, and by how much they
 # lessen what is left.
-_MOST_ROUNDS, _FAR_ROUNDS = 500, 50
+_MOST_ROUNDS, _FAR_ROUNDS = 500, 10
 _FIRST_ACCURACY, _LAST_ACCURACY, _NEAR = 0.5, 1e-5, 1e-6
 # Weights this near to 0 that want to be less count as 0.
 _ALMOST_ZERO = 1e-3
@@ -295,7 +295,7 @@ class SparseSteps:
         if first > 0:
             length = np.sqrt(first * point.objective.total)
             accuracy = min(_FIRST_ACCURACY, np.sqrt(length)) if length > _NEAR else _LAST_ACCURACY
-            for _ in range(min(self.left, _MOST_ROUNDS if length <= _NEAR else _FAR_ROUNDS)):
+            for _ in range(min(self.left, _MOST_ROUNDS if length <= 1.0 else _FAR_ROUNDS)):
                 self.left -= 1
                 product = slopes.product(curvature, towards) + point.ridge * towards
                 product[held] = 0.0

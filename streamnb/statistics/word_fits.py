@@ -35,7 +35,7 @@ points with 0.3, and 1.2 to 1.8 with 3. Leaving messages out gains 0.3 to 2.2 wi
 MOST_ROUNDS = 300
 """Of conjugate gradients in one fit, each of which goes twice over the words of the messages.
 
-With `"generalised"` 130 to 180 reach the minimum on the collections. The other losses, whose
+With `"generalised"` 100 to 150 reach the minimum on the collections. The other losses, whose
 margins have no multiplier, need some 1,000 on long texts: there a fit ends before the minimum, but
 where it ends depends on the messages alone."""
 
