@@ -1,0 +1,202 @@
+"""Naive Bayes with weights corrected online, slowly and literally: the equations in plain Python.
+
+The documents are kept and counted anew for each score; only the corrections are carried along,
+because each step depends on all the steps before it. Losses are those of Kim and Lee, Exponential
+Loss Minimization for Learning Weighted Naive Bayes Classifiers: LNB, Equation 14, with a weight
+added to the log odds of a word instead of multiplied.
+
+A document is a set of words: counts above zero mean presence. n is the number of its words, those
+that no document had before included; such a word has log odds 0.
+
+    l_ik = ln (f_ik + alpha) / (N_k + alpha V) - ln (f_i - f_ik + alpha) / (N - N_k + alpha V)
+    s_k  = b_k + (scale / n) sum_i l_ik + (1 / sqrt n) sum_i w_ik
+    p_k  = 1 / (1 + exp -s_k),   g_k = [k = y] - p_k
+    G_ik += g_k^2 / n,           w_ik += rate g_k / sqrt n / sqrt(1 + decay G_ik)
+    B_k  += g_k^2,               b_k  += bias_rate g_k / sqrt(1 + decay B_k)
+
+f_ik documents of class k have the word i, f_i documents of any class; N_k and N are their sums
+over words, V the number of words with f_i > 0. A class takes a step when it was known before the
+document, another class too, and |g_k| > margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import NamedTuple, TypeVar
+
+Words = Mapping[str, float]
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Parts(NamedTuple):
+    """A score taken apart: it is the sum of all that is here."""
+
+    bias: float
+    evidence: dict[str, float]
+    corrections: dict[str, float]
+
+    def total(self) -> float:
+        """Return the score."""
+        return self.bias + sum(self.evidence.values()) + sum(self.corrections.values())
+
+
+class OnlineWeightsReference:
+    """Scores of one model, and the documents that it has learned.
+
+    Parameters
+    ----------
+    alpha, scale, rate, decay, bias_rate, margin
+        As in the equations above.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.03,
+        scale: float = 5.0,
+        rate: float = 4.0,
+        decay: float = 16.0,
+        bias_rate: float = 1.0,
+        margin: float = 0.05,
+    ) -> None:
+        self.alpha, self.scale = alpha, scale
+        self.rate, self.decay, self.bias_rate, self.margin = rate, decay, bias_rate, margin
+        self.documents: list[tuple[frozenset[str], Hashable]] = []
+        self.w: dict[tuple[str, Hashable], float] = {}
+        self.squares: dict[tuple[str, Hashable], float] = {}
+        self.b: dict[Hashable, float] = {}
+        self.bias_squares: dict[Hashable, float] = {}
+
+    def classes(self) -> list[Hashable]:
+        """Return the classes of the documents, in the order of their first document."""
+        return list(dict.fromkeys(label for _, label in self.documents))
+
+    def log_odds(self, word: str, label: Hashable) -> float:
+        """l_ik; 0 for a word that no document has."""
+        f = sum(word in words for words, _ in self.documents)
+        if not f:
+            return 0.0
+        f_k = sum(word in words for words, other in self.documents if other == label)
+        n = sum(len(words) for words, _ in self.documents)
+        n_k = sum(len(words) for words, other in self.documents if other == label)
+        smooth = self.alpha * len({word for words, _ in self.documents for word in words})
+        inside = (f_k + self.alpha) / (n_k + smooth)
+        outside = (f - f_k + self.alpha) / (n - n_k + smooth)
+        return math.log(inside) - math.log(outside)
+
+    def parts(self, x: Words, label: Hashable) -> Parts:
+        """Return the score s_k of a known class, taken apart."""
+        words = present(x)
+        n = len(words)
+        return Parts(
+            self.b.get(label, 0.0),
+            {word: self.scale / n * self.log_odds(word, label) for word in words},
+            {word: self.w.get((word, label), 0.0) / math.sqrt(n) for word in words},
+        )
+
+    def scores(self, x: Words) -> dict[Hashable, float]:
+        """Return s_k of each class; 0 for a class that is the only one."""
+        labels = self.classes()
+        if len(labels) < 2:
+            return dict.fromkeys(labels, 0.0)
+        return {label: self.parts(x, label).total() for label in labels}
+
+    def learn(self, x: Words, y: Hashable) -> None:
+        """Take a step for each class from its error on the document, then count the document."""
+        words = present(x)
+        scores = self.scores(x)
+        if len(scores) >= 2:
+            for label, score in scores.items():
+                self._step(words, label, float(label == y) - sigmoid(score))
+        self.documents.append((words, y))
+
+    def _step(self, words: frozenset[str], label: Hashable, g: float) -> None:
+        if abs(g) <= self.margin:
+            return
+        self.bias_squares[label] = self.bias_squares.get(label, 0.0) + g**2
+        step = self.bias_rate * g / math.sqrt(1 + self.decay * self.bias_squares[label])
+        self.b[label] = self.b.get(label, 0.0) + step
+        share = 1 / math.sqrt(len(words)) if words else 0.0
+        for word in words:
+            key = word, label
+            self.squares[key] = self.squares.get(key, 0.0) + (g * share) ** 2
+            step = self.rate * g * share / math.sqrt(1 + self.decay * self.squares[key])
+            self.w[key] = self.w.get(key, 0.0) + step
+
+    def unlearn(self, x: Words, y: Hashable) -> None:
+        """Forget the counts of a document; corrections stay, but those of a word in no document."""
+        self.documents.remove((present(x), y))
+        left = {word for words, _ in self.documents for word in words}
+        labels = set(self.classes())
+        for key in [key for key in self.w if key[0] not in left or key[1] not in labels]:
+            del self.w[key], self.squares[key]
+        for label in [label for label in self.b if label not in labels]:
+            del self.b[label], self.bias_squares[label]
+
+    def merge(self, other: OnlineWeightsReference) -> None:
+        """Add the documents of another model; average corrections by their evidence, G and B."""
+        self.documents += other.documents
+        average(self.w, self.squares, other.w, other.squares)
+        average(self.b, self.bias_squares, other.b, other.bias_squares)
+
+
+class CalibrationReference:
+    """P(y = 1 | s) = 1 / (1 + exp -(a + k s)), by a Newton step a message, forgetting slowly.
+
+    With p from the score before its label was known and v = max(p (1 - p), 1e-4),
+    H <- f H + (1 - f) I + v (1, s)(1, s)^T and (a, k) <- (a, k) + H^-1 (1, s) (y - p),
+    from (a, k) = (0, 1), H = I; k stays at 0.05 or above.
+
+    Parameters
+    ----------
+    forget
+        f, in (0, 1]: 0.999 remembers about the last thousand messages.
+    """
+
+    def __init__(self, forget: float = 0.999) -> None:
+        self.forget = forget
+        self.a, self.k = 0.0, 1.0
+        self.h = (1.0, 0.0, 1.0)
+
+    def probability(self, score: float) -> float:
+        """Return P(y = 1 | s)."""
+        return sigmoid(self.a + self.k * score)
+
+    def learn(self, score: float, y: bool) -> None:
+        """Take a Newton step from a score and its label."""
+        g = float(y) - self.probability(score)
+        v = max(self.probability(score) * (1 - self.probability(score)), 1e-4)
+        f = self.forget
+        h00 = f * self.h[0] + (1 - f) + v
+        h01 = f * self.h[1] + v * score
+        h11 = f * self.h[2] + (1 - f) + v * score**2
+        determinant = h00 * h11 - h01**2
+        self.a += (h11 - h01 * score) * g / determinant
+        self.k = max(self.k + (h00 * score - h01) * g / determinant, 0.05)
+        self.h = (h00, h01, h11)
+
+
+def present(x: Words) -> frozenset[str]:
+    """Return the words with a count above zero."""
+    return frozenset(word for word, count in x.items() if count > 0)
+
+
+def sigmoid(score: float) -> float:
+    """1 / (1 + exp -s), without overflow."""
+    if score >= 0:
+        return 1 / (1 + math.exp(-score))
+    return math.exp(score) / (1 + math.exp(score))
+
+
+def average(
+    values: dict[Key, float],
+    evidence: dict[Key, float],
+    other_values: dict[Key, float],
+    other_evidence: dict[Key, float],
+) -> None:
+    """Set each value to the mean of both sides by evidence, and the evidence to its sum."""
+    for key, weight in other_evidence.items():
+        total = evidence.get(key, 0.0) + weight
+        product = values.get(key, 0.0) * evidence.get(key, 0.0) + other_values[key] * weight
+        values[key] = product / total if total else 0.0
+        evidence[key] = total
