@@ -10,7 +10,8 @@ from streamnb import _core
 from streamnb.online.tuning import Tuning
 from streamnb.parameters import check_bound, check_choice, check_number
 from streamnb.parts import Composition
-from streamnb.parts.part import Scorer, Setup
+from streamnb.parts.choice import Scorer
+from streamnb.parts.composition import Setup
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
 

@@ -18,6 +18,7 @@ from streamnb.parts.composition import (
     Event,
     Independent,
     Neighbourhood,
+    Part,
     UniformDocuments,
     UniformWeights,
     Weights,
@@ -42,7 +43,6 @@ from streamnb.parts.nearest import Nearest
 from streamnb.parts.normalised import NormalisedComplement
 from streamnb.parts.one_dependence import OneDependence
 from streamnb.parts.packaged import Packaged
-from streamnb.parts.part import Part
 from streamnb.parts.selection import Selection
 from streamnb.parts.tree import Tree
 from streamnb.parts.tree_depth import TreeDepth

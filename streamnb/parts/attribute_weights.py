@@ -15,8 +15,8 @@ from streamnb.columns.filters import (
 from streamnb.columns.fits import Measured, Searched, Weighing, check_event
 from streamnb.columns.search import forward_selection
 from streamnb.columns.store import attributes_of
-from streamnb.parts.composition import Weights
-from streamnb.parts.part import InUse, Setup
+from streamnb.parts.choice import InUse
+from streamnb.parts.composition import Setup, Weights
 from streamnb.statistics.refreshing import Refresher
 
 MEASURES: dict[str, Weighing] = {

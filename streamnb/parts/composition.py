@@ -13,9 +13,73 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
-from streamnb.parts.part import InUse, Part, Setup
+from streamnb.parts.choice import Choice, InUse, MakeScoring
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.weights_in_use import WeightsInUse
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """The model that a part begins to work in.
+
+    Attributes
+    ----------
+    parts
+        All its parts.
+    parameters
+        The parameters of its scores.
+    make_scoring
+        How to make its native scoring.
+    """
+
+    parts: Composition
+    parameters: ScoringParameters
+    make_scoring: MakeScoring
+
+
+@dataclasses.dataclass(frozen=True)
+class Part(Choice):
+    """A choice on one axis, and what the model that it is a part of has to do for it.
+
+    Attributes
+    ----------
+    indexed
+        Messages that it wants in the index, where `max_documents` is None.
+    periodic
+        Whether it weighs words or messages by statistics that the store holds.
+    weighs
+        Whether it weighs them in another way.
+    """
+
+    indexed: ClassVar[int] = 0
+    periodic: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+
+    @property
+    def max_documents(self) -> int:
+        """What `max_documents=None` means: messages that the part wants in the index."""
+        return self.indexed
+
+    def store_options(self, parts: Composition) -> dict[str, Any]:
+        """Return what the part asks of the count store: keywords of `_core.CountStore`."""
+        return {}
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Return what the part asks of scores: keywords of `_core.Scoring`."""
+        return {}
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Tell a store that was opened what it has to do for the part."""
+
+    def in_use(self, setup: Setup) -> InUse:
+        """Return what a model keeps for the part while it runs.
+
+        Raises
+        ------
+        InputError
+            If the part does not go together with the others.
+        """
+        return InUse()
 
 
 @dataclasses.dataclass(frozen=True)

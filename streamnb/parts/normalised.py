@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.parts.composition import Composition, Event
-from streamnb.parts.part import InUse, Setup
+from streamnb.parts.choice import InUse
+from streamnb.parts.composition import Composition, Event, Setup
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Judgement
 from streamnb.parameters import check_bound, check_number
-from streamnb.parts.composition import Dependence
-from streamnb.parts.part import InUse, Setup
+from streamnb.parts.choice import InUse
+from streamnb.parts.composition import Dependence, Setup
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.packaging import attribute_information, give_bags, word_information
 from streamnb.statistics.refreshing import Refresher

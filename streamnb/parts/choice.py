@@ -1,19 +1,15 @@
-"""A part of a model: what it has, what it asks for, and what a model keeps for it."""
+"""A choice on one axis: its names and parameters, and what a model keeps for it."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Tuning
-from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
-
-if TYPE_CHECKING:
-    from streamnb.parts.composition import Composition
 
 
 class MakeScoring(Protocol):
@@ -28,25 +24,6 @@ class Scorer:
     """How messages are scored; another scoring takes its place where something was tuned."""
 
     scoring: _core.Scoring
-
-
-@dataclasses.dataclass(frozen=True)
-class Setup:
-    """The model that a part begins to work in.
-
-    Attributes
-    ----------
-    parts
-        All its parts.
-    parameters
-        The parameters of its scores.
-    make_scoring
-        How to make its native scoring.
-    """
-
-    parts: Composition
-    parameters: ScoringParameters
-    make_scoring: MakeScoring
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +46,7 @@ class InUse:
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class Choice:
     """A choice on one axis, with the parameters of that choice.
 
     A subclass gives its name, or several with the parameters that each stands for:
@@ -83,20 +60,11 @@ class Part:
     ----------
     axis
         The axis: the parameter of `ComposedNB` that takes such parts.
-    indexed
-        Messages that it wants in the index, where `max_documents` is None.
-    periodic
-        Whether it weighs words or messages by statistics that the store holds.
-    weighs
-        Whether it weighs them in another way.
     """
 
     axis: ClassVar[str] = ""
-    indexed: ClassVar[int] = 0
-    periodic: ClassVar[bool] = False
-    weighs: ClassVar[bool] = False
     # By name: the class, and the parameters that the name stands for. One table for each axis.
-    known: ClassVar[dict[str, tuple[type[Part], Mapping[str, Any]]]]
+    known: ClassVar[dict[str, tuple[type[Choice], Mapping[str, Any]]]]
 
     def __init_subclass__(
         cls,
@@ -165,29 +133,3 @@ class Part:
     def _check(self, name: str, check: Callable[..., Any], *allowed: Any) -> None:
         """Replace a parameter by what a check makes of it."""
         object.__setattr__(self, name, check(name, getattr(self, name), *allowed))
-
-    @property
-    def max_documents(self) -> int:
-        """What `max_documents=None` means: messages that the part wants in the index."""
-        return self.indexed
-
-    def store_options(self, parts: Composition) -> dict[str, Any]:
-        """Return what the part asks of the count store: keywords of `_core.CountStore`."""
-        return {}
-
-    def scoring_options(self, parts: Composition) -> dict[str, Any]:
-        """Return what the part asks of scores: keywords of `_core.Scoring`."""
-        return {}
-
-    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
-        """Tell a store that was opened what it has to do for the part."""
-
-    def in_use(self, setup: Setup) -> InUse:
-        """Return what a model keeps for the part while it runs.
-
-        Raises
-        ------
-        InputError
-            If the part does not go together with the others.
-        """
-        return InUse()
