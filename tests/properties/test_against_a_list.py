@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 import streamnb
 from references.documents import Documents
 from streamnb.errors import NotLearnedError, StreamNBError
-from support.messages import (
+from support.drawn.messages import (
     LABELS,
     Stream,
     build,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.messages import Stream, build, refreshed_bytes, streams
+from support.drawn.messages import Stream, build, refreshed_bytes, streams
 from support.models import INDEPENDENT, INDEXED, matrix
 
 

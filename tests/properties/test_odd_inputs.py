@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamnb.errors import StreamNBError
-from support.messages import LABELS, Stream, build, check_sane, messages, streams
+from support.drawn.messages import LABELS, Stream, build, check_sane, messages, streams
+from support.drawn.odd import learn_or_refuse, odd_labels, odd_messages, odd_numbers, state
 from support.models import matrix
-from support.odd import learn_or_refuse, odd_labels, odd_messages, odd_numbers, state
 from support.profiles import examples
 
 

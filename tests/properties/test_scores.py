@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import streamnb
 from references.documents import Documents
-from support.messages import (
+from support.drawn.messages import (
     LABELS,
     WORDS,
     Stream,

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamnb.errors import NotLearnedError
-from support.messages import (
+from support.drawn.messages import (
     LABELS,
     Stream,
     build,

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from streamnb.errors import InputError, NotLearnedError, StreamNBError
-from support.messages import LABELS, WORDS, Stream, build, check_sane
+from support.drawn.messages import LABELS, WORDS, Stream, build, check_sane
 
 # --- anything goes in -----------------------------------------------------------------------------
 

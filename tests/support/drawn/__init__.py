@@ -1,0 +1,1 @@
+"""What hypothesis draws: messages and streams of them, and odd inputs."""
