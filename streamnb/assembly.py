@@ -14,6 +14,7 @@ from streamnb.parts.choice import Scorer
 from streamnb.parts.composition import Setup
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
+from streamnb.statistics.store import AnyStore
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Assembly:
 
     setup: Setup
     scorer: Scorer
-    refreshers: tuple[Refresher, ...]
-    tunings: tuple[Tuning, ...]
+    refreshers: tuple[Refresher[Any], ...]
+    tunings: tuple[Tuning[Any], ...]
 
     @classmethod
     def of(
@@ -89,7 +90,7 @@ class Assembly:
         bounds: dict[str, int],
         form: str,
         snapshot: bytes | None,
-    ) -> _core.CountStore:
+    ) -> AnyStore:
         """Return a store that has learned nothing, or that of a snapshot.
 
         Parameters

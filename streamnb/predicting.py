@@ -16,6 +16,7 @@ from streamnb.explanation import Explanation
 from streamnb.online.threshold import DecisionThreshold
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.refreshing import Refresher
+from streamnb.statistics.store import AnyStore
 from streamnb.text import inputs, outputs
 from streamnb.text.labels import Label, Labels
 
@@ -25,11 +26,11 @@ Message = str | Mapping[Any, float]
 class Predictor(base.MiniBatchClassifier):
     """The side of a model that predicts: it reads a store, and changes nothing."""
 
-    _store: _core.CountStore
+    _store: AnyStore
     _scoring: _core.Scoring
     _labels: Labels
     _threshold: DecisionThreshold | None
-    _refreshers: Sequence[Refresher]
+    _refreshers: Sequence[Refresher[Any]]
     # How columns are read, and what reads a message before the core does, where either is needed.
     _columns: Columns | None
     _reader: Callable[[Any], Any] | None

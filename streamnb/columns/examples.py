@@ -13,6 +13,7 @@ from streamnb import _core
 from streamnb.columns.moments import check_number
 from streamnb.columns.reading import Columns, category, column_name
 from streamnb.errors import InputError, NotLearnedError
+from streamnb.statistics.store import AnyStore
 from streamnb.text import inputs
 
 
@@ -81,7 +82,7 @@ class NumberColumns(Columns):
                 words[category(attribute, name, value)] = name
         return Row(dict.fromkeys(words, 1.0), tuple(words.values()), numbers)
 
-    def learn(self, store: _core.CountStore, messages: Sequence[Any]) -> Any:
+    def learn(self, store: AnyStore, messages: Sequence[Any]) -> Any:
         """Return the rows of messages."""
         return [self.read(x) for x in messages]
 

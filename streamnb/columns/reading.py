@@ -66,7 +66,7 @@ class Columns:
         """
         return self._words(x, self.ranges)
 
-    def learn(self, store: _core.CountStore, messages: Sequence[Any]) -> list[Words]:
+    def learn(self, store: Any, messages: Sequence[Any]) -> list[Words]:
         """Widen the ranges to hold these messages, and return their words.
 
         Raises
@@ -80,8 +80,11 @@ class Columns:
             self.widen(store, ranges)
         return words
 
-    def widen(self, store: _core.CountStore, ranges: Mapping[str, Range]) -> None:
-        """Make ranges at least as wide as these, and rename the bins of the store."""
+    def widen(self, store: Any, ranges: Mapping[str, Range]) -> None:
+        """Make ranges at least as wide as these, and rename the bins of the store.
+
+        That is a `_core.CountStore`: where numbers stay numbers there are no ranges.
+        """
         names = {}
         for attribute, (low, high) in ranges.items():
             before = self.ranges.get(attribute)

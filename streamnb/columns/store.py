@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -186,18 +186,6 @@ class AttributeStore:
 
     # --- saving -------------------------------------------------------------------------------
 
-    def effective(self) -> None:
-        """Return None: no counts stand in the place of those that were counted."""
-
-    def weights(self) -> None:
-        """Return None: words have no weights, and those of attributes are in `snapshot`."""
-
-    def fitted_weights(self) -> None:
-        """Return None, as `weights`."""
-
-    def tree(self) -> None:
-        """Return None: all messages count."""
-
     def snapshot(self, statistics: bool) -> bytes:
         """Return everything as canonical bytes; with `statistics` the weights in use too."""
         places = {class_id: place for place, class_id in enumerate(self.order)}
@@ -240,28 +228,21 @@ if TYPE_CHECKING:
         return texts, columns
 
 
-def attributes_of(store: object) -> AttributeStore | None:
-    """Return the store of columns that stands in for a `CountStore`, if it is one."""
-    return store if isinstance(store, AttributeStore) else None
-
-
 def open_store(
     tokenizer: _core.NativeTokenizer, settings: Mapping[str, int], snapshot: bytes | None
-) -> _core.CountStore:
-    """Return an empty store, or that of a snapshot, as the `CountStore` that it stands in for."""
+) -> AttributeStore:
+    """Return an empty store, or that of a snapshot."""
     if snapshot is not None:
-        store = AttributeStore.restore(tokenizer, snapshot, settings)
-    else:
-        # Its own index holds words only: examples are kept here.
-        bounds = {**settings, "max_documents": 0, "max_pairs": 0}
-        native = _core.CountStore(
-            tokenizer,
-            **bounds,
-            frequencies=False,
-            columns=True,
-            own_pairs=False,
-            form="counts",
-            instance_weights=False,
-        )
-        store = AttributeStore(native, settings)
-    return cast("_core.CountStore", store)
+        return AttributeStore.restore(tokenizer, snapshot, settings)
+    # The native index holds words only: examples are kept here.
+    bounds = {**settings, "max_documents": 0, "max_pairs": 0}
+    native = _core.CountStore(
+        tokenizer,
+        **bounds,
+        frequencies=False,
+        columns=True,
+        own_pairs=False,
+        form="counts",
+        instance_weights=False,
+    )
+    return AttributeStore(native, settings)

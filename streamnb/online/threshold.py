@@ -12,6 +12,7 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Judgement
+from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Label, Labels
 
 # Log odds are kept in bins that are even on an asinh scale: 1/64 wide near 0, 1.6 % of the value
@@ -140,7 +141,7 @@ class LearnedThreshold(DecisionThreshold):
         return self
 
     def judge(
-        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self, store: AnyStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
     ) -> Judgement | None:
         """Score a message that is about to be learned, where there are two classes."""
         if len(labels.order) != 2:

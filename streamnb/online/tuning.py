@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any, Protocol, Self
 
 from streamnb import _core
+from streamnb.statistics.store import Store
 from streamnb.text.labels import Label, Labels
 
 Judgement = Callable[[float], None]
 """Writes a judgement into the record, given the weight of the message."""
 
 
-class Tuning(Protocol):
+class Tuning(Protocol[Store]):
     """A parameter that is chosen along the stream: a threshold, a factor.
 
     Attributes
@@ -24,7 +25,7 @@ class Tuning(Protocol):
     name: str
 
     def judge(
-        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self, store: Store, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
     ) -> Judgement | None:
         """Judge a message of a known label that is about to be learned; the record stays as it is.
 

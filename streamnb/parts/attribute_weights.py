@@ -14,7 +14,7 @@ from streamnb.columns.filters import (
 )
 from streamnb.columns.fits import Measured, Searched, Weighing, check_event
 from streamnb.columns.search import forward_selection
-from streamnb.columns.store import attributes_of
+from streamnb.columns.store import AttributeStore
 from streamnb.parts.choice import InUse
 from streamnb.parts.composition import Setup, Weights
 from streamnb.statistics.refreshing import Refresher
@@ -56,7 +56,7 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
 
 
 @dataclasses.dataclass(frozen=True)
-class WeightedAttributes(Refresher):
+class WeightedAttributes(Refresher[AttributeStore]):
     """The weights of attributes in the store of columns; its snapshot has them.
 
     Attributes
@@ -67,14 +67,10 @@ class WeightedAttributes(Refresher):
 
     weighing: Weighing
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: AttributeStore, scoring: _core.Scoring, anew: bool) -> None:
         """Weigh the attributes anew."""
-        attributes = attributes_of(store)
-        assert attributes is not None
-        attributes.refit(self.weighing, scoring)
+        store.refit(self.weighing, scoring)
 
-    def weights(self, store: _core.CountStore) -> dict[str, float]:
+    def weights(self, store: AttributeStore) -> dict[str, float]:
         """Return the weight of each attribute, on average over pairs of classes."""
-        attributes = attributes_of(store)
-        assert attributes is not None
-        return attributes.in_use.mean()
+        return store.in_use.mean()

@@ -40,8 +40,8 @@ class InUse:
         Scores messages in the place of the scoring that the parts describe.
     """
 
-    refresher: Refresher | None = None
-    tuning: Tuning | None = None
+    refresher: Refresher[Any] | None = None
+    tuning: Tuning[Any] | None = None
     scorer: Scorer | None = None
 
 

@@ -15,6 +15,7 @@ from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.parts.choice import Choice, InUse, MakeScoring
 from streamnb.statistics.events import ScoringParameters
+from streamnb.statistics.store import AnyStore
 from streamnb.statistics.weights_in_use import WeightsInUse
 
 
@@ -68,7 +69,7 @@ class Part(Choice):
         """Return what the part asks of scores: keywords of `_core.Scoring`."""
         return {}
 
-    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+    def prepare(self, store: Any, setup: Setup) -> None:
         """Tell a store that was opened what it has to do for the part."""
 
     def in_use(self, setup: Setup) -> InUse:
@@ -118,7 +119,7 @@ class Event(Part, axis="event"):
 
     def open_store(
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
-    ) -> _core.CountStore:
+    ) -> AnyStore:
         """Return a store that has learned nothing, or that of a snapshot.
 
         Parameters

@@ -137,7 +137,7 @@ class LearnedFactor(Scorer):
         self.scoring = self.candidates[self._place]
 
 
-class OptimalFactor(Scorer, Refresher):
+class OptimalFactor(Scorer, Refresher[_core.CountStore]):
     """The factor of each class by Theorem 5.1, from the counts at the last refresh.
 
     A class that has come since has the paper's factor.

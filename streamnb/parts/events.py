@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.columns.examples import NumberColumns
 from streamnb.columns.reading import Columns
-from streamnb.columns.store import attributes_of, open_store
+from streamnb.columns.store import AttributeStore, open_store
 from streamnb.parts.composition import Composition, Event, Setup
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
@@ -124,15 +124,13 @@ class Gaussian(Event, name="gaussian"):
 
     def open_store(
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
-    ) -> _core.CountStore:
+    ) -> AttributeStore:
         """Return a store that keeps numbers besides."""
         bounds = {name: options[name] for name in ("max_words", "max_documents", "max_pairs")}
         return open_store(tokenizer, bounds, snapshot)
 
-    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+    def prepare(self, store: AttributeStore, setup: Setup) -> None:
         """Say how many values attributes have, and how to score those that count twice."""
-        attributes = attributes_of(store)
-        assert attributes is not None
         alpha = setup.parameters.alpha
-        attributes.halved = setup.make_scoring(alpha=alpha / 2 or alpha)
+        store.halved = setup.make_scoring(alpha=alpha / 2 or alpha)
         store.declare(NumberColumns(self.values).declared)

@@ -58,7 +58,7 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
 
 
 @dataclasses.dataclass(frozen=True)
-class ParentWeights(Refresher):
+class ParentWeights(Refresher[_core.CountStore]):
     """The weights of words as parents: W_t of Equations 12 and 13.
 
     Attributes

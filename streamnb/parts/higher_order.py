@@ -93,7 +93,7 @@ class HigherOrderPaths(
 
 
 @dataclasses.dataclass(frozen=True)
-class Paths(Refresher):
+class Paths(Refresher[_core.CountStore]):
     """The paths that contain each word, by class, and all paths of each class.
 
     Attributes

@@ -81,7 +81,7 @@ class Packaged(Dependence, name="packaged"):
         return InUse(bags, tuning=threshold if threshold.learns else None)
 
 
-class Bags(Refresher):
+class Bags(Refresher[_core.CountStore]):
     """The bags of a model.
 
     Parameters

@@ -103,7 +103,7 @@ class Tree(Neighbourhood, name="tree"):
         return InUse(GrownTree(self))
 
 
-class GrownTree(Refresher):
+class GrownTree(Refresher[_core.CountStore]):
     """The tree over the indexed messages of a store.
 
     Parameters

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
-from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.errors import NotLearnedError
 from streamnb.online.tuning import Tuning
 from streamnb.statistics.counts import Counts
+from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Label, Labels
 
 
@@ -30,10 +31,10 @@ class Learned:
         The records of what is tuned along the stream.
     """
 
-    store: _core.CountStore
+    store: AnyStore
     labels: Labels
     columns: Columns | None
-    tunings: Sequence[Tuning]
+    tunings: Sequence[Tuning[Any]]
 
 
 def merge(mine: Learned, theirs: Learned) -> None:
@@ -79,7 +80,7 @@ def subtract(mine: Learned, theirs: Learned) -> None:
     mine.store.set_ranks(mine.labels.ranks())
 
 
-def _as_wide(columns: Columns, others: Columns, store: _core.CountStore) -> _core.CountStore:
+def _as_wide(columns: Columns, others: Columns, store: AnyStore) -> AnyStore:
     """Return another model's store with bins as wide as in these columns."""
     if others.ranges == columns.ranges:
         return store

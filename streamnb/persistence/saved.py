@@ -18,6 +18,7 @@ from streamnb.parts.choice import Scorer
 from streamnb.persistence import saving
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.refreshing import Refresher
+from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Labels
 
 Tokenize = Callable[[str], Iterable[Any]]
@@ -35,12 +36,12 @@ class SavedModel(base.Base):
     known: ClassVar[dict[str, type[SavedModel]]] = {}
 
     form: str
-    _store: _core.CountStore
+    _store: AnyStore
     _labels: Labels
     _columns: Columns | None
     _schedule: Schedule
-    _tunings: Sequence[Tuning]
-    _refreshers: Sequence[Refresher]
+    _tunings: Sequence[Tuning[Any]]
+    _refreshers: Sequence[Refresher[Any]]
     _scorer: Scorer
     _scoring: _core.Scoring
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from streamnb import _core
+from streamnb.statistics.store import AnyStore
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -44,7 +44,7 @@ class Counts:
     lengths: sparse.csr_array
 
     @classmethod
-    def of(cls, store: _core.CountStore) -> Self:
+    def of(cls, store: AnyStore) -> Self:
         """Copy the counts of a store."""
         return cls.from_arrays(*store.counts())
 

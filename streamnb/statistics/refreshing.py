@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic
 
 from streamnb import _core
+from streamnb.statistics.store import Store
 
 
-class Refresher:
+class Refresher(Generic[Store]):
     """Statistics of one part of a model.
 
     Attributes
@@ -19,7 +20,7 @@ class Refresher:
 
     periodic: bool = True
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: Store, scoring: _core.Scoring, anew: bool) -> None:
         """Compute the statistics of a store, and swap them in.
 
         Parameters
@@ -36,7 +37,7 @@ class Refresher:
         while store.n_documents and not self.swap(store, anew):
             pass
 
-    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+    def swap(self, store: Store, anew: bool) -> bool:
         """Compute the statistics of a store with messages, and swap them in.
 
         Returns
@@ -45,7 +46,7 @@ class Refresher:
         """
         raise NotImplementedError
 
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+    def state(self, store: Store, class_ids: list[int]) -> Any:
         """Return the statistics in use beside those in the store's snapshot, for a copy.
 
         Parameters
@@ -57,9 +58,9 @@ class Refresher:
         """
         return None
 
-    def restore(self, store: _core.CountStore, state: Any) -> None:
+    def restore(self, store: Store, state: Any) -> None:
         """Take the statistics that `state` returned."""
 
-    def weights(self, store: _core.CountStore) -> dict[str, float]:
+    def weights(self, store: Store) -> dict[str, float]:
         """Return the weight of each word or attribute; nothing where these have none."""
         return {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from streamnb import _core
 
 Message = TypeVar("Message", contravariant=True)
 Batch = TypeVar("Batch", contravariant=True)
+Store = TypeVar("Store", bound="CountStore[Any, Any]", contravariant=True)
+"""The store that statistics are computed from: any, or one that does more than this protocol."""
 
 
 class CountStore(Protocol[Message, Batch]):
@@ -68,8 +70,8 @@ class CountStore(Protocol[Message, Batch]):
     def words(self) -> list[str]:
         """Return the words by id; an empty one where an id is free."""
 
-    def snapshot(self, parents: bool, /) -> bytes:
-        """Return everything as canonical bytes; statistics in use only where `parents`."""
+    def snapshot(self, statistics: bool) -> bytes:
+        """Return everything as canonical bytes; statistics in use only where `statistics`."""
 
     @property
     def form(self) -> str:
@@ -97,3 +99,7 @@ class CountStore(Protocol[Message, Batch]):
 
     def __sizeof__(self) -> int:
         """Return the bytes that the counts take."""
+
+
+AnyStore: TypeAlias = CountStore[Any, Any]
+"""A store of whatever messages."""

@@ -45,7 +45,7 @@ class WeighsDocuments(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class WeightsInUse(Refresher):
+class WeightsInUse(Refresher[_core.CountStore]):
     """What words and documents of a model weigh.
 
     Attributes
@@ -108,7 +108,7 @@ class WeightsInUse(Refresher):
 
 
 @dataclasses.dataclass(frozen=True)
-class FittedWords(Refresher):
+class FittedWords(Refresher[_core.CountStore]):
     """What words of a model weigh in the score alone.
 
     Attributes

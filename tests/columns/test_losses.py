@@ -12,7 +12,6 @@ import streamnb
 from references.losses import LOSSES, LossReference, Row
 from streamnb import datasets
 from streamnb.columns.slopes import AttributeSlopes
-from streamnb.columns.store import attributes_of
 from streamnb.statistics.losses import (
     DEVIANCE,
     EXPONENTIAL,
@@ -31,7 +30,7 @@ each_model = matrix(NAMES)
 
 
 def weights_in_use(model: Any) -> dict[Any, tuple[float, dict[str, float]]]:
-    weights = attributes_of(model._store).in_use  # type: ignore[union-attr]
+    weights = model._store.in_use
     names = model._labels.names
     return {
         pair if pair is None else frozenset(names[i] for i in pair): (weights.prior[pair], each)
@@ -115,7 +114,7 @@ def test_fits_look_at_the_recent_rows_only(name: str) -> None:
     model, reference = learned(name, rows, refresh_every=1, max_documents=25), LossReference(name)
     for pair, found in weights_in_use(model).items():
         check_optimum(reference, rows, rows[-25:], pair, found)
-    assert attributes_of(model._store).n_indexed == 25  # type: ignore[union-attr]
+    assert model._store.n_indexed == 25
 
 
 @each_model

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamnb
-from streamnb.columns.store import attributes_of
 from streamnb.errors import InputError, ModelFileError, NotLearnedError, StreamNBError
 from support.models import family, matrix
 from support.profiles import examples
@@ -155,8 +154,7 @@ def test_bounds() -> None:
     model = make("LNB", max_words=8, max_documents=5)
     for i in range(60):
         model.learn_one({f"number {i}": 1.0, "kept": float(i), f"word {i}": "x"}, "ab"[i % 2])
-    store = attributes_of(model._store)
-    assert store is not None
+    store = model._store
     assert len(store.counted.numbers.moments) <= 8
     assert "kept" in store.counted.numbers.moments
     assert (store.n_indexed, store.n_words <= 8) == (5, True)
@@ -210,8 +208,7 @@ def test_what_does_not_compose_says_why() -> None:
 def test_files_that_are_none_are_refused() -> None:
     from streamnb.columns.store import AttributeStore
 
-    store = attributes_of(learned("LNB", stream(10))._store)
-    assert store is not None
+    store = learned("LNB", stream(10))._store
     model = make("LNB")
     whole = store.snapshot(statistics=True)
     for old, new in (

@@ -1,8 +1,4 @@
-"""Figures 7 and 8 of the paper on loss-minimised weights: wrong labels, and many attributes.
-
-The counts do not depend on the weights: each sample is learned once, and each model in turn gives
-it its weights.
-"""
+"""Figures 7 and 8 of the paper on loss-minimised weights: wrong labels, and many attributes."""
 
 from __future__ import annotations
 
@@ -14,11 +10,8 @@ from typing import Any
 import numpy as np
 
 import streamnb
-from streamnb.columns.fits import Fit
-from streamnb.columns.store import attributes_of
-from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
-from streamnb.parts import fitted_weights
+from streamnb.parts import Fitted, UniformWeights, Weights
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
 from streamnb.reproduce.papers.attribute_tables import rows_of, values_of
@@ -128,17 +121,20 @@ def decisions_of_each_loss(
     values
         As at `streamnb.ENB`.
     """
-    model = streamnb.ComposedNB(
-        "gaussian", values=values, refresh_every=10**9, max_documents=len(rows)
-    )
-    model.learn_many(rows, labels)
-    found = {"NB": (list(model.predict_many(tested)), model.weights_)}
-    store = attributes_of(model._store)
-    assert store is not None
-    for name, loss in LOSSES.items():
-        store.refit(Fit.of(fitted_weights.LOSSES[loss], "pairs", 0.0), model._scoring)
-        found[name] = list(model.predict_many(tested)), store.in_use.mean()
-    store.in_use = AttributeWeights()
+    weights: dict[str, Weights] = {"NB": UniformWeights()}
+    weights |= {name: Fitted(loss, "pairs", ridge=0.0) for name, loss in LOSSES.items()}
+    found = {}
+    for name, weighed in weights.items():
+        model = streamnb.ComposedNB(
+            "gaussian",
+            weights=weighed,
+            values=values,
+            refresh_every=10**9,
+            max_documents=len(rows),
+        )
+        model.learn_many(rows, labels)
+        model.refresh()
+        found[name] = list(model.predict_many(tested)), model.weights_
     return found
 
 
