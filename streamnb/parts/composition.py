@@ -236,7 +236,7 @@ class DocumentWeights(Part, axis="document_weights"):
     """How much each message counts when it is learned, beside the weight that it was given."""
 
     def added(self, indexed: Any, parameters: ScoringParameters, words: Any) -> Any:
-        """Return what the indexed messages count for besides: `ExtraCounts` or None.
+        """Return the weights of the indexed messages: `InstanceWeights` or None.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.parameters import check_bound
 from streamnb.parts.composition import Composition, DocumentWeights, Setup
-from streamnb.statistics.document_weights import PAPER_ROUNDS, ExtraCounts, discriminative
+from streamnb.statistics.document_weights import PAPER_ROUNDS, InstanceWeights, discriminative
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.weighting import WordWeights
@@ -42,7 +42,7 @@ class Discriminative(DocumentWeights, name="discriminative"):
 
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
-    ) -> ExtraCounts:
+    ) -> InstanceWeights:
         """Return what the messages count for besides."""
         return discriminative(indexed, parameters, words, self.rounds)
 

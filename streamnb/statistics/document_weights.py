@@ -27,8 +27,8 @@ PAPER_ROUNDS = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class ExtraCounts:
-    """What indexed messages count for beyond their own weight.
+class InstanceWeights:
+    """The counts that weights of instances add to those of the indexed messages.
 
     Attributes
     ----------
@@ -44,8 +44,8 @@ class ExtraCounts:
 
 def discriminative(
     indexed: Documents, parameters: ScoringParameters, words: WordWeights | None, rounds: int
-) -> ExtraCounts:
-    """Return the extra counts of messages that weigh the more, the less they fit to their class.
+) -> InstanceWeights:
+    """Return the counts that are added where messages weigh the more, the less they fit to their class.
 
     Each message j begins with weight 1, and each round adds 1 − P(c_j|d_j), where P comes from the
     model of all messages with the weights of the round before: their tokens, and so their words'
@@ -96,12 +96,12 @@ def discriminative(
     added = np.zeros(len(indexed.classes))
     transposed = messages.T.tocsr()
 
-    def extra() -> tuple[Floats, Floats]:
+    def added_counts() -> tuple[Floats, Floats]:
         of_class = is_own * (indexed.weights * added)[:, None]
         return of_class.sum(axis=0), np.asarray(transposed @ of_class)
 
     for _ in range(rounds):
-        documents, tokens = extra()
+        documents, tokens = added_counts()
         table = weights[:, None] * (base + tokens)
         totals = table.sum(axis=0) + other_tokens
         scores = ratios + log_priors(
@@ -113,11 +113,11 @@ def discriminative(
         shares = np.exp(scores)
         shares /= shares.sum(axis=1, keepdims=True)
         added += 1 - (shares * is_own).sum(axis=1)
-    documents, tokens = extra()
+    documents, tokens = added_counts()
     all_documents = np.zeros(len(counts.class_documents))
     all_documents[order] = documents
     rows, columns = np.nonzero(tokens)
     table = sparse.csr_array(
         (tokens[rows, columns], (used[rows], order[columns])), shape=counts.tokens.shape
     )
-    return ExtraCounts(all_documents, table)
+    return InstanceWeights(all_documents, table)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from streamnb import _core
-from streamnb.statistics.document_weights import ExtraCounts
+from streamnb.statistics.document_weights import InstanceWeights
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
@@ -40,7 +40,7 @@ class WeighsDocuments(Protocol):
 
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
-    ) -> ExtraCounts | None:
+    ) -> InstanceWeights | None:
         """Return what they count for besides."""
 
 
