@@ -21,7 +21,7 @@ from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.losses import Loss
 
 
-class Weighing(Protocol):
+class Weighting(Protocol):
     """How attributes get their weights."""
 
     def weights(
@@ -41,8 +41,8 @@ class Weighing(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Measured:
-    """Weights that a measure of the examples gives, for all classes at once.
+class FilterWeighting:
+    """A filter: weights that a measure of the examples gives, for all classes at once.
 
     Attributes
     ----------
@@ -70,8 +70,8 @@ class Measured:
 
 
 @dataclasses.dataclass(frozen=True)
-class Searched:
-    """Weights with which the classifier decides best, for all classes at once.
+class WrapperWeighting:
+    """A wrapper: weights with which the classifier decides best, for all classes at once.
 
     Attributes
     ----------

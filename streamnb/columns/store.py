@@ -16,7 +16,7 @@ import numpy as np
 from streamnb import _core
 from streamnb.columns.counts import AttributeCounts
 from streamnb.columns.examples import Row, Rows
-from streamnb.columns.fits import Weighing
+from streamnb.columns.fits import Weighting
 from streamnb.columns.weights import AttributeWeights, Terms
 from streamnb.errors import ModelFileError
 
@@ -76,13 +76,13 @@ class AttributeStore:
         """Say how many values attributes have."""
         self.counted.native.declare(values)
 
-    def refit(self, how: Weighing, scoring: _core.Scoring) -> None:
+    def refit(self, weighting: Weighting, scoring: _core.Scoring) -> None:
         """Weigh the attributes by the examples, aside, and swap the weights in.
 
         Parameters
         ----------
-        how
-            What gives the weights.
+        weighting
+            Finds the weights.
         scoring
             Of the categories.
         """
@@ -90,7 +90,7 @@ class AttributeStore:
         known = len(self.ranks)
         learned = self.counted.learned
         order = sorted(learned, key=lambda i: (self.ranks[i] if i < known else known, i))
-        self.in_use = how.weights(self.counted, order, scoring)
+        self.in_use = weighting.weights(self.counted, order, scoring)
 
     # --- scores -------------------------------------------------------------------------------
 

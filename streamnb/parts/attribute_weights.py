@@ -12,19 +12,19 @@ from streamnb.columns.filters import (
     relative_kullback_leibler,
     selected_twice,
 )
-from streamnb.columns.fits import Measured, Searched, Weighing, check_event
+from streamnb.columns.fits import FilterWeighting, Weighting, WrapperWeighting, check_event
 from streamnb.columns.search import forward_selection
 from streamnb.columns.store import AttributeStore
 from streamnb.parts.choice import InUse
 from streamnb.parts.composition import Setup, Weights
 from streamnb.statistics.refreshing import Refresher
 
-MEASURES: dict[str, Weighing] = {
-    "kullback-leibler": Measured(relative_kullback_leibler),
-    "kullback-leibler-raw": Measured(kullback_leibler),
-    "correlation-filter": Measured(correlation_filter),
-    "deep-selection": Measured(selected_twice, in_estimate=True),
-    "forward-selection": Searched(forward_selection),
+MEASURES: dict[str, Weighting] = {
+    "kullback-leibler": FilterWeighting(relative_kullback_leibler),
+    "kullback-leibler-raw": FilterWeighting(kullback_leibler),
+    "correlation-filter": FilterWeighting(correlation_filter),
+    "deep-selection": FilterWeighting(selected_twice, in_estimate=True),
+    "forward-selection": WrapperWeighting(forward_selection),
 }
 """How attributes get their weights, by name."""
 
@@ -61,15 +61,15 @@ class WeightedAttributes(Refresher[AttributeStore]):
 
     Attributes
     ----------
-    weighing
+    weighting
         How they are found.
     """
 
-    weighing: Weighing
+    weighting: Weighting
 
     def refresh(self, store: AttributeStore, scoring: _core.Scoring, anew: bool) -> None:
         """Weigh the attributes anew."""
-        store.refit(self.weighing, scoring)
+        store.refit(self.weighting, scoring)
 
     def weights(self, store: AttributeStore) -> dict[str, float]:
         """Return the weight of each attribute, on average over pairs of classes."""

@@ -43,7 +43,7 @@ class Discriminative(DocumentWeights, name="discriminative"):
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
     ) -> InstanceWeights:
-        """Return what the messages count for besides."""
+        """Return the weights of the messages."""
         return discriminative(indexed, parameters, words, self.rounds)
 
 

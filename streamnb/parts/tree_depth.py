@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from streamnb.columns.fits import Measured
+from streamnb.columns.fits import FilterWeighting
 from streamnb.columns.tree import tree_depth as attribute_depth
 from streamnb.parameters import check_above_zero, check_bound, check_weight_of_words
 from streamnb.parts.attribute_weights import WeightedAttributes
@@ -56,7 +56,7 @@ class TreeDepth(Weights, name="tree-depth"):
     def in_use(self, setup: Setup) -> InUse:
         """Keep the weights of words or attributes."""
         if setup.parts.event.numbers:
-            return InUse(WeightedAttributes(Measured(attribute_depth)))
+            return InUse(WeightedAttributes(FilterWeighting(attribute_depth)))
         return super().in_use(setup)
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> weighting.WordWeights:

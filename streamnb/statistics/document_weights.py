@@ -45,7 +45,7 @@ class InstanceWeights:
 def discriminative(
     indexed: Documents, parameters: ScoringParameters, words: WordWeights | None, rounds: int
 ) -> InstanceWeights:
-    """Return the counts that are added where messages weigh the more, the less they fit to their class.
+    """Return what messages add to the counts that weigh the more, the less they fit their class.
 
     Each message j begins with weight 1, and each round adds 1 − P(c_j|d_j), where P comes from the
     model of all messages with the weights of the round before: their tokens, and so their words'

@@ -41,7 +41,7 @@ class WeighsDocuments(Protocol):
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
     ) -> InstanceWeights | None:
-        """Return what they count for besides."""
+        """Return the weights of the messages."""
 
 
 @dataclasses.dataclass(frozen=True)
