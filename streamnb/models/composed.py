@@ -55,11 +55,11 @@ class ComposedNB(TextNaiveBayes, _Parameters, _Parts):
         with `columns=True`), or `"gaussian"`, whose numbers don't (see `streamnb.LNB`).
     dependence
         `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
-        bags of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`. Of
-        them only bags go with `"attributes"`, and none with `"gaussian"`. Hidden parents of ratios
-        mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`: with `prior="uniform"` that is what
-        the published figures of HOVA were computed with (see `streamnb.parts.HiddenRatios`), while
-        `HOVA` is the formula as printed.
+        packages of `streamnb.PHNB`. All but the first need word counts, so not with `"bernoulli"`.
+        Of them only packages go with `"attributes"`, and none with `"gaussian"`. Hidden parents of
+        ratios mix P(w|c̄) / P(w|c), so only with `"one-versus-all"`: with `prior="uniform"` that is
+        what the published figures of HOVA were computed with (see `streamnb.parts.HiddenRatios`),
+        while `HOVA` is the formula as printed.
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`: with
         any event model but `"bernoulli"`, and words independent; or higher-order paths in the

@@ -1,4 +1,4 @@
-"""Hidden naive Bayes: each attribute has a parent, mixed from those in its bag."""
+"""Hidden naive Bayes: each attribute has a parent, mixed from those in its package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Links(NaiveBayes):
 
 @dataclasses.dataclass(eq=False, repr=False)
 class PackagedNB(TextNaiveBayes, _Links, _Columns):
-    """Base of the models whose attributes have bags.
+    """Base of the models whose attributes have packages.
 
     Parameters are those of `HNB`.
     """
@@ -59,8 +59,8 @@ class HNB(PackagedNB):
 
         P(w_i | w_j, c) = (Σ_d f_di + α m P(w_i|c)) / (Σ_d |d| + α m)
 
-    over the past documents d of class c that contain w_j, with P(w_i|c) that of `MNB`; bags take
-    words that have met. Past documents are those of the index (`max_documents`).
+    over the past documents d of class c that contain w_j, with P(w_i|c) that of `MNB`; packages
+    take words that have met. Past documents are those of the index (`max_documents`).
 
     With `columns=True` a message maps attributes to values: a str, a bool or an int is a category,
     a float is a number, None and NaN are missing and take no part. As in WEKA's HNB, with n_ijc
@@ -84,8 +84,8 @@ class HNB(PackagedNB):
     values
         Attribute → how many values it has, where that is known beforehand; else those learned.
     max_links
-        Bound of the pairs in bags, 0 or more: past it, those with the least information are left
-        out.
+        Bound of the pairs in packages, 0 or more: past it, those with the least information are
+        left out.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -126,19 +126,19 @@ class HNB(PackagedNB):
 class PHNB(PackagedNB, _Threshold):
     """Packaged hidden naive Bayes (PHNB).
 
-    Each attribute has one hidden parent, mixed from the other attributes in its bag:
+    Each attribute has one hidden parent, mixed from the other attributes in its package:
 
         ln P(c) + Σ_i f_i ln P(a_i | a_hpi, c)
-        P(a_i | a_hpi, c) = Σ_j W_ij P(a_i | a_j, c),    W_ij = I_ij / Σ_j I_ij,    j in bag i
+        P(a_i | a_hpi, c) = Σ_j W_ij P(a_i | a_j, c),    W_ij = I_ij / Σ_j I_ij,    j in package i
         I_ij = I(A_i; A_j | C) = Σ P(a_i, a_j, c) log₂ [P(a_i, a_j | c) / (P(a_i|c) P(a_j|c))]
 
-    The bag of i holds each attribute j whose I_ij reaches the threshold. An attribute with no
-    member of its bag in the message is plain naive Bayes: an infinite threshold gives `MNB`, or
+    The package of i holds each attribute j whose I_ij reaches the threshold. An attribute with no
+    member of its package in the message is plain naive Bayes: an infinite threshold gives `MNB`, or
     naive Bayes on columns, and a threshold of 0 gives `HNB`.
 
     Texts and columns are those of `HNB`.
 
-    Bags are refreshed as `refresh_every` says.
+    Packages are refreshed as `refresh_every` says.
 
     Parameters
     ----------

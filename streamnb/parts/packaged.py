@@ -1,4 +1,4 @@
-"""Packages of attributes: each has one hidden parent, mixed from the attributes in its bag."""
+"""Packages of attributes: each has one hidden parent, mixed from the attributes in its package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from streamnb.parameters import check_bound, check_number
 from streamnb.parts.choice import InUse
 from streamnb.parts.composition import Dependence, Setup
 from streamnb.statistics.documents import Documents
-from streamnb.statistics.packaging import attribute_information, give_bags, word_information
+from streamnb.statistics.packages import attribute_information, set_packages, word_information
 from streamnb.statistics.refreshing import Refresher
 from streamnb.text.labels import Label, Labels
 
@@ -25,7 +25,7 @@ _TIE = 1 - 1e-9
 
 
 def check_threshold(name: str, value: Any) -> float | str:
-    """Return a threshold of bags.
+    """Return a threshold of packages.
 
     Raises
     ------
@@ -44,11 +44,11 @@ def check_threshold(name: str, value: Any) -> float | str:
 
 @dataclasses.dataclass(frozen=True)
 class Packaged(Dependence, name="packaged"):
-    """Each attribute has one hidden parent, mixed from the attributes in its bag.
+    """Each attribute has one hidden parent, mixed from the attributes in its package.
 
-    A bag holds the attributes whose conditional mutual information with its own is at least the
-    threshold; an attribute with an empty bag is plain naive Bayes. In texts each word is an
-    attribute, and bags take words that have met.
+    A package holds the attributes whose conditional mutual information with its own is at least the
+    threshold; an attribute with an empty package is plain naive Bayes. In texts each word is an
+    attribute, and packages take words that have met.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Packaged(Dependence, name="packaged"):
         A number of bits; `"average"`, the mean information of all pairs of attributes; or
         `"auto"`, that multiple of it in `GRID` with the least log loss so far.
     max_links
-        The most pairs in bags, 0 or more.
+        The most pairs in packages, 0 or more.
 
     References
     ----------
@@ -74,22 +74,22 @@ class Packaged(Dependence, name="packaged"):
         self._check("max_links", check_bound, 0)
 
     def in_use(self, setup: Setup) -> InUse:
-        """Keep bags and their threshold."""
+        """Keep packages and their threshold."""
         threshold = BagThreshold(self.bag_threshold)
         words = None if setup.parts.event.columns else setup.parameters.vocabulary_size
-        bags = Bags(threshold, self.max_links, words)
-        return InUse(bags, tuning=threshold if threshold.learns else None)
+        packages = Packages(threshold, self.max_links, words)
+        return InUse(packages, tuning=threshold if threshold.learns else None)
 
 
-class Bags(Refresher[_core.CountStore]):
-    """The bags of a model.
+class Packages(Refresher[_core.CountStore]):
+    """The packages of a model.
 
     Parameters
     ----------
     threshold
-        The information that a member of a bag has at least.
+        The information that a member of a package has at least.
     max_links
-        The most pairs in bags.
+        The most pairs in packages.
     vocabulary_size
         In texts m where it is known, at least the number of words learned; None for columns.
     """
@@ -102,7 +102,7 @@ class Bags(Refresher[_core.CountStore]):
         self.vocabulary_size = vocabulary_size
 
     def swap(self, store: _core.CountStore, anew: bool) -> bool:
-        """Fill the bags."""
+        """Fill the packages."""
         documents = Documents.of(store)
         if self.vocabulary_size is None:
             pairs = attribute_information(documents, self.max_links)
@@ -112,13 +112,13 @@ class Bags(Refresher[_core.CountStore]):
         self.threshold.average = pairs.average
         # All pairs are there for a threshold that is learned: it changes between refreshes.
         least = 0.0 if self.threshold.learns else self.threshold.bits
-        if not give_bags(store, documents.counts.layout, pairs, least):
+        if not set_packages(store, documents.counts.layout, pairs, least):
             return False
         store.set_package_threshold(self.threshold.bits)
         return True
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> float:
-        """Return the average information; the bags are in the store's snapshot."""
+        """Return the average information; the packages are in the store's snapshot."""
         return self.threshold.average
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
@@ -127,7 +127,7 @@ class Bags(Refresher[_core.CountStore]):
 
 
 class BagThreshold:
-    """The threshold of bags: fixed, at the average, or learned.
+    """The threshold of packages: fixed, at the average, or learned.
 
     Learned, it is that multiple of the average in `GRID` that would have had the least log loss on
     the messages learned so far, each before it was learned; at first, and of equals, the average
@@ -210,5 +210,5 @@ class BagThreshold:
         """
         losses = [float.fromhex(loss) for loss in state["losses"]]
         if len(losses) != len(GRID) or not all(0 <= loss < math.inf for loss in losses):
-            raise ValueError("the record of the threshold of bags is no such record")
+            raise ValueError("the record of the threshold of packages is no such record")
         self.losses = losses

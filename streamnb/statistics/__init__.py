@@ -1,1 +1,1 @@
-"""What is computed from the counts now and then: weights, bags, paths, fits."""
+"""What is computed from the counts now and then: weights, packages, paths, fits."""

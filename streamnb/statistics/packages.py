@@ -1,4 +1,4 @@
-"""Bags: which attributes depend on which, by conditional mutual information.
+"""Packages: which attributes depend on which, by conditional mutual information.
 
 It is computed on a copy of the document index, aside, and given to the store whole.
 """
@@ -232,8 +232,10 @@ def _sum_apart(frequencies: Floats, size: float) -> float:
     return (total - float(_class_bits(values, values, 0.0, size) @ words)) / 2
 
 
-def give_bags(store: _core.CountStore, layout: int, pairs: Information, threshold: float) -> bool:
-    """Give a store the bags of these pairs; False if ids have other meanings by now."""
+def set_packages(
+    store: _core.CountStore, layout: int, pairs: Information, threshold: float
+) -> bool:
+    """Give a store the packages of these pairs; False if ids have other meanings by now."""
     kept = pairs.bits >= threshold
     first, second, bits = pairs.first[kept], pairs.second[kept], pairs.bits[kept]
     return store.set_packages(layout, first, second, bits, threshold)
