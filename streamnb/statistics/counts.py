@@ -6,13 +6,15 @@ They are computed on a copy of the counts, aside; the copy carries the version i
 from __future__ import annotations
 
 import dataclasses
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from streamnb.statistics.store import AnyStore
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -60,6 +62,8 @@ class Counts:
         *cells: bytes,
     ) -> Self:
         """Return the counts that a store has exported."""
+        from scipy import sparse
+
         rows = np.frombuffer(indptr, dtype=np.int64)
         columns = np.frombuffer(classes, dtype=np.int64)
         totals = np.frombuffer(class_documents)

@@ -7,9 +7,9 @@ and is computed anew at each refresh, aside. So a message that is unlearned take
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
@@ -21,6 +21,9 @@ from streamnb.statistics.events import (
     log_priors,
 )
 from streamnb.statistics.weighting import WordWeights
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 PAPER_ROUNDS = 20
 """Between 13 and 30, accuracy on the paper's collections is the same within a tenth of a point."""
@@ -66,6 +69,8 @@ def discriminative(
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.3 (DW).
     """
+    from scipy import sparse
+
     indexed = indexed.sorted()
     counts, order = indexed.counts, indexed.class_order
     # Only the words of indexed messages have other counts than before.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy import sparse
 
 from streamnb import _core
 from streamnb.statistics.counts import Counts, Floats, Integers
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Documents:
         ordered
             Whether the order of the words is wanted, which takes sorting them.
         """
+        from scipy import sparse
+
         exported, classes, weights, rows, words, cells, *ids = store.documents(ordered)
         counts = Counts.from_arrays(*exported)
         indptr = np.frombuffer(rows, np.int64)

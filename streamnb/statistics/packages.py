@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
 
 from streamnb import _core
 from streamnb.statistics.counts import Floats, Integers
@@ -161,6 +160,8 @@ def _joined(parts: list[Information], average: float) -> Information:
 
 def _frequencies(documents: Documents) -> Floats:
     """Return the document frequency of each word in each class: shape `(classes, words)`."""
+    from scipy import sparse
+
     classes = int(documents.classes.max(initial=0)) + 1
     rows = np.arange(len(documents.classes))
     members = sparse.csr_array(

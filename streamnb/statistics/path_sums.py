@@ -19,11 +19,14 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from streamnb.statistics.counts import Floats
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # A graph: for each word the bits of the documents it must stand in; the first word is the one whose
 # paths are counted.

@@ -12,14 +12,17 @@ References
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from streamnb import _core
 from streamnb.statistics import path_sums
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +71,8 @@ def count_paths(
     >>> paths.totals, paths.counts.toarray().ravel()      # free, cash, prize, now
     (array([2.]), array([1., 2., 2., 1.]))
     """
+    from scipy import sparse
+
     presence = documents.presence
     if max_words is not None:
         presence = _most_frequent(documents, max_words)
@@ -102,6 +107,8 @@ def count_paths(
 
 def _most_frequent(documents: Documents, max_words: int) -> sparse.csr_array:
     """Return the presence of the words in most documents, and of no others."""
+    from scipy import sparse
+
     presence = documents.presence
     frequency = presence.T @ documents.weights
     if np.count_nonzero(frequency) <= max_words:

@@ -11,7 +11,6 @@ presence and the class. The search goes forward from no word and takes the best 
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from streamnb.statistics.counts import Floats, Integers, entropies
 from streamnb.statistics.documents import Documents
@@ -52,6 +51,8 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
     >>> [model._store.words()[word] for word in select_words(words, 10)]  # cash says it all
     ['cash']
     """
+    from scipy import sparse
+
     uncertainty = class_uncertainty(documents)
     candidates = _candidates(documents, uncertainty, max_candidates)
     weights = documents.weights
@@ -90,6 +91,8 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
 
 def class_uncertainty(documents: Documents) -> Floats:
     """Return the symmetric uncertainty of each word's presence and the class: shape `(words,)`."""
+    from scipy import sparse
+
     order, weights = documents.class_order, documents.weights
     rank = np.zeros(order.max(initial=0) + 1, dtype=np.int64)
     rank[order] = np.arange(len(order))

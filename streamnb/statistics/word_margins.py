@@ -10,9 +10,9 @@ is linear: an offset and a slope for each word.
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents
@@ -23,6 +23,9 @@ from streamnb.statistics.events import (
     log_priors,
 )
 from streamnb.statistics.losses import Curvature
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # Numbers of one block of messages, which keep the interpreter for a millisecond at most.
 _BLOCK = 1 << 17
@@ -127,6 +130,8 @@ class Margins:
         leave_one_out
             Whether messages are left out of what they are scored by.
         """
+        from scipy import sparse
+
         counts, order = indexed.counts, indexed.class_order
         n, k = len(indexed.classes), len(order)
         if n == 0 or k < 2:

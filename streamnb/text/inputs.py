@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from streamnb import _core
 from streamnb.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _ONE = "a str, or a mapping of tokens to counts"
 _MANY = (
@@ -116,10 +118,8 @@ def read_labels(y: Any, messages: int) -> list[Any]:
 
 def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
     """Return the messages of a batch one by one, in a form that `learn_one` takes."""
-    if isinstance(X, np.ndarray) and X.ndim == 2:
-        X = sparse.csr_matrix(X)
-    if sparse.issparse(X) and vocabulary is not None:
-        rows = sparse.csr_matrix(X)
+    rows = _matrix(X)
+    if rows is not None and vocabulary is not None:
         return [
             Counter({vocabulary[j]: n for j, n in zip(row.indices, row.data, strict=True)})
             for row in (rows[i] for i in range(rows.shape[0]))
@@ -149,10 +149,10 @@ def read_batch(
         X = _frame_to_csr(X, pandas)
     elif pandas is not None and isinstance(X, pandas.Series):
         index, X = X.index, X.tolist()
-    if sparse.issparse(X):
-        return _rows(sparse.csr_matrix(X), vocabulary, "a sparse matrix"), index
-    if isinstance(X, np.ndarray) and X.ndim == 2:
-        return _rows(sparse.csr_matrix(X), vocabulary, "a matrix"), index
+    matrix = _matrix(X)
+    if matrix is not None:
+        what = "a matrix" if isinstance(X, np.ndarray) else "a sparse matrix"
+        return _rows(matrix, vocabulary, what), index
     if isinstance(X, (str, bytes, Mapping)) or not isinstance(X, Iterable):
         raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {_short(X)}")
     if tokenize is not None:
@@ -160,7 +160,21 @@ def read_batch(
     return _core.Batch(tokenizer, list(X)), index
 
 
+def _matrix(X: Any) -> sparse.csr_matrix | None:
+    """Return the rows of a dense or sparse matrix; None for messages of another form."""
+    # Whoever has a sparse matrix has imported scipy: the import takes longer than all else here.
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    is_sparse = scipy_sparse is not None and scipy_sparse.issparse(X)
+    if not (is_sparse or (isinstance(X, np.ndarray) and X.ndim == 2)):
+        return None
+    from scipy import sparse
+
+    return sparse.csr_matrix(X)
+
+
 def _frame_to_csr(frame: Any, pandas: Any) -> sparse.csr_matrix:
+    from scipy import sparse
+
     try:
         if len(frame.columns) and all(
             isinstance(dtype, pandas.SparseDtype) for dtype in frame.dtypes
