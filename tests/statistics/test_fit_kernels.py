@@ -11,10 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import fit_scores
 import numpy as np
 import pytest
-from fit_scores import models, scores
 
 from streamnb.columns.slopes import AttributeSlopes
 from streamnb.statistics.losses import (
@@ -27,6 +25,8 @@ from streamnb.statistics.losses import (
     Objective,
 )
 from streamnb.statistics.newton import cholesky, dense_step, exact_gram, least, solved
+from support import fit_scores
+from support.fit_scores import models, scores
 
 # Kernels of OpenBLAS, and what a processor needs to run them.
 KERNELS = {
