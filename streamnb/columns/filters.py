@@ -16,6 +16,7 @@ from streamnb.columns.example_table import (
     weighted_entropies,
 )
 from streamnb.statistics.counts import Floats, Integers
+from streamnb.statistics.relevance import forward_search
 
 # Information and merits this near are the same but for rounding.
 TIE = 1e-9
@@ -90,23 +91,14 @@ def selected_twice(table: ExampleTable) -> Floats:
     own = own_entropies(values, weights)
     of_class = float(own_entropies(table.classes[:, None], weights)[0])
     relevance = _uncertainty(informations(values, table.classes, weights), own, of_class)
-    redundancy = np.zeros(len(own))
-    left = np.ones(len(own), dtype=bool)
-    merit = relevant = size = repeated = 0.0
-    while left.any():
-        merits = (relevant + relevance) / np.sqrt(size + 1 + repeated + 2 * redundancy)
-        merits[~left] = -np.inf
-        best = int(np.argmax(merits >= merits.max() - TIE))
-        if merits[best] <= merit + TIE:
-            break
-        merit = merits[best]
-        relevant += relevance[best]
-        repeated += 2 * redundancy[best]
-        size += 1
-        left[best] = False
+
+    def between(best: int) -> Floats:
         told = informations(values, values[:, best], weights)
-        redundancy += _uncertainty(told, own, own[best])
-    return np.where(left, 1.0, 2.0)
+        return _uncertainty(told, own, own[best])
+
+    found = np.ones(len(own))
+    found[forward_search(relevance, between)] = 2.0
+    return found
 
 
 def own_entropies(values: Integers, weights: Floats) -> Floats:

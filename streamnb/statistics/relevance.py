@@ -10,6 +10,8 @@ presence and the class. The search goes forward from no word and takes the best 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from streamnb.statistics.counts import Floats, Integers, entropies
@@ -61,12 +63,36 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
     n = weights.sum() or 1.0
     frequencies = np.asarray(weights @ presence)
     own_entropies = entropies(np.stack([frequencies, n - frequencies]) / n)
-    relevance = uncertainty[candidates]
-    redundancy = np.zeros(len(candidates))
-    left = np.ones(len(candidates), dtype=bool)
+
+    def between(best: int) -> Floats:
+        rows = columns.indices[columns.indptr[best] : columns.indptr[best + 1]]
+        together = np.asarray(weights[rows] @ presence[rows])
+        return _word_uncertainty(
+            together, frequencies, frequencies[best], n, own_entropies, own_entropies[best]
+        )
+
+    chosen: Integers = candidates[forward_search(uncertainty[candidates], between)]
+    return chosen
+
+
+def forward_search(relevance: Floats, between: Callable[[int], Floats]) -> Integers:
+    """Return the places of the words or attributes of the highest merit, in the order taken.
+
+    Each step takes the one with which the merit is highest, of equal ones the first; the search
+    ends where none raises it.
+
+    Parameters
+    ----------
+    relevance
+        The symmetric uncertainty of each of them and the class.
+    between
+        Returns that of all of them and the one in a place.
+    """
+    redundancy = np.zeros(len(relevance))
+    left = np.ones(len(relevance), dtype=bool)
     selected: list[int] = []
     merit = relevant = 0.0
-    # The number of words selected, and twice the uncertainty of each two of them.
+    # The number selected, and twice the uncertainty of each two of them.
     size = repeated = 0.0
     while left.any():
         merits = (relevant + relevance) / np.sqrt(size + 1 + repeated + 2 * redundancy)
@@ -80,13 +106,8 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
         size += 1
         left[best] = False
         selected.append(best)
-        rows = columns.indices[columns.indptr[best] : columns.indptr[best + 1]]
-        together = np.asarray(weights[rows] @ presence[rows])
-        redundancy += _word_uncertainty(
-            together, frequencies, frequencies[best], n, own_entropies, own_entropies[best]
-        )
-    chosen: Integers = candidates[np.array(selected, dtype=np.int64)]
-    return chosen
+        redundancy += between(best)
+    return np.array(selected, dtype=np.int64)
 
 
 def class_uncertainty(documents: Documents) -> Floats:
