@@ -78,7 +78,8 @@ def test_a_wheel_has_the_package_at_its_top() -> None:
     assert link.resolve() == PACKAGE
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = settings["tool"]["maturin"]["include"]
-    assert {"path": "streamnb_consumers/**/*", "format": ["sdist", "wheel"]} in included
+    for files in ("**/*.py", "py.typed"):
+        assert {"path": f"streamnb_consumers/{files}", "format": ["sdist", "wheel"]} in included
     for name, target in settings["project"]["scripts"].items():
         module, _, function = target.partition(":")
         if name != "streamnb":

@@ -22,8 +22,11 @@ _LOG = logging.getLogger(__name__)
 
 # One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
 REQUEST_SECONDS = 5.0
-# So long a poll waits for committed offsets that an open transaction holds. Seconds.
-_COMMITTED_SECONDS = 0.1
+# So long a poll waits for the committed offsets of a partition that is new, which an open
+# transaction of the owner before may hold; and for those of what runs, which it committed itself.
+# Seconds.
+_NEW_SECONDS = 0.1
+_RUNNING_SECONDS = 1.0
 
 
 class Partitions:
@@ -118,11 +121,11 @@ class Partitions:
             elif owned.state is State.RESTORING:
                 self._run(owned)
 
-    def _committed(self, numbers: Iterable[int]) -> dict[Any, int] | None:
-        """Return what the group committed of messages and feedback; None: not known yet."""
+    def _committed(self, numbers: Iterable[int], timeout: float) -> dict[Any, int] | None:
+        """Return what the group committed of messages and feedback; None: not known in time."""
         topics = [self._messages, *([self._feedback] if self._topics.feedback else [])]
         places = [place(number) for number in numbers for place in topics]
-        return consumer_workarounds.committed(self._group, places, timeout=_COMMITTED_SECONDS)
+        return consumer_workarounds.committed(self._group, places, timeout)
 
     def _restore(self, owned: Owned) -> None:
         """Begin with a partition: find where to go on, and read its window from its log.
@@ -131,7 +134,7 @@ class Partitions:
         partition any more but its owner. What is in the window's log by then is its whole state.
         """
         number = owned.number
-        offsets = self._committed([number])
+        offsets = self._committed([number], _NEW_SECONDS)
         if offsets is None:
             return  # not yet; the next poll asks again
         owned.messages = offsets.get(self._messages(number))
@@ -182,7 +185,7 @@ class Partitions:
             return True
         running = self._running()
         if running:
-            offsets = self._committed(owned.number for owned in running)
+            offsets = self._committed([owned.number for owned in running], _RUNNING_SECONDS)
             if offsets is None:
                 return False  # not known yet; the next poll asks again
             moved = [

@@ -21,13 +21,17 @@ pub(super) fn find_words(scratch: &mut Scratch, len: usize, longest: usize) {
     let Scratch { folded, bits, spans, .. } = scratch;
     spans.clear();
     let mut words = Words { text: &folded[..len], spans: &mut *spans, longest, repeated: 0 };
-    let mut from = 0;
-    let _ = runs::<false>(bits, len, |start, end| {
-        words.cut(from, start);
-        from = end;
-        ControlFlow::Continue(())
-    });
-    words.cut(from, len);
+    if words.text.is_ascii() {
+        words.cut_ascii(0, len);
+    } else {
+        let mut from = 0;
+        let _ = runs::<false>(bits, len, |start, end| {
+            words.cut(from, start);
+            from = end;
+            ControlFlow::Continue(())
+        });
+        words.cut(from, len);
+    }
     if longest < usize::MAX {
         let fits = |word: &Span| characters(&folded[word.start..word.end]) <= longest;
         spans.retain(fits);
@@ -56,26 +60,29 @@ impl Words<'_> {
         }
     }
 
-    /// The same for ASCII, where the rules are few.
-    fn cut_ascii(&mut self, mut start: usize, end: usize) {
-        let text = self.text;
-        while start < end {
-            let first = text[start];
+    /// The same for ASCII, where the rules are few and white space may stay.
+    fn cut_ascii(&mut self, start: usize, end: usize) {
+        let text = &self.text[..end];
+        let mut start = start;
+        while let Some(&first) = text.get(start) {
             let mut at = start + 1;
-            if is_word(first) {
-                while at < end
-                    && (is_word(text[at])
-                        || at + 1 < end && joins(text[at - 1], text[at], text[at + 1]))
-                {
-                    at += 1;
+            match CLASSES[usize::from(first)] {
+                Class::Nothing => {}
+                Class::Word => {
+                    while let Some(&byte) = text.get(at)
+                        && (CLASSES[usize::from(byte)] == Class::Word
+                            || text
+                                .get(at + 1)
+                                .is_some_and(|&after| joins(text[at - 1], byte, after)))
+                    {
+                        at += 1;
+                    }
+                    self.spans.push(Span { start, end: at, tight: false });
                 }
-                self.repeated = 0;
-                self.spans.push(Span { start, end: at, tight: false });
-            } else {
-                while at < end && text[at] == first {
-                    at += 1;
-                }
-                if !first.is_ascii_control() {
+                Class::Symbol => {
+                    while text.get(at) == Some(&first) {
+                        at += 1;
+                    }
                     let end = at.min(start + LONGEST_RUN);
                     self.spans.push(Span { start, end, tight: false });
                 }
@@ -133,9 +140,25 @@ impl Words<'_> {
     }
 }
 
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+/// What an ASCII byte begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Nothing,
+    Word,
+    Symbol,
 }
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Nothing; 256];
+    let mut byte = 0x21;
+    while byte < 0x7f {
+        let character = byte as u8;
+        let word = character.is_ascii_alphanumeric() || character == b'_';
+        classes[byte] = if word { Class::Word } else { Class::Symbol };
+        byte += 1;
+    }
+    classes
+};
 
 /// Whether a mark between two characters of a word belongs to the word (WB6, WB7, WB11, WB12).
 fn joins(before: u8, mark: u8, after: u8) -> bool {

@@ -88,41 +88,64 @@ impl Tokenizer {
     ) -> Result<ControlFlow<()>, NotReady> {
         let options = &self.options;
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
-        if options.length {
-            // Folding tells whether the text is ready before anything is given.
-            let len = self.fold::<FOLDED, true>(text, scratch)?;
-            giver.mark(Some(LENGTH_MARK));
-            if length::give(scratch, len, giver).is_break() {
+        let python_words = options.has_words() && options.boundaries == Boundaries::Python;
+        if python_words {
+            let len = self.fold::<FOLDED, false>(text, scratch)?;
+            let flow = self.give_length(scratch, len, giver);
+            if flow.is_break() || self.give_python_words(scratch, len, longest, giver).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            giver.mark(None);
+            if !options.has_characters() {
+                return Ok(ControlFlow::Continue(()));
+            }
         }
-        if options.has_words() && options.boundaries == Boundaries::Python {
-            let len = self.fold::<FOLDED, false>(text, scratch)?;
-            if options.words == Some((1, 1)) && options.sparse_bigrams.is_none() {
-                // The hot path.
-                let give = |start, end| giver.give(&scratch.folded, start, end);
-                if runs::words(scratch, len, longest, give).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            } else {
-                runs::find_words(scratch, len, longest);
+        // From here on the scratch's bits tell the white space.
+        let len = self.fold::<FOLDED, true>(text, scratch)?;
+        if !python_words {
+            if self.give_length(scratch, len, giver).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            if options.has_words() {
+                boundaries::find_words(scratch, len, longest);
                 if self.give_words(scratch, giver).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
         }
-        if options.boundaries == Boundaries::Python && options.kinds() == 1 && options.has_words() {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let len = self.fold::<FOLDED, true>(text, scratch)?;
-        if options.has_words() && options.boundaries == Boundaries::Unicode {
-            boundaries::find_words(scratch, len, longest);
-            if self.give_words(scratch, giver).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
         Ok(self.give_characters(scratch, len, longest, giver))
+    }
+
+    #[inline(always)]
+    fn give_python_words(
+        &self,
+        scratch: &mut Scratch,
+        len: usize,
+        longest: usize,
+        giver: &mut impl Give,
+    ) -> ControlFlow<()> {
+        if self.options.words == Some((1, 1)) && self.options.sparse_bigrams.is_none() {
+            // The hot path.
+            let give = |start, end| giver.give(&scratch.folded, start, end);
+            return runs::words(scratch, len, longest, give);
+        }
+        runs::find_words(scratch, len, longest);
+        self.give_words(scratch, giver)
+    }
+
+    /// Gives the length of the folded text, if that is wanted.
+    #[inline]
+    fn give_length(
+        &self,
+        scratch: &mut Scratch,
+        len: usize,
+        giver: &mut impl Give,
+    ) -> ControlFlow<()> {
+        if self.options.length {
+            giver.mark(Some(LENGTH_MARK));
+            length::give(scratch, len, giver)?;
+            giver.mark(None);
+        }
+        ControlFlow::Continue(())
     }
 
     /// Gives the n-grams and the sparse bigrams of the scratch's words.

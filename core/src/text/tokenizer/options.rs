@@ -142,6 +142,12 @@ impl TokenizerOptions {
             + usize::from(self.length)
     }
 
+    /// Whether n-grams of characters are asked for.
+    #[must_use]
+    pub fn has_characters(&self) -> bool {
+        self.characters.is_some() || self.characters_within_words.is_some()
+    }
+
     /// Whether words are asked for, alone or together.
     #[must_use]
     pub fn has_words(&self) -> bool {
