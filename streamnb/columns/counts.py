@@ -24,14 +24,14 @@ class AttributeCounts:
     ----------
     native
         The counts of categories.
-    settings
+    bounds
         Bounds: `max_words` of words and of attributes with numbers, `max_documents` of examples.
     """
 
-    def __init__(self, native: _core.CountStore, settings: Mapping[str, int]) -> None:
+    def __init__(self, native: _core.CountStore, bounds: Mapping[str, int]) -> None:
         self.native = native
-        self.numbers = NumberTable(settings["max_words"])
-        self.examples = Examples(settings["max_documents"])
+        self.numbers = NumberTable(bounds["max_words"])
+        self.examples = Examples(bounds["max_documents"])
         # Weight of each class learned.
         self.learned: dict[int, float] = {}
 

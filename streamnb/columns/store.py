@@ -28,13 +28,13 @@ class AttributeStore:
     ----------
     native
         The counts of categories.
-    settings
+    bounds
         Bounds: `max_words` of words and of attributes with numbers, `max_documents` of examples.
     """
 
-    def __init__(self, native: _core.CountStore, settings: Mapping[str, int]) -> None:
-        self.counted = AttributeCounts(native, settings)
-        self.settings = dict(settings)
+    def __init__(self, native: _core.CountStore, bounds: Mapping[str, int]) -> None:
+        self.counted = AttributeCounts(native, bounds)
+        self.bounds = dict(bounds)
         self.in_use = AttributeWeights()
         # The scoring with half the smoothing, for attributes that count each message twice.
         self.halved: _core.Scoring | None = None
@@ -197,7 +197,7 @@ class AttributeStore:
 
     @classmethod
     def restore(
-        cls, tokenizer: _core.NativeTokenizer, snapshot: bytes, settings: Mapping[str, int]
+        cls, tokenizer: _core.NativeTokenizer, snapshot: bytes, bounds: Mapping[str, int]
     ) -> AttributeStore:
         """Return the store that a snapshot holds.
 
@@ -207,7 +207,7 @@ class AttributeStore:
             If it holds none.
         """
         end = 8 + int.from_bytes(snapshot[:8], "little")
-        store = cls(_core.CountStore.restore(tokenizer, snapshot[end:]), settings)
+        store = cls(_core.CountStore.restore(tokenizer, snapshot[end:]), bounds)
         try:
             kept = json.loads(snapshot[8:end])
             store.counted.restore(kept)
@@ -229,20 +229,19 @@ if TYPE_CHECKING:
 
 
 def open_store(
-    tokenizer: _core.NativeTokenizer, settings: Mapping[str, int], snapshot: bytes | None
+    tokenizer: _core.NativeTokenizer, bounds: Mapping[str, int], snapshot: bytes | None
 ) -> AttributeStore:
     """Return an empty store, or that of a snapshot."""
     if snapshot is not None:
-        return AttributeStore.restore(tokenizer, snapshot, settings)
+        return AttributeStore.restore(tokenizer, snapshot, bounds)
     # The native index holds words only: examples are kept here.
-    bounds = {**settings, "max_documents": 0, "max_pairs": 0}
     native = _core.CountStore(
         tokenizer,
-        **bounds,
+        **{**bounds, "max_documents": 0, "max_pairs": 0},
         frequencies=False,
         columns=True,
         own_pairs=False,
         form="counts",
         instance_weights=False,
     )
-    return AttributeStore(native, settings)
+    return AttributeStore(native, bounds)

@@ -223,7 +223,7 @@ def test_files_that_are_none_are_refused() -> None:
         length = int.from_bytes(whole[:8], "little") + len(new) - len(old)
         with pytest.raises(ModelFileError):
             AttributeStore.restore(
-                model._native_tokenizer, length.to_bytes(8, "little") + body, store.settings
+                model._native_tokenizer, length.to_bytes(8, "little") + body, store.bounds
             )
 
 

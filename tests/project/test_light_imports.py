@@ -36,6 +36,19 @@ def test_nothing_heavy_is_imported(statement: str) -> None:
     assert done.stdout.split() == []
 
 
+def test_messages_one_by_one_do_not_wait_for_scipy() -> None:
+    program = """
+import sys
+import streamnb
+model = streamnb.MNB()
+model.learn_one("win cash now", "spam")
+model.learn_many(["see you", "at noon"], ["ham", "ham"])
+assert model.predict_many(["cash", "see"]) == ["spam", "ham"]
+assert "scipy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_late_names_of_datasets_are_there() -> None:
     from streamnb import datasets
 

@@ -17,8 +17,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from data_support import require_data
-
 from streamnb.datasets import stream
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
@@ -28,6 +26,7 @@ from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.topics import create_topics
 from support.broker import Broker
+from support.data import require_data
 
 START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
 GROUP = 50  # messages that are sent at once

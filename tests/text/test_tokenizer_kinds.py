@@ -7,15 +7,15 @@ import unicodedata
 from typing import Any
 
 import pytest
-import reference_tokens as reference
 import regex
-from data_support import require_data
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from references import tokens as reference
 from streamnb import MNB, InputError, Tokenizer
 from streamnb.datasets import read_text
 from streamnb.text.tokenizer import join_fields
+from support.data import require_data
 
 sizes = st.one_of(
     st.none(), st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda n: (n[0], n[0] + n[1]))
