@@ -247,14 +247,5 @@ def open_store(
     if snapshot is not None:
         return AttributeStore.restore(tokenizer, snapshot, settings)
     # The native index holds words only: examples are kept here.
-    bounds = {**settings, "max_documents": 0, "max_pairs": 0}
-    native = _core.CountStore(
-        tokenizer,
-        **bounds,
-        frequencies=False,
-        columns=True,
-        own_pairs=False,
-        form="counts",
-        instance_weights=False,
-    )
+    native = _core.CountStore(tokenizer, max_words=settings["max_words"], columns=True)
     return AttributeStore(native, settings)
