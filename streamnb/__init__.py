@@ -69,6 +69,7 @@ from streamnb.models import TWCNB as TWCNB
 from streamnb.models import CNBTree as CNBTree
 from streamnb.models import ComposedNB as ComposedNB
 from streamnb.models import MNBTree as MNBTree
+from streamnb.models import OnlineNB as OnlineNB
 from streamnb.models import OVATree as OVATree
 from streamnb.models import RwcCNB as RwcCNB
 from streamnb.models import RwcMNB as RwcMNB

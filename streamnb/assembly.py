@@ -61,7 +61,7 @@ class Assembly:
         options = {
             "alpha": check_number("alpha", alpha),
             "prior": prior,
-            "unseen": parts.event.unseen if unseen is None else check_choice("unseen", unseen),
+            "unseen": parts.unseen if unseen is None else check_choice("unseen", unseen),
             "vocabulary_size": m,
             **parts.scoring_options(),
         }

@@ -20,6 +20,9 @@ class Explanation:
         model, the absence of all words.
     words
         Contribution of each word of the message, by word and label.
+    corrections
+        What of that was learned besides the counts, by word and label: for models with online
+        weights, else empty. The rest is what naive Bayes has from the counts.
 
     Examples
     --------
@@ -34,6 +37,7 @@ class Explanation:
 
     baseline: dict[Label, float]
     words: dict[str, dict[Label, float]]
+    corrections: dict[str, dict[Label, float]] = dataclasses.field(default_factory=dict)
 
     def scores(self) -> dict[Label, float]:
         """Return the joint log-likelihoods that the parts add up to."""

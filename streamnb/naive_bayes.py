@@ -23,6 +23,7 @@ from streamnb.statistics.counts import Counts
 from streamnb.text import inputs
 from streamnb.text.forms import check_form
 from streamnb.text.labels import Label, Labels, check_label
+from streamnb.text.tokenizer import Tokenizer
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -45,7 +46,8 @@ class NaiveBayes(Predictor, SavedModel):
     vocabulary_size
         m, where the number of different words is known: 1 or more. None lets it grow.
     tokenizer
-        A `Tokenizer`, or any function from a str to its tokens. None is `Tokenizer()`.
+        A `Tokenizer`, or any function from a str to its tokens. None is
+        the model's default, which is `Tokenizer()` unless the model says another.
     refresh_every
         When statistics are computed anew, for models that have any. An int: after so many
         messages. A float: when the stream has grown by this share.
@@ -75,6 +77,7 @@ class NaiveBayes(Predictor, SavedModel):
     """
 
     parts: ClassVar[Composition]
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
     # Messages of columns have one form.
     form = "counts"
 
@@ -115,7 +118,9 @@ class NaiveBayes(Predictor, SavedModel):
         tuned = None if self._threshold is None else self._threshold.tuning
         self._tunings = (*([] if tuned is None else [tuned]), *assembly.tunings)
         self._columns = parts.event.reader()
-        self._native_tokenizer, self._tokenize = check_tokenizer(self.tokenizer)
+        self._native_tokenizer, self._tokenize = check_tokenizer(
+            self.tokenizer, self.default_tokenizer
+        )
         self._reader: Callable[[Any], Any] | None = None
         if self._columns is not None:
             self._reader = self._columns.read

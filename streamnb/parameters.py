@@ -112,8 +112,16 @@ def check_choice(name: str, value: Any) -> str:
 
 def check_tokenizer(
     tokenizer: Any,
+    default: Tokenizer,
 ) -> tuple[_core.NativeTokenizer, Callable[[str], Iterable[Any]] | None]:
     """Return the native tokeniser to use, and the user's function, if it is one.
+
+    Parameters
+    ----------
+    tokenizer
+        A `Tokenizer`, a function, or None for the default.
+    default
+        The tokenizer that None means.
 
     Raises
     ------
@@ -121,7 +129,7 @@ def check_tokenizer(
         If it is neither.
     """
     if tokenizer is None or isinstance(tokenizer, Tokenizer):
-        return (tokenizer or Tokenizer()).native(), None
+        return (tokenizer or default).native(), None
     if callable(tokenizer):
         return Tokenizer().native(), tokenizer
     raise InputError(

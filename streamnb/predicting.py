@@ -52,7 +52,9 @@ class Predictor(base.MiniBatchClassifier):
         if self._reader is not None:
             x = self._reader(x)
         if self._threshold is not None and len(self._labels.order) > 1:
-            return self._threshold.decide(self.classes_, self._ordered_scores(x))
+            scores = self._store.probable_scores(x, self._scoring)
+            ordered = [scores[class_id] for _, class_id in self._labels.order]
+            return self._threshold.decide(self.classes_, ordered)
         class_id = self._store.predict(x, self._scoring)
         return None if class_id is None else self._labels.names[class_id]
 
@@ -75,7 +77,8 @@ class Predictor(base.MiniBatchClassifier):
         batch, index = self._read_batch(X, vocabulary)
         if self._threshold is not None and len(self._labels.order) > 1:
             decide, names = self._threshold.decide, self.classes_
-            decided = [decide(names, scores) for scores in self._scores_many(batch).tolist()]
+            probable = self._by_message(self._store.probable_scores_many(batch, self._scoring))
+            decided = [decide(names, scores) for scores in probable.tolist()]
             return outputs.labels(decided, index)
         labels = self._store.predict_many(batch, self._scoring, self._labels.names)
         return outputs.labels(labels, index)
@@ -83,12 +86,13 @@ class Predictor(base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
         batch, index = self._read_batch(X, vocabulary)
-        return outputs.probabilities(self._scores_many(batch), self.classes_, index)
+        scores = self._by_message(self._store.probable_scores_many(batch, self._scoring))
+        return outputs.probabilities(scores, self.classes_, index)
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores of each message, shape `(messages, classes)`, as `classes_` orders."""
         batch, _ = self._read_batch(X, vocabulary)
-        return self._scores_many(batch)
+        return self._by_message(self._store.scores_many(batch, self._scoring))
 
     def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
         if self._columns is None:
@@ -97,14 +101,9 @@ class Predictor(base.MiniBatchClassifier):
         rows = [self._columns.read(x) for x in messages]
         return self._columns.batch(self._native_tokenizer, rows), index
 
-    def _scores_many(self, batch: _core.Batch) -> Floats:
-        scores = np.frombuffer(self._store.scores_many(batch, self._scoring))
-        by_id = scores.reshape(len(batch), len(self._labels.names))
+    def _by_message(self, scores: bytes) -> Floats:
+        by_id = np.frombuffer(scores).reshape(-1, len(self._labels.names))
         return by_id[:, [class_id for _, class_id in self._labels.order]]
-
-    def _ordered_scores(self, x: Message) -> list[float]:
-        scores = self._store.scores(x, self._scoring)
-        return [scores[class_id] for _, class_id in self._labels.order]
 
     def explain_one(self, x: Message) -> Explanation:
         """Return each word's contribution to the score of each label.
@@ -125,11 +124,16 @@ class Predictor(base.MiniBatchClassifier):
         else:
             counts = Counter(tokenize(x)) if isinstance(x, str) else inputs.as_dict(x)
         baseline, words = self._store.explain(counts, self._scoring)
+        corrections = self._store.corrections(counts, self._scoring)
 
         def by_label(values: list[float]) -> dict[Label, float]:
             return {label: values[class_id] for label, class_id in self._labels.order}
 
-        return Explanation(by_label(baseline), {word: by_label(terms) for word, terms in words})
+        return Explanation(
+            by_label(baseline),
+            {word: by_label(terms) for word, terms in words},
+            {word: by_label(terms) for word, terms in corrections},
+        )
 
     # --- what is known ------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::parameters::{Event, Parameters};
-use crate::scoring::scorer::{Family, Scoring};
+use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
 use crate::scoring::scratch::Scratch;
 use crate::scoring::terms::ClassTerms;
 use crate::text::tokenizer::{NotReady, Tokenizer};
@@ -19,6 +19,8 @@ pub struct Explanation {
     pub words: Vec<(WordId, Vec<f64>)>,
     /// Each unseen word's contribution, in the order of `bag.unseen`, by class.
     pub unseen: Vec<Vec<f64>>,
+    /// Of that, what was learned besides the counts: empty for most models.
+    pub corrections: Vec<(WordId, Vec<f64>)>,
 }
 
 impl Explanation {
@@ -44,7 +46,15 @@ impl Scoring {
         self.weigh_bag(store, bag);
         let parameters = &self.parameters;
         let mut explanation = match self.family {
-            Family::Independent => return self.explain_independent(store, terms, bag),
+            Family::Independent => {
+                let mut explanation = self.explain_independent(store, terms, bag);
+                if let ScoreWeights::Online(online) = self.weights {
+                    let Explanation { baseline, words, unseen, .. } = &mut explanation;
+                    let corrections = online.explain(store, terms, bag, baseline, words, unseen);
+                    explanation.corrections = corrections;
+                }
+                return explanation;
+            }
             Family::Near(neighbourhood) => {
                 let nothing = Slice::default();
                 let near = neighbourhood.slice(parameters, store, bag, &mut families.nearest);
@@ -158,7 +168,7 @@ impl Parameters {
             });
             unseen.collect()
         };
-        Explanation { words, unseen, baseline: baseline.clone() }
+        Explanation { words, unseen, baseline: baseline.clone(), corrections: Vec::new() }
     }
 }
 
@@ -183,5 +193,5 @@ fn explain_parts(
         let share = if all_unseen > 0.0 { unseen.count / all_unseen } else { 0.0 };
         row(bag.words.len()).iter().map(|part| part * share).collect()
     });
-    Explanation { words, unseen: unseen.collect(), baseline }
+    Explanation { words, unseen: unseen.collect(), baseline, corrections: Vec::new() }
 }

@@ -118,6 +118,10 @@ class AttributeStore:
         scores = self._ordered(row, scoring)
         return self.order[scores.index(max(scores))]
 
+    def probable_scores(self, row: Row, scoring: _core.Scoring) -> list[float]:
+        """Return the same: their soft maximum is the probability of each class id."""
+        return self.scores(row, scoring)
+
     def probabilities(self, row: Row, scoring: _core.Scoring) -> list[float]:
         """Return the probability of each class id."""
         scores = self._ordered(row, scoring)
@@ -135,11 +139,19 @@ class AttributeStore:
         """Return the scores of each row."""
         return np.array([self.scores(row, scoring) for row in batch], dtype=float).tobytes()
 
+    def probable_scores_many(self, batch: Rows, scoring: _core.Scoring) -> bytes:
+        """Return the same: their soft maximum is the probability of each class id."""
+        return self.scores_many(batch, scoring)
+
     def explain(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], list[Any]]:
         """Return the scores taken apart."""
         priors, terms = self._terms(row, scoring)
         baseline, parts = self.in_use.explain(self.order, priors, terms)
         return self._by_id(baseline), [(name, self._by_id(part)) for name, part in parts]
+
+    def corrections(self, row: Row, scoring: _core.Scoring) -> list[tuple[str, list[float]]]:
+        """Return nothing: scores follow from the counts and the weights."""
+        return []
 
     # --- what is known ------------------------------------------------------------------------
 
@@ -235,13 +247,5 @@ def open_store(
     if snapshot is not None:
         return AttributeStore.restore(tokenizer, snapshot, bounds)
     # The native index holds words only: examples are kept here.
-    native = _core.CountStore(
-        tokenizer,
-        **{**bounds, "max_documents": 0, "max_pairs": 0},
-        frequencies=False,
-        columns=True,
-        own_pairs=False,
-        form="counts",
-        instance_weights=False,
-    )
+    native = _core.CountStore(tokenizer, max_words=bounds["max_words"], columns=True)
     return AttributeStore(native, bounds)

@@ -17,6 +17,7 @@ from streamnb.models import (
     nearest,
     normalised,
     one_dependence,
+    online_weights,
     packaged,
     selection,
     tree,
@@ -36,13 +37,15 @@ from streamnb.models.independent import *  # noqa: F403
 from streamnb.models.nearest import *  # noqa: F403
 from streamnb.models.normalised import *  # noqa: F403
 from streamnb.models.one_dependence import *  # noqa: F403
+from streamnb.models.online_weights import *  # noqa: F403
 from streamnb.models.packaged import *  # noqa: F403
 from streamnb.models.selection import *  # noqa: F403
 from streamnb.models.tree import *  # noqa: F403
 from streamnb.models.tree_depth import *  # noqa: F403
 
 __all__ = (
-    independent.__all__
+    online_weights.__all__
+    + independent.__all__
     + normalised.__all__
     + hidden.__all__
     + one_dependence.__all__

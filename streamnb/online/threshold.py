@@ -148,7 +148,7 @@ class LearnedThreshold(DecisionThreshold):
             return None
         names = [label for label, _ in labels.order]
         positive = names[self.positive_place(names)]
-        scores = store.scores(x, scoring)
+        scores = store.probable_scores(x, scoring)
         log_odds = self.log_odds(names, [scores[class_id] for _, class_id in labels.order])
         return functools.partial(self.record, log_odds, y == positive)
 

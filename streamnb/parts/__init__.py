@@ -42,6 +42,7 @@ from streamnb.parts.higher_order import HigherOrderPaths
 from streamnb.parts.nearest import Nearest
 from streamnb.parts.normalised import NormalisedComplement
 from streamnb.parts.one_dependence import OneDependence
+from streamnb.parts.online_weights import OnlineWeights
 from streamnb.parts.packaged import Packaged
 from streamnb.parts.selection import Selection
 from streamnb.parts.tree import Tree
@@ -77,6 +78,7 @@ __all__ = [
     "NormalisedComplement",
     "OneDependence",
     "OneVersusAll",
+    "OnlineWeights",
     "Packaged",
     "Part",
     "Selection",

@@ -198,9 +198,13 @@ class Weights(Part, axis="weights"):
     ----------
     ordered
         Whether statistics need the order of the words' bytes.
+    prior, unseen
+        What `prior=None` and `unseen=None` mean; None is the event model's.
     """
 
     ordered: ClassVar[bool] = False
+    prior: ClassVar[str | None] = None
+    unseen: ClassVar[str | None] = None
 
     def weigh(self, indexed: Any, parameters: ScoringParameters) -> Any:
         """Return the weight of each word, where they are statistics: `WordWeights` or None.
@@ -320,7 +324,12 @@ class Composition:
     @property
     def prior(self) -> str:
         """What `prior=None` means."""
-        return self.neighbourhood.prior or self.event.prior
+        return self.neighbourhood.prior or self.weights.prior or self.event.prior
+
+    @property
+    def unseen(self) -> str:
+        """What `unseen=None` means."""
+        return self.weights.unseen or self.event.unseen
 
     def store_options(self) -> dict[str, Any]:
         """Return what the parts ask of the count store."""

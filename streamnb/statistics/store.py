@@ -50,6 +50,9 @@ class CountStore(Protocol[Message, Batch]):
     def scores(self, x: Message, scoring: _core.Scoring, /) -> list[float]:
         """Return the score of each class id."""
 
+    def probable_scores(self, x: Message, scoring: _core.Scoring, /) -> list[float]:
+        """Return the scores whose soft maximum is the probability of each class id."""
+
     def probabilities(self, x: Message, scoring: _core.Scoring, /) -> list[float]:
         """Return the probability of each class id."""
 
@@ -59,10 +62,16 @@ class CountStore(Protocol[Message, Batch]):
     def scores_many(self, batch: Batch, scoring: _core.Scoring, /) -> bytes:
         """Return the scores of each message as float64: shape `(messages, class ids)`."""
 
+    def probable_scores_many(self, batch: Batch, scoring: _core.Scoring, /) -> bytes:
+        """Return the same whose soft maximum is the probability of each class id."""
+
     def explain(
         self, x: Any, scoring: _core.Scoring, /
     ) -> tuple[list[float], list[tuple[str, list[float]]]]:
         """Return what a message's scores begin with, and the part of each word or attribute."""
+
+    def corrections(self, x: Any, scoring: _core.Scoring, /) -> list[tuple[str, list[float]]]:
+        """Return what of the parts of known words was learned besides the counts."""
 
     def counts(self) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes]:
         """Return a copy of the counts, for `streamnb.statistics.counts.Counts.from_arrays`."""

@@ -16,7 +16,8 @@ that no document had before included; such a word has log odds 0.
 
 f_ik documents of class k have the word i, f_i documents of any class; N_k and N are their sums
 over words, V the number of words with f_i > 0. A class takes a step when it was known before the
-document, another class too, and |g_k| > margin.
+document, another class too, and |g_k| > margin. A document of weight w counts w times, and its
+steps are those of w g_k. Where a prior is asked for, ln P(k) - ln P(not k) is added to s_k.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple, TypeVar
+
+from references.documents import Documents
 
 Words = Mapping[str, float]
 Key = TypeVar("Key", bound=Hashable)
@@ -48,6 +51,9 @@ class OnlineWeightsReference:
     ----------
     alpha, scale, rate, decay, bias_rate, margin
         As in the equations above.
+    prior, unseen, vocabulary_size
+        As in `references.independent.Reference`; with `unseen="smooth"` a word that no document
+        has is estimated from the smoothing alone.
     """
 
     def __init__(
@@ -58,10 +64,15 @@ class OnlineWeightsReference:
         decay: float = 16.0,
         bias_rate: float = 1.0,
         margin: float = 0.05,
+        prior: str | None = None,
+        unseen: str | None = None,
+        vocabulary_size: float | None = None,
     ) -> None:
+        self.prior, self.unseen = prior or "uniform", unseen or "skip"
+        self.vocabulary_size = vocabulary_size or 1
         self.alpha, self.scale = alpha, scale
         self.rate, self.decay, self.bias_rate, self.margin = rate, decay, bias_rate, margin
-        self.documents: list[tuple[frozenset[str], Hashable]] = []
+        self.documents: list[tuple[frozenset[str], Hashable, float]] = []
         self.w: dict[tuple[str, Hashable], float] = {}
         self.squares: dict[tuple[str, Hashable], float] = {}
         self.b: dict[Hashable, float] = {}
@@ -69,27 +80,38 @@ class OnlineWeightsReference:
 
     def classes(self) -> list[Hashable]:
         """Return the classes of the documents, in the order of their first document."""
-        return list(dict.fromkeys(label for _, label in self.documents))
+        return list(dict.fromkeys(label for _, label, _ in self.documents))
 
     def log_odds(self, word: str, label: Hashable) -> float:
         """l_ik; 0 for a word that no document has."""
-        f = sum(word in words for words, _ in self.documents)
-        if not f:
+        documents = self.documents
+        f = sum(w for words, _, w in documents if word in words)
+        if not f and self.unseen == "skip":
             return 0.0
-        f_k = sum(word in words for words, other in self.documents if other == label)
-        n = sum(len(words) for words, _ in self.documents)
-        n_k = sum(len(words) for words, other in self.documents if other == label)
-        smooth = self.alpha * len({word for words, _ in self.documents for word in words})
+        f_k = sum(w for words, other, w in documents if word in words and other == label)
+        n = sum(w * len(words) for words, _, w in documents)
+        n_k = sum(w * len(words) for words, other, w in documents if other == label)
+        distinct = len({word for words, _, _ in documents for word in words})
+        smooth = self.alpha * max(distinct, self.vocabulary_size)
         inside = (f_k + self.alpha) / (n_k + smooth)
         outside = (f - f_k + self.alpha) / (n - n_k + smooth)
         return math.log(inside) - math.log(outside)
+
+    def log_prior_odds(self, label: Hashable) -> float:
+        """ln P(k) - ln P(not k)."""
+        if self.prior == "uniform":
+            return 0.0
+        inside = sum(w for _, other, w in self.documents if other == label)
+        outside = sum(w for _, other, w in self.documents if other != label)
+        more = 1 if self.prior == "laplace" else 0
+        return math.log(inside + more) - math.log(outside + more)
 
     def parts(self, x: Words, label: Hashable) -> Parts:
         """Return the score s_k of a known class, taken apart."""
         words = present(x)
         n = len(words)
         return Parts(
-            self.b.get(label, 0.0),
+            self.b.get(label, 0.0) + self.log_prior_odds(label),
             {word: self.scale / n * self.log_odds(word, label) for word in words},
             {word: self.w.get((word, label), 0.0) / math.sqrt(n) for word in words},
         )
@@ -101,18 +123,34 @@ class OnlineWeightsReference:
             return dict.fromkeys(labels, 0.0)
         return {label: self.parts(x, label).total() for label in labels}
 
-    def learn(self, x: Words, y: Hashable) -> None:
+    def learn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
         """Take a step for each class from its error on the document, then count the document."""
         words = present(x)
         scores = self.scores(x)
         if len(scores) >= 2:
             for label, score in scores.items():
-                self._step(words, label, float(label == y) - sigmoid(score))
-        self.documents.append((words, y))
+                g = float(label == y) - sigmoid(score)
+                if abs(g) > self.margin:
+                    self._step(words, label, w * g)
+        self.documents.append((words, y, w))
+
+    def joint_log_likelihood(self, documents: Documents, x: Words) -> dict[Hashable, float]:
+        """Return the score of each class after these documents.
+
+        From one call to the next there may be more of them, but not others: a step is taken once.
+        """
+        learned = len(self.documents)
+        assert [label for _, label, _ in self.documents] == documents.labels[:learned]
+        for row, label, w in zip(
+            documents.counts[learned:],
+            documents.labels[learned:],
+            documents.weights[learned:],
+            strict=True,
+        ):
+            self.learn({word: row[column] for word, column in documents.words.items()}, label, w)
+        return self.scores(x)
 
     def _step(self, words: frozenset[str], label: Hashable, g: float) -> None:
-        if abs(g) <= self.margin:
-            return
         self.bias_squares[label] = self.bias_squares.get(label, 0.0) + g**2
         step = self.bias_rate * g / math.sqrt(1 + self.decay * self.bias_squares[label])
         self.b[label] = self.b.get(label, 0.0) + step
@@ -123,10 +161,10 @@ class OnlineWeightsReference:
             step = self.rate * g * share / math.sqrt(1 + self.decay * self.squares[key])
             self.w[key] = self.w.get(key, 0.0) + step
 
-    def unlearn(self, x: Words, y: Hashable) -> None:
+    def unlearn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
         """Forget the counts of a document; corrections stay, but those of a word in no document."""
-        self.documents.remove((present(x), y))
-        left = {word for words, _ in self.documents for word in words}
+        self.documents.remove((present(x), y, w))
+        left = {word for words, _, _ in self.documents for word in words}
         labels = set(self.classes())
         for key in [key for key in self.w if key[0] not in left or key[1] not in labels]:
             del self.w[key], self.squares[key]

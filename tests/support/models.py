@@ -26,6 +26,7 @@ from references.losses import LossReference
 from references.neighbourhood import NeighbourhoodReference
 from references.normalised import NormalisedReference
 from references.one_dependence import OneDependenceReference
+from references.online_weights import OnlineWeightsReference
 from references.packaged import PackagedReference
 from references.weights import WeightsReference
 
@@ -67,7 +68,12 @@ class Row:
     between_messages
         Whether it knows nothing of a class from its messages one by one.
     presence
-        Whether its event model asks whether a word is there, and not how often.
+        Whether its event model, or its form of documents, asks whether a word is there, and not how
+        often.
+    corrected
+        Whether it takes a step by the score of each message, which the order of messages changes
+        and, in the last bit, that of words: unlearning leaves it, and merging averages it. What
+        then holds instead is in `tests/models/test_online_corrections.py`.
     """
 
     name: str
@@ -83,6 +89,7 @@ class Row:
     rounded: bool = False
     between_messages: bool = False
     presence: bool = False
+    corrected: bool = False
 
 
 def _rows(family: str, *names: str, reference: Any, represented_by: str, **facts: Any) -> list[Row]:
@@ -105,12 +112,21 @@ def _weights(prefix: str, family: str, represented_by: str, **facts: Any) -> lis
     return _rows(family, *names, reference=WeightsReference, represented_by=represented_by, **facts)
 
 
+def _online(**parameters: Any) -> Any:
+    """Return the model with the tokens that other models have."""
+    return streamnb.OnlineNB(**{"tokenizer": streamnb.Tokenizer(), **parameters})
+
+
 _ALL = [
     *(
         Row(name, "independent", partial(Reference, name), representative=True)
         for name in ("MNB", "CNB", "OVA")
     ),
     Row("BNB", "independent", partial(Reference, "BNB"), representative=True, presence=True),
+    Row(
+        "OnlineNB", "online-weights", OnlineWeightsReference, _online, representative=True,
+        messages=150, presence=True, corrected=True,
+    ),
     Row("TWCNB", "normalised", partial(NormalisedReference, "CNB"), representative=True),
     Row("ComposedNB", "composed", partial(Reference, "MNB")),
     *_rows(
@@ -195,6 +211,8 @@ COLUMNS = names(columns=True)
 INDEPENDENT = names(family="independent")
 INDEXED = tuple(name for name in MODELS if ROWS[name].indexed)
 PAIRED = tuple(name for name in MODELS if ROWS[name].paired)
+# What they have learned follows from the messages alone, in any order.
+EXACT = tuple(name for name in MODELS if not ROWS[name].corrected)
 BETWEEN_MESSAGES = names(between_messages=True)
 ROUNDED = names(rounded=True)
 COUNTING = tuple(name for name in ALL_MODELS if not ROWS[name].presence)

@@ -23,6 +23,14 @@ impl CountStore {
             .map_err(|error| raise(py, error))
     }
 
+    /// Corrects the scores of this scoring by each message that is learned from now on. The store is
+    /// one with corrections of words.
+    fn correct_online(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
+        let inner = scoring.inner.clone();
+        py.detach(|| self.write_detached(|store| store.correct_online(inner)))
+            .map_err(|error| raise(py, error))
+    }
+
     /// Keeps what normalises the weights of complements by this scoring, from now on.
     fn normalise(&self, py: Python<'_>, scoring: &Scoring) {
         let parameters = scoring.inner.parameters.clone();

@@ -85,6 +85,7 @@ impl CountStore {
                 "columns" => settings.columns = value.extract()?,
                 "own_pairs" => settings.own_pairs = value.extract()?,
                 "instance_weights" => settings.instance_weights = value.extract()?,
+                "online_weights" => settings.online_weights = value.extract()?,
                 "form" => {
                     let form = value.extract::<PyBackedStr>()?;
                     settings.form = Form::named(&form).ok_or_else(|| {

@@ -116,7 +116,7 @@ impl<T: AsMessage> Messages<T> {
             return Ok(Err(error));
         }
         let mut reader = self.reader();
-        let rule = store.rule();
+        let rule = store.rule().filter(|rule| rule.weighs());
         for place in range {
             let class = classes[place];
             let mut instance_weight = 0.0;

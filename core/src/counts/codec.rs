@@ -27,6 +27,11 @@ pub fn put_count(bytes: &mut Vec<u8>, count: f64) {
     }
 }
 
+/// A finite number of any sign.
+pub fn put_float(bytes: &mut Vec<u8>, value: f64) {
+    bytes.extend_from_slice(&value.to_le_bytes());
+}
+
 pub struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -97,6 +102,14 @@ impl<'a> Reader<'a> {
         } else {
             Err(corrupt("a count is out of range"))
         }
+    }
+
+    /// A finite number of any sign.
+    pub fn float(&mut self) -> Result<f64> {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(self.take(8)?);
+        let value = f64::from_le_bytes(eight);
+        if value.is_finite() { Ok(value) } else { Err(corrupt("a number is none")) }
     }
 
     pub fn positive(&mut self) -> Result<f64> {

@@ -52,7 +52,10 @@ impl Store {
         }
         self.pruned |= other.pruned;
         let (statistics, counted) = self.parts();
-        statistics.iter_mut().for_each(|statistic| statistic.recount(&counted));
+        for statistic in statistics.iter_mut() {
+            statistic.merge(&other.statistics, &word_of, class_of);
+            statistic.recount(&counted);
+        }
         self.version += 1;
         self.prune_to_bound();
         Ok(())

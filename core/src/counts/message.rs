@@ -143,7 +143,7 @@ impl Message<'_> {
             return Ok(Err(error));
         }
         let mut instance_weight = 0.0;
-        if let Some(rule) = store.rule() {
+        if let Some(rule) = store.rule().filter(|rule| rule.weighs()) {
             self.look_up(store, tokenizer, scratch, bag, false)?;
             instance_weight = rule.instance_weight(store, bag, class);
         }

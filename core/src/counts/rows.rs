@@ -5,6 +5,7 @@
 
 use crate::counts::vocabulary::WordId;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 /// The id of a class. The model maps labels to ids; snapshots order classes by label.
 pub type ClassId = u32;
@@ -12,8 +13,8 @@ pub type ClassId = u32;
 const NO_CLASS: ClassId = ClassId::MAX;
 
 /// What the store counts for one word in one class.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
     /// Occurrences of the word: Σ f_ji over documents j of the class.
     pub tokens: f64,
     /// Documents of the class that contain the word.
@@ -21,6 +22,12 @@ pub struct Cell {
     /// Length of the *indexed* documents of the class that contain the word: the denominator of
     /// P(w_i | w_t, c). It covers the document index only, as the numerator does.
     pub length: f64,
+}
+
+/// What is kept for one word in one class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SparseCell<V> {
+    value: V,
     pub class: ClassId,
     /// For a word's first cell: the block of its other cells, or `NONE`.
     more: u32,
@@ -34,11 +41,29 @@ const START_BITS: u32 = 27;
 /// The most cells beside the first ones: 4 GiB of them.
 const MAX_MORE: usize = 1 << START_BITS;
 
-impl Cell {
-    const fn new(class: ClassId) -> Self {
-        Cell { tokens: 0.0, documents: 0.0, length: 0.0, class, more: NONE }
+impl<V: Default> SparseCell<V> {
+    fn new(class: ClassId) -> Self {
+        SparseCell { value: V::default(), class, more: NONE }
     }
+}
 
+impl<V> Deref for SparseCell<V> {
+    type Target = V;
+
+    #[inline]
+    fn deref(&self) -> &V {
+        &self.value
+    }
+}
+
+impl<V> DerefMut for SparseCell<V> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut V {
+        &mut self.value
+    }
+}
+
+impl<V> SparseCell<V> {
     fn is_used(&self) -> bool {
         self.class != NO_CLASS
     }
@@ -47,14 +72,18 @@ impl Cell {
 /// The cells of all words, by word. Most words belong to one class, so the first cell of each
 /// lies in one array, half a cache line apart; the others lie side by side in a block of another.
 #[derive(Clone, Default)]
-pub struct Rows {
-    first: Vec<Cell>,
-    more: Vec<Cell>,
+pub struct SparseRows<V> {
+    first: Vec<SparseCell<V>>,
+    more: Vec<SparseCell<V>>,
     /// Blocks that are free, by the logarithm of their size.
     free: Vec<Vec<u32>>,
 }
 
-impl Rows {
+/// The counts of all words.
+pub type Rows = SparseRows<Counts>;
+pub type Cell = SparseCell<Counts>;
+
+impl<V: Copy + Default> SparseRows<V> {
     /// One more than the largest word that has a row.
     pub fn slots(&self) -> usize {
         self.first.len()
@@ -68,7 +97,7 @@ impl Rows {
     #[inline]
     pub fn reach(&mut self, word: WordId) {
         if word as usize >= self.first.len() {
-            self.first.resize(word as usize + 1, Cell::new(NO_CLASS));
+            self.first.resize(word as usize + 1, SparseCell::new(NO_CLASS));
         }
     }
 
@@ -84,19 +113,19 @@ impl Rows {
 
     /// The cells of a word, in no particular order.
     #[inline]
-    pub fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell> {
+    pub fn cells(&self, word: WordId) -> impl Iterator<Item = &SparseCell<V>> {
         let first = &self.first[word as usize];
         let rest = if first.more == NONE { &[][..] } else { &self.more[block(first.more)] };
         std::iter::once(first).chain(rest).take_while(|cell| cell.is_used())
     }
 
     #[inline]
-    pub fn cell(&self, word: WordId, class: ClassId) -> Option<&Cell> {
+    pub fn cell(&self, word: WordId, class: ClassId) -> Option<&SparseCell<V>> {
         self.cells(word).find(|cell| cell.class == class)
     }
 
     #[inline]
-    pub fn cell_mut(&mut self, word: WordId, class: ClassId) -> Option<&mut Cell> {
+    pub fn cell_mut(&mut self, word: WordId, class: ClassId) -> Option<&mut SparseCell<V>> {
         let first = &mut self.first[word as usize];
         if first.class == class {
             return Some(first);
@@ -109,9 +138,9 @@ impl Rows {
 
     /// The cell of a word and class, made if it is missing.
     #[inline]
-    pub fn entry(&mut self, word: WordId, class: ClassId) -> &mut Cell {
+    pub fn entry(&mut self, word: WordId, class: ClassId) -> &mut SparseCell<V> {
         let index = word as usize;
-        let Cell { class: first, more, .. } = self.first[index];
+        let SparseCell { class: first, more, .. } = self.first[index];
         if first == class || first == NO_CLASS {
             self.first[index].class = class;
             return &mut self.first[index];
@@ -130,7 +159,7 @@ impl Rows {
 
     /// Adds a cell to a word whose block is full.
     #[cold]
-    fn grow(&mut self, word: WordId, class: ClassId) -> &mut Cell {
+    fn grow(&mut self, word: WordId, class: ClassId) -> &mut SparseCell<V> {
         let old = self.first[word as usize].more;
         let (kept, power) = if old == NONE {
             (Vec::new(), 0)
@@ -152,7 +181,7 @@ impl Rows {
             return power << START_BITS | start;
         }
         let start = self.more.len() as u32;
-        self.more.resize(self.more.len() + (1 << power), Cell::new(NO_CLASS));
+        self.more.resize(self.more.len() + (1 << power), SparseCell::new(NO_CLASS));
         power << START_BITS | start
     }
 
@@ -166,24 +195,24 @@ impl Rows {
             self.free.resize_with(power + 1, Vec::new);
         }
         self.free[power].push(range.start as u32);
-        self.more[range].fill(Cell::new(NO_CLASS));
+        self.more[range].fill(SparseCell::new(NO_CLASS));
     }
 
     pub fn remove(&mut self, word: WordId, class: ClassId) {
         let more = self.first[word as usize].more;
         if more == NONE {
             if self.first[word as usize].class == class {
-                self.first[word as usize] = Cell::new(NO_CLASS);
+                self.first[word as usize] = SparseCell::new(NO_CLASS);
             }
             return;
         }
         let rest = &mut self.more[block(more)];
         let used = rest.iter().take_while(|cell| cell.is_used()).count();
         // The last cell takes the place of the one removed, so that no gap is left.
-        let last = std::mem::replace(&mut rest[used - 1], Cell::new(NO_CLASS));
+        let last = std::mem::replace(&mut rest[used - 1], SparseCell::new(NO_CLASS));
         let first = &mut self.first[word as usize];
         if first.class == class {
-            *first = Cell { more, ..last };
+            *first = SparseCell { more, ..last };
         } else if last.class != class {
             match rest.iter_mut().find(|cell| cell.class == class) {
                 Some(cell) => *cell = last,
@@ -196,8 +225,16 @@ impl Rows {
         }
     }
 
+    /// Takes all cells of a word away.
+    pub fn clear(&mut self, word: WordId) {
+        if let Some(first) = self.first.get_mut(word as usize) {
+            let more = std::mem::replace(first, SparseCell::new(NO_CLASS)).more;
+            self.release(more);
+        }
+    }
+
     pub fn size(&self) -> usize {
-        (self.first.capacity() + self.more.capacity()) * size_of::<Cell>()
+        (self.first.capacity() + self.more.capacity()) * size_of::<SparseCell<V>>()
             + self.free.iter().map(Vec::capacity).sum::<usize>() * size_of::<u32>()
     }
 }

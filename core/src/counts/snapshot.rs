@@ -15,12 +15,14 @@ use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format. Version 1 had no forms: what it counts are counts.
-/// Version 2 had no documents that weigh more than they were learned with.
-const VERSION: u64 = 3;
+/// Version 2 had no documents that weigh more than they were learned with, version 3 no corrections
+/// of words: stores without any are written as that one, to the same bytes as before.
+const VERSION: u64 = 4;
 /// How many bits say what is derived; those above them say what form documents have, and the one
-/// above these whether they have instance weights.
+/// above these whether they have instance weights, then whether words have corrections.
 const KINDS: u32 = 3;
 const INSTANCE_WEIGHTS: u32 = 16;
+const ONLINE_WEIGHTS: u32 = 17;
 
 impl Store {
     /// The counts as bytes. `order` names every class with documents once; `number_of` gives the
@@ -42,16 +44,19 @@ impl Store {
                 .ok_or_else(|| Error::Invalid(format!("class {class} is missing in the order")))
         };
         let mut bytes = MAGIC.to_vec();
-        put(&mut bytes, VERSION);
+        put(&mut bytes, if self.settings.online_weights { VERSION } else { 3 });
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        let Settings { frequencies, columns, own_pairs, form, instance_weights, .. } =
-            self.settings;
+        let Settings { frequencies, columns, own_pairs, form, .. } = self.settings;
+        let Settings { instance_weights, online_weights, .. } = self.settings;
         let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
         put(
             &mut bytes,
-            kinds | form.number() << KINDS | u64::from(instance_weights) << INSTANCE_WEIGHTS,
+            kinds
+                | form.number() << KINDS
+                | u64::from(instance_weights) << INSTANCE_WEIGHTS
+                | u64::from(online_weights) << ONLINE_WEIGHTS,
         );
         let scale = form.scale();
         put(&mut bytes, u64::from(self.pruned));
@@ -117,9 +122,11 @@ impl Store {
         }
         let (max_words, max_documents) = (reader.size()?, reader.size()?);
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
-        let instance_weights = version > 2 && kinds >> INSTANCE_WEIGHTS == 1;
-        let numbered =
-            Form::numbered((kinds ^ u64::from(instance_weights) << INSTANCE_WEIGHTS) >> KINDS);
+        let instance_weights = version > 2 && kinds >> INSTANCE_WEIGHTS & 1 == 1;
+        let online_weights = version > 3 && kinds >> ONLINE_WEIGHTS & 1 == 1;
+        let flags = u64::from(instance_weights) << INSTANCE_WEIGHTS
+            | u64::from(online_weights) << ONLINE_WEIGHTS;
+        let numbered = Form::numbered((kinds ^ flags) >> KINDS);
         let form = numbered.filter(|form| version > 1 || form.is_counts());
         let form = form.ok_or_else(|| corrupt("what it derives is unknown"))?;
         let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
@@ -131,6 +138,7 @@ impl Store {
             columns,
             own_pairs,
             instance_weights,
+            online_weights,
             form,
         };
         let mut store = Store::new(settings);

@@ -53,6 +53,10 @@ pub trait Statistic: Any + Send + Sync {
     /// The newest document of the index has entered, and all that its entry made leave has left.
     fn indexed(&mut self, _counted: &Counted<'_>) {}
 
+    /// Another store was added: takes in what its statistic of this kind holds. The maps lead from
+    /// its words and classes to those here.
+    fn merge(&mut self, _others: &Statistics, _word_of: &[WordId], _class_of: &[ClassId]) {}
+
     /// Counts changed all at once: whatever follows them message by message is summed up anew.
     fn recount(&mut self, _counted: &Counted<'_>) {}
 

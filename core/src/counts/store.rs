@@ -40,6 +40,8 @@ pub struct Settings {
     pub own_pairs: bool,
     /// Whether messages get instance weights as they are learned.
     pub instance_weights: bool,
+    /// Whether words have corrections, learned by a step a message.
+    pub online_weights: bool,
     /// What counts become before they are learned or scored.
     pub form: Form,
 }
@@ -54,15 +56,26 @@ impl Settings {
         columns: false,
         own_pairs: false,
         instance_weights: false,
+        online_weights: false,
         form: Form::COUNTS,
     };
 }
 
 /// What a model does with a message that it learns besides counting it.
 pub trait LearningRule: Send + Sync {
+    /// Whether messages get instance weights.
+    fn weighs(&self) -> bool {
+        false
+    }
+
     /// The instance weight of a message, its words looked up, by what was learned before it: what
     /// it counts for beyond its weight, in units of that.
-    fn instance_weight(&self, store: &Store, bag: &Bag, class: ClassId) -> f64;
+    fn instance_weight(&self, _store: &Store, _bag: &Bag, _class: ClassId) -> f64 {
+        0.0
+    }
+
+    /// Learns from a message, its words interned, by what was counted before it.
+    fn correct(&self, _store: &mut Store, _bag: &mut Bag, _class: ClassId, _weight: f64) {}
 }
 
 /// Everything learned so far.
@@ -213,6 +226,9 @@ impl Store {
         if weight == 0.0 {
             self.forget_unused(bag);
             return Ok(());
+        }
+        if let Some(rule) = self.rule() {
+            rule.correct(self, bag, class, weight);
         }
         if class as usize >= self.classes.len() {
             self.classes.resize_with(class as usize + 1, Class::default);

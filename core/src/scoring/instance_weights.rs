@@ -15,6 +15,10 @@ use std::sync::Arc;
 struct Improbability(Arc<Scoring>);
 
 impl LearningRule for Improbability {
+    fn weighs(&self) -> bool {
+        true
+    }
+
     /// A class without messages has probability 0.
     fn instance_weight(&self, store: &Store, bag: &Bag, class: ClassId) -> f64 {
         let (mut terms, mut scores) = (Vec::new(), Vec::new());

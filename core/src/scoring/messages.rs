@@ -46,7 +46,7 @@ impl Scoring {
         tokenizer: &Tokenizer,
         messages: &Messages<T>,
         scratch: &mut Scratch,
-        mut finish: impl FnMut(&[f64]),
+        mut finish: impl FnMut(&mut [f64]),
     ) -> Result<(), NotReady> {
         self.prepare(store, &mut scratch.terms);
         let mut reader = messages.reader();
@@ -54,7 +54,7 @@ impl Scoring {
             let Scratch { tokens, bag, .. } = &mut *scratch;
             reader.look_up(place, store, tokenizer, tokens, bag, self.needs_distinct())?;
             self.score(store, scratch);
-            finish(&scratch.scores);
+            finish(&mut scratch.scores);
         }
         Ok(())
     }

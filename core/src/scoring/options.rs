@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::scoring::correlation::Correlation;
 use crate::scoring::neighbourhood::Neighbourhood;
+use crate::scoring::online_weights::OnlineScores;
 use crate::scoring::parameters::{Event, Parameters, Prior, Unseen};
 use crate::scoring::scorer::{Estimate, Family, ScoreWeights, Scoring};
 use crate::scoring::terms::Factors;
@@ -24,6 +25,8 @@ pub struct Options {
     pub factors: Vec<(f64, f64)>,
     /// What weights of words do.
     pub weights: Option<String>,
+    /// How corrections of words are learned and scored, where they are what weights of words do.
+    pub online: OnlineScores,
     /// Whether documents have weights.
     pub instance_weights: bool,
     pub neighbourhood: Option<String>,
@@ -44,6 +47,7 @@ impl Default for Options {
             factor: None,
             factors: Vec::new(),
             weights: None,
+            online: OnlineScores::default(),
             instance_weights: false,
             neighbourhood: None,
             n_neighbors: 1,
@@ -58,6 +62,8 @@ enum WordWeights {
     Multiplied,
     Fitted,
     ChiSquare,
+    /// They are added to the log odds of words.
+    Online,
 }
 
 fn invalid<T>(message: impl Into<String>) -> Result<T> {
@@ -212,8 +218,9 @@ impl Options {
             ("multiplied", WordWeights::Multiplied),
             ("fitted", WordWeights::Fitted),
             ("chi-square", WordWeights::ChiSquare),
+            ("online", WordWeights::Online),
         ];
-        let allowed = "None, 'multiplied', 'fitted' or 'chi-square'";
+        let allowed = "None, 'multiplied', 'fitted', 'chi-square' or 'online'";
         let kind = |name: &String| named("weights", name, &kinds, allowed);
         let words = self.weights.as_ref().map(kind).transpose()?;
         let independent = scoring.family == Family::Independent;
@@ -230,6 +237,22 @@ impl Options {
         scoring.weights = match words {
             Some(WordWeights::ChiSquare) => ScoreWeights::ChiSquare,
             Some(WordWeights::Fitted) => ScoreWeights::Fitted,
+            Some(WordWeights::Online) => {
+                if scoring.parameters.event != Event::OneVersusAll || !independent {
+                    return invalid(
+                        "online weights correct the log odds of a class against all others: \
+                         combine them with the event 'one-versus-all' and the dependence \
+                         'independent'",
+                    );
+                }
+                if self.instance_weights {
+                    return invalid(
+                        "online weights need document_weights 'uniform': their steps are by the \
+                         counts as they are",
+                    );
+                }
+                ScoreWeights::Online(self.online.checked()?)
+            }
             Some(WordWeights::Multiplied) if !independent => ScoreWeights::Words,
             Some(WordWeights::Multiplied) | None => ScoreWeights::Uniform,
         };
@@ -289,99 +312,4 @@ fn check_neighbourhood(scoring: &Scoring) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn options(set: impl Fn(&mut Options)) -> Result<Scoring> {
-        let mut options = Options::default();
-        set(&mut options);
-        options.scoring()
-    }
-
-    fn name(name: &str) -> Option<String> {
-        Some(name.to_owned())
-    }
-
-    fn refusal(set: impl Fn(&mut Options)) -> String {
-        options(set).err().expect("refused").to_string()
-    }
-
-    #[test]
-    fn names_choose_the_parts() {
-        let plain = options(|_| {}).expect("the defaults");
-        assert_eq!((plain.family, plain.weights), (Family::Independent, ScoreWeights::Uniform));
-        assert!(matches!(plain.estimate, Estimate::Additive));
-        let hidden = options(|o| o.hidden = name("probabilities")).expect("hidden parents");
-        assert_eq!(hidden.family, Family::Hidden);
-        let near = options(|o| {
-            o.neighbourhood = name("nearest");
-            o.n_neighbors = 7;
-        });
-        assert_eq!(near.expect("neighbours").family, Family::Near(Neighbourhood::Nearest(7)));
-    }
-
-    #[test]
-    fn weights_count_in_the_score_alone_where_words_depend_on_one_another() {
-        let weighted = |hidden: Option<&str>, weights: &str| {
-            let scoring = options(|o| {
-                o.hidden = hidden.map(Into::into);
-                o.weights = name(weights);
-            });
-            let Scoring { estimate, weights, .. } = scoring.expect("they go together");
-            (matches!(estimate, Estimate::Weighted), weights)
-        };
-        assert_eq!(weighted(None, "multiplied"), (true, ScoreWeights::Uniform));
-        assert_eq!(weighted(Some("packaged"), "multiplied"), (false, ScoreWeights::Words));
-        for hidden in [None, Some("estimators")] {
-            assert_eq!(weighted(hidden, "fitted"), (false, ScoreWeights::Fitted));
-            assert_eq!(weighted(hidden, "chi-square"), (false, ScoreWeights::ChiSquare));
-        }
-        let both = options(|o| {
-            o.instance_weights = true;
-            o.weights = name("chi-square");
-        });
-        let both = both.expect("weights of documents and ratios of words");
-        assert!(matches!(both.estimate, Estimate::Weighted));
-        assert_eq!(both.weights, ScoreWeights::ChiSquare);
-    }
-
-    #[test]
-    fn names_that_are_none_are_refused() {
-        for (set, what) in [
-            ((|o| o.event = "poisson".into()) as fn(&mut Options), "event must be 'bernoulli', "),
-            (|o| o.prior = "flat".into(), "prior must be 'empirical', "),
-            (|o| o.unseen = "guess".into(), "unseen must be 'smooth' or 'skip', not \"guess\""),
-            (|o| o.hidden = name("parents"), "hidden must be None, "),
-            (|o| o.weights = name("heavy"), "weights must be None, "),
-            (|o| o.neighbourhood = name("street"), "neighbourhood must be None, "),
-        ] {
-            assert!(refusal(set).starts_with(what), "{}", refusal(set));
-        }
-    }
-
-    #[test]
-    fn parts_that_do_not_go_together_are_refused() {
-        for (set, what) in [
-            ((|o| o.hidden = name("ratios")) as fn(&mut Options), "'one-versus-all' has both"),
-            (
-                |o| (o.event, o.hidden) = ("bernoulli".into(), name("packaged")),
-                "hidden parents need",
-            ),
-            (|o| (o.event, o.hidden) = ("bernoulli".into(), name("estimators")), "one-dependence"),
-            (|o| (o.event, o.hidden) = ("gaussian".into(), name("packaged")), "binned numbers"),
-            (|o| (o.event, o.hidden) = ("attributes".into(), name("estimators")), "with it alone"),
-            (|o| o.effective = true, "words that are present"),
-            (|o| (o.factor, o.hidden) = (Some(0.5), name("packaged")), "dependence 'independent'"),
-            (|o| (o.factor, o.event) = (Some(0.5), "bernoulli".into()), "not 'bernoulli'"),
-            (|o| (o.factor, o.weights) = (Some(0.5), name("fitted")), "estimate 'additive'"),
-            (|o| (o.weights, o.event) = (name("fitted"), "attributes".into()), "word counts"),
-            (|o| (o.instance_weights, o.hidden) = (true, name("packaged")), "of documents need"),
-            (|o| (o.neighbourhood, o.hidden) = (name("leaf"), name("packaged")), "neighbourhoods"),
-            (|o| (o.neighbourhood, o.event) = (name("leaf"), "attributes".into()), "of texts"),
-            (|o| (o.neighbourhood, o.factor) = (name("leaf"), Some(0.5)), "whole stream"),
-            (|o| (o.neighbourhood, o.weights) = (name("leaf"), name("fitted")), "'uniform'"),
-        ] {
-            assert!(refusal(set).contains(what), "{}", refusal(set));
-        }
-    }
-}
+mod tests;

@@ -107,7 +107,12 @@ impl Parameters {
 
     /// m: the number of different words. A smoothed estimate needs one at least.
     pub fn words(&self, store: &Store) -> f64 {
-        self.vocabulary_size.unwrap_or(1.0).max(store.vocabulary.len() as f64).max(1.0)
+        self.words_of(store.vocabulary.len())
+    }
+
+    /// The same, so many words being known.
+    pub fn words_of(&self, known: usize) -> f64 {
+        self.vocabulary_size.unwrap_or(1.0).max(known as f64).max(1.0)
     }
 
     pub fn is_smooth(&self) -> bool {

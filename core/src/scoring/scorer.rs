@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::scoring::correlation::Correlation;
 use crate::scoring::decision;
 use crate::scoring::neighbourhood::Neighbourhood;
+use crate::scoring::online_weights::OnlineScores;
 use crate::scoring::parameters::{Event, Parameters, Prior, Unseen};
 use crate::scoring::scratch::Scratch;
 use crate::scoring::terms::ClassTerms;
@@ -26,7 +27,7 @@ pub enum Estimate {
 }
 
 /// What words count for in the score alone: estimates stay as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScoreWeights {
     /// All the same.
     Uniform,
@@ -36,6 +37,8 @@ pub enum ScoreWeights {
     Fitted,
     /// P(w|c) is multiplied by the ratio R_wc of the word and the class.
     ChiSquare,
+    /// The store's corrections are added to the log odds of words.
+    Online(OnlineScores),
 }
 
 /// How the words of a message depend on one another, or which documents count for it.
@@ -82,7 +85,9 @@ impl Scoring {
     /// Whether each word must stand in the bag once: presence is no sum over tokens, and parents
     /// are paired with other words.
     pub fn needs_distinct(&self) -> bool {
-        self.family != Family::Independent || self.parameters.event == Event::Bernoulli
+        self.family != Family::Independent
+            || self.parameters.event == Event::Bernoulli
+            || matches!(self.weights, ScoreWeights::Online(_))
     }
 
     /// Computes what all messages share, class by class: once for a batch.
@@ -109,7 +114,7 @@ impl Scoring {
                     class.prior_complement *= scale;
                 }
             }
-            ScoreWeights::Uniform | ScoreWeights::Words => {}
+            ScoreWeights::Uniform | ScoreWeights::Words | ScoreWeights::Online(_) => {}
         }
     }
 
@@ -128,7 +133,7 @@ impl Scoring {
                     bag.weigh(|word| scale * fitted.of_word(word), scale * NEW_WORD);
                 }
             }
-            ScoreWeights::Uniform | ScoreWeights::ChiSquare => {}
+            ScoreWeights::Uniform | ScoreWeights::ChiSquare | ScoreWeights::Online(_) => {}
         }
     }
 
@@ -166,7 +171,13 @@ impl Scoring {
         self.weigh_bag(store, bag);
         let parameters = &self.parameters;
         match self.family {
-            Family::Independent => return self.scores(store, terms, bag, scores),
+            Family::Independent => {
+                self.scores(store, terms, bag, scores);
+                if let ScoreWeights::Online(online) = self.weights {
+                    online.correct(store, terms, bag, &mut families.corrections, scores);
+                }
+                return;
+            }
             Family::Hidden => {
                 let hidden = &mut families.hidden;
                 parameters.hidden_scores(store, terms, bag, hidden, scores, None);

@@ -26,4 +26,6 @@ pub struct FamilyScratch {
     pub packaged: PackagedScratch,
     pub one_dependence: OneDependenceScratch,
     pub nearest: NearestScratch,
+    /// What is added to the scores.
+    pub corrections: Vec<f64>,
 }

@@ -48,9 +48,14 @@ pub struct ClassTerms {
 impl Parameters {
     /// Computes what all messages share, class by class: once for a batch.
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
+        self.prepare_known(store, store.vocabulary().len(), terms);
+    }
+
+    /// The same where only so many of the words of the vocabulary were counted.
+    pub fn prepare_known(&self, store: &Store, known: usize, terms: &mut Vec<ClassTerms>) {
         let of_class = |class: &Class| Totals { documents: class.documents, tokens: class.tokens };
         let totals = store.classes().iter().map(|class| (of_class(class), class));
-        self.prepare_classes(store, totals, 0.0, terms);
+        self.prepare_classes(store, totals, 0.0, self.words_of(known), terms);
         if self.event == Event::NormalisedComplement {
             self.prepare_normalised(store, terms);
         }
@@ -64,15 +69,16 @@ impl Parameters {
             let class = slice.class(id).unwrap_or(&nothing);
             (Totals { documents: class.documents, tokens: class.tokens }, class)
         });
-        self.prepare_classes(store, totals, 1.0, terms);
+        self.prepare_classes(store, totals, 1.0, self.words(store), terms);
     }
 
-    /// The same from the totals of the classes, in the order of their ids.
+    /// The same from the totals of the classes, in the order of their ids, and the number of words.
     pub fn prepare_classes<'a>(
         &self,
         store: &Store,
         totals: impl Iterator<Item = (Totals, &'a Class)> + Clone,
         floor: f64,
+        words: f64,
         terms: &mut Vec<ClassTerms>,
     ) {
         let floor = if self.prior == Prior::Empirical { floor } else { 0.0 };
@@ -85,7 +91,7 @@ impl Parameters {
             totals.clone().zip(learned).map(|((own, _), class)| counted(own, class)).sum();
         let classes = store.existing_classes() as f64;
         let all_tokens: f64 = totals.clone().map(|(own, _)| own.tokens).sum();
-        let smoothing = self.alpha * self.words(store);
+        let smoothing = self.alpha * words;
         let of_class = |((own, class), learned): ((Totals, &Class), &Class)| {
             let documents = counted(own, learned);
             let mut terms = ClassTerms {

@@ -15,7 +15,7 @@ impl Parameters {
             let Totals { documents, tokens } = weights.totals(id);
             (Totals { documents: class.documents + documents, tokens }, class)
         });
-        self.prepare_classes(store, totals, 0.0, terms);
+        self.prepare_classes(store, totals, 0.0, self.words(store), terms);
     }
 
     /// The multinomial, complement or one-versus-all score where words or documents have weights:

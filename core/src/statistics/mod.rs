@@ -1,12 +1,14 @@
 //! What is computed from the counts now and then, and swapped in: each a
 //! [`Statistic`](crate::counts::statistic::Statistic) of the store.
 
+pub mod calibration;
 pub mod cooccurrence;
 pub mod effective;
 pub mod fitted_weights;
 pub mod grow;
 pub mod hoeffding;
 pub mod instance_weights;
+pub mod online_weights;
 pub mod packages;
 pub mod parents;
 pub mod saved;

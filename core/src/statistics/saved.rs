@@ -1,24 +1,30 @@
 //! The bytes of a store with the statistics that belong to them: parents, a number beside each
-//! word, and packages after everything else. Other statistics are saved as arrays, or computed
-//! again.
+//! word, and packages or corrections of words after everything else. Other statistics are saved as
+//! arrays, or computed again.
 
 use crate::counts::attributes::AttributeId;
 use crate::counts::codec::{Reader, corrupt, put, put_count};
 use crate::counts::rows::ClassId;
+use crate::counts::statistic::SavedOrder;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
+use crate::statistics::online_weights::OnlineWeights;
 use crate::statistics::packages::{Member, Packages};
 use crate::statistics::parents::Parents;
 
 impl Store {
     /// The state as bytes. `order` names every class with documents once; `statistics` says whether
-    /// those in use belong to it, which can be computed again from the counts.
+    /// those in use belong to it, which can be computed again from the counts. Corrections of words
+    /// can not: they always do.
     pub fn snapshot(&self, order: &[ClassId], statistics: bool) -> Result<Vec<u8>> {
         let parents = self.parents();
         let weight = |word| if statistics { parents.weight(word) } else { 0.0 };
         let mut bytes = self.snapshot_counts(order, weight)?;
-        if statistics && !self.packages().is_empty() {
+        if self.settings.online_weights {
+            let order = SavedOrder { words: self.vocabulary.sorted_ids(), classes: order.to_vec() };
+            self.statistic().unwrap_or(&OnlineWeights::default()).put(&order, &mut bytes);
+        } else if statistics && !self.packages().is_empty() {
             self.put_packages(&mut bytes);
         }
         Ok(bytes)
@@ -31,7 +37,11 @@ impl Store {
         if weights.iter().any(|&weight| weight > 0.0) {
             store.statistics.put(Parents::new(weights));
         }
-        if !reader.is_empty() {
+        if store.settings.online_weights {
+            let (words, classes) = (store.vocabulary.len(), store.classes.len());
+            let weights = OnlineWeights::restore(&mut reader, words, classes)?;
+            store.statistics.put(weights);
+        } else if !reader.is_empty() {
             store.restore_packages(&mut reader)?;
         }
         if !reader.is_empty() {

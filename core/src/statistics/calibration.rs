@@ -1,0 +1,170 @@
+//! Probabilities from scores, learned along the stream: from each score before its label was known.
+//!
+//!   P(y = 1 | s) = σ(a + k s)
+//!
+//! as Platt scaling has it, a and k by a Newton step a message that forgets slowly: with
+//! v = max(P (1 − P), 10⁻⁴) of the score before,
+//!
+//!   H ← f H + (1 − f) I + v (1, s)(1, s)ᵀ,   (a, k) ← (a, k) + H⁻¹ (1, s)(y − P)
+//!
+//! from (a, k) = (0, 1) and H = I; k stays at 0.05 or above, so that probabilities rise with scores.
+//!
+//! Platt 1999: Probabilistic outputs for support vector machines.
+
+use crate::counts::codec::{Reader, corrupt, put_float};
+use crate::error::Result;
+
+/// The least v: no step is longer than it lets be.
+const LEAST_CURVATURE: f64 = 1e-4;
+const LEAST_SLOPE: f64 = 0.05;
+/// Beyond it a score is as certain as one can be, and its square is a number still.
+const MOST_SCORE: f64 = 1e6;
+
+/// σ(x) = 1 / (1 + exp −x), without overflow; σ(x) and σ(−x) are computed alike.
+pub fn sigmoid(x: f64) -> f64 {
+    let e = (-x.abs()).exp();
+    if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+}
+
+/// What maps scores to log odds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    a: f64,
+    k: f64,
+    /// The entries of H: (1, 1), (1, s), (s, s).
+    h: [f64; 3],
+}
+
+impl Default for Calibration {
+    fn default() -> Self {
+        Calibration { a: 0.0, k: 1.0, h: [1.0, 0.0, 1.0] }
+    }
+}
+
+impl Calibration {
+    /// a + k s: the log odds of a score.
+    pub fn log_odds(&self, score: f64) -> f64 {
+        self.a + self.k * score
+    }
+
+    /// Learns what came true of a score; `f` is what is remembered from one message to the next.
+    pub fn learn(&mut self, score: f64, outcome: bool, f: f64) {
+        if score.is_nan() {
+            return;
+        }
+        let s = score.clamp(-MOST_SCORE, MOST_SCORE);
+        let u = self.log_odds(s);
+        let g = if outcome { sigmoid(-u) } else { -sigmoid(u) };
+        let v = (sigmoid(u) * sigmoid(-u)).max(LEAST_CURVATURE);
+        let [h00, h01, h11] = self.h;
+        let h00 = f * h00 + (1.0 - f) + v;
+        let h01 = f * h01 + v * s;
+        let h11 = f * h11 + (1.0 - f) + v * s * s;
+        // H is I and more: its determinant is at least as large as either corner.
+        let determinant = h00 * h11 - h01 * h01;
+        self.a += (h11 - h01 * s) * g / determinant;
+        self.k = (self.k + (h00 * s - h01) * g / determinant).max(LEAST_SLOPE);
+        self.h = [h00, h01, h11];
+    }
+
+    /// The same of scores with the other sign, for the opposite outcome.
+    pub fn mirrored(&self) -> Self {
+        let [h00, h01, h11] = self.h;
+        Calibration { a: -self.a, k: self.k, h: [h00, -h01, h11] }
+    }
+
+    /// Adds what another one learned: (a, k) is the mean of both by their H, of which each holds
+    /// the I that it began with.
+    pub fn merge(&mut self, other: &Self) {
+        let nothing = Self::default();
+        if *other == nothing {
+            return;
+        }
+        if *self == nothing {
+            *self = *other;
+            return;
+        }
+        let by_h = |c: &Self| {
+            let [h00, h01, h11] = c.h;
+            (h00 * c.a + h01 * c.k, h01 * c.a + h11 * c.k)
+        };
+        let (ours, theirs) = (by_h(self), by_h(other));
+        let began = by_h(&nothing);
+        let (y0, y1) = (ours.0 + theirs.0 - began.0, ours.1 + theirs.1 - began.1);
+        let [h00, h01, h11]: [f64; 3] =
+            std::array::from_fn(|i| self.h[i] + other.h[i] - nothing.h[i]);
+        let determinant = h00 * h11 - h01 * h01;
+        self.a = (h11 * y0 - h01 * y1) / determinant;
+        self.k = ((h00 * y1 - h01 * y0) / determinant).max(LEAST_SLOPE);
+        self.h = [h00, h01, h11];
+    }
+
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        let [h00, h01, h11] = self.h;
+        [self.a, self.k, h00, h01, h11].into_iter().for_each(|value| put_float(bytes, value));
+    }
+
+    pub fn restore(reader: &mut Reader<'_>) -> Result<Self> {
+        let (a, k) = (reader.float()?, reader.float()?);
+        let h = [reader.float()?, reader.float()?, reader.float()?];
+        let determinant = h[0] * h[2] - h[1] * h[1];
+        let sound = k >= LEAST_SLOPE && h[0] > 0.0 && h[2] > 0.0 && determinant > 0.0;
+        if sound { Ok(Calibration { a, k, h }) } else { Err(corrupt("a calibration is none")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learned(sign: f64) -> Calibration {
+        let mut calibration = Calibration::default();
+        for i in 0..500_i32 {
+            let score = f64::from(i * 7919 % 100 - 50) / 10.0;
+            let outcome = f64::from(i * 31 % 97) / 97.0 < sigmoid(1.0 + 0.5 * score);
+            calibration.learn(sign * score, outcome == (sign > 0.0), 0.999);
+        }
+        calibration
+    }
+
+    #[test]
+    fn scores_become_the_share_that_came_true() {
+        let calibration = learned(1.0);
+        let Calibration { a, k, .. } = calibration;
+        assert!((a - 1.0).abs() < 0.3 && (k - 0.5).abs() < 0.15, "{calibration:?}");
+    }
+
+    #[test]
+    fn the_other_sign_learns_the_mirror_image() {
+        assert_eq!(learned(1.0).mirrored(), learned(-1.0));
+        assert_eq!(learned(1.0).mirrored().mirrored(), learned(1.0));
+    }
+
+    #[test]
+    fn merging_is_a_mean_by_evidence() {
+        let (one, mut other) = (learned(1.0), Calibration::default());
+        other.learn(2.0, false, 0.999);
+        let (mut ab, mut ba) = (one, other);
+        ab.merge(&other);
+        ba.merge(&one);
+        assert_eq!(ab, ba);
+        let mut same = one;
+        same.merge(&one);
+        assert!((same.a - one.a).abs() < 0.02 && (same.k - one.k).abs() < 0.02, "{same:?} {one:?}");
+        let (mut kept, mut taken) = (one, Calibration::default());
+        kept.merge(&Calibration::default());
+        taken.merge(&one);
+        assert_eq!((kept, taken), (one, one));
+    }
+
+    #[test]
+    fn no_score_breaks_it() {
+        let mut calibration = Calibration::default();
+        for score in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0] {
+            for outcome in [true, false, true] {
+                calibration.learn(score, outcome, 0.9);
+                assert!(calibration.log_odds(1.0).is_finite(), "{calibration:?}");
+            }
+        }
+    }
+}

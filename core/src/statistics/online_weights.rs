@@ -1,0 +1,328 @@
+//! Corrections of words: what is added to their log odds, learned by a step a message.
+//!
+//! Each word has a correction w for each class that took a step on it, each class a bias b. A step
+//! follows the gradient g of the logistic loss with a rate of its own for each, which shrinks as
+//! its squared gradients G add up: AdaGrad.
+//!
+//!   G += g²,   w += r g / √(1 + q G)
+//!
+//! They follow from the order of the stream, not from the counts: so they are saved with these.
+//!
+//! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
+
+use crate::counts::codec::{Reader, corrupt, put, put_float};
+use crate::counts::rows::{ClassId, SparseRows};
+use crate::counts::statistic::{SavedOrder, Statistic, Statistics};
+use crate::counts::vocabulary::WordId;
+use crate::error::Result;
+use crate::statistics::calibration::Calibration;
+
+/// How long steps are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// r.
+    pub rate: f64,
+    /// q.
+    pub decay: f64,
+}
+
+/// A number that is learned by steps: w and G, or b and B.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Correction {
+    pub weight: f64,
+    pub squares: f64,
+}
+
+impl Correction {
+    #[inline]
+    fn step(&mut self, gradient: f64, rates: Rates) {
+        self.squares += gradient * gradient;
+        self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
+    }
+
+    /// The mean of both by their evidence, which adds up.
+    fn merge(&mut self, other: &Self) {
+        if self.squares == 0.0 {
+            *self = *other;
+        } else if other.squares > 0.0 {
+            let squares = self.squares + other.squares;
+            let sum = self.weight * self.squares + other.weight * other.squares;
+            *self = Correction { weight: sum / squares, squares };
+        }
+    }
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        put_float(bytes, self.weight);
+        put_float(bytes, self.squares);
+    }
+
+    fn restore(reader: &mut Reader<'_>) -> Result<Self> {
+        let (weight, squares) = (reader.float()?, reader.float()?);
+        if squares < 0.0 {
+            return Err(corrupt("a correction has no evidence"));
+        }
+        Ok(Correction { weight, squares })
+    }
+}
+
+/// The corrections in use, and the calibrations of the scores that they are part of.
+#[derive(Clone, Default)]
+pub struct OnlineWeights {
+    words: SparseRows<Correction>,
+    /// b and B, by class.
+    classes: Vec<Correction>,
+    /// Of two classes: what makes probabilities of the scores of the one that it names.
+    two: Option<(ClassId, Calibration)>,
+    /// Of more: the same of the class with the highest score, whichever it is.
+    pub top: Calibration,
+}
+
+impl OnlineWeights {
+    /// b of a class.
+    #[inline]
+    pub fn of_class(&self, class: ClassId) -> f64 {
+        self.classes.get(class as usize).map_or(0.0, |correction| correction.weight)
+    }
+
+    /// w of a word, by class.
+    #[inline]
+    pub fn of_word(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
+        let known = (word as usize) < self.words.slots();
+        let cells = known.then(|| self.words.cells(word)).into_iter().flatten();
+        cells.map(|cell| (cell.class, cell.weight))
+    }
+
+    /// Takes a step for one class: b by the gradient, w of each word by the share of it that the
+    /// word has, which is its value times `share`.
+    pub fn step(
+        &mut self,
+        class: ClassId,
+        gradient: f64,
+        (bias, word): (Rates, Rates),
+        words: &[(WordId, f64)],
+        share: f64,
+    ) {
+        if self.classes.len() <= class as usize {
+            self.classes.resize(class as usize + 1, Correction::default());
+        }
+        if bias.rate > 0.0 {
+            self.classes[class as usize].step(gradient, bias);
+        }
+        if word.rate > 0.0 {
+            for &(id, value) in words {
+                self.words.reach(id);
+                self.words.entry(id, class).step(gradient * (value * share), word);
+            }
+        }
+    }
+
+    /// The calibration of two classes, as it is of the scores of the first.
+    pub fn two(&self, one: ClassId) -> Calibration {
+        match self.two {
+            Some((named, calibration)) if named == one => calibration,
+            Some((_, calibration)) => calibration.mirrored(),
+            None => Calibration::default(),
+        }
+    }
+
+    /// Learns what came true of a score of one of two classes.
+    pub fn learn_two(&mut self, one: ClassId, score: f64, outcome: bool, f: f64) {
+        let mut calibration = self.two(one);
+        calibration.learn(score, outcome, f);
+        self.two = Some((one, calibration));
+    }
+
+    /// Their bytes, words and classes in this order.
+    pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let mut rank = vec![0_u64; order.classes.iter().max().map_or(0, |&id| id as usize + 1)];
+        for (place, &class) in order.classes.iter().enumerate() {
+            rank[class as usize] = place as u64;
+            self.classes.get(class as usize).copied().unwrap_or_default().put(bytes);
+        }
+        for &word in &order.words {
+            let mut cells = Vec::new();
+            if (word as usize) < self.words.slots() {
+                let of_word = self.words.cells(word);
+                cells.extend(of_word.map(|cell| (rank[cell.class as usize], **cell)));
+            }
+            cells.sort_unstable_by_key(|&(class, _)| class);
+            put(bytes, cells.len() as u64);
+            for (class, correction) in cells {
+                put(bytes, class);
+                correction.put(bytes);
+            }
+        }
+        // The last is named: equal states give equal bytes whatever their history. Where there are
+        // more than two, they never become the same two again.
+        match order.classes[..] {
+            [_, last] if self.two.is_some() => {
+                put(bytes, 1);
+                self.two(last).put(bytes);
+            }
+            _ => put(bytes, 0),
+        }
+        self.top.put(bytes);
+    }
+
+    /// Those of [`put`](Self::put), for so many words and classes that are numbered in that order.
+    pub fn restore(reader: &mut Reader<'_>, words: usize, classes: usize) -> Result<Self> {
+        let mut restored = OnlineWeights::default();
+        for _ in 0..classes {
+            restored.classes.push(Correction::restore(reader)?);
+        }
+        for word in 0..words as WordId {
+            let mut next_class = 0;
+            for _ in 0..reader.number()? {
+                let class = reader.class(classes)?;
+                if class < next_class {
+                    return Err(corrupt("the corrections of a word are out of order"));
+                }
+                next_class = class + 1;
+                restored.words.reach(word);
+                **restored.words.entry(word, class) = Correction::restore(reader)?;
+            }
+        }
+        if reader.flag()? {
+            if classes != 2 {
+                return Err(corrupt("a calibration is of two classes"));
+            }
+            restored.two = Some((1, Calibration::restore(reader)?));
+        }
+        restored.top = Calibration::restore(reader)?;
+        Ok(restored)
+    }
+}
+
+impl Statistic for OnlineWeights {
+    fn forget_word(&mut self, word: WordId) {
+        self.words.clear(word);
+    }
+
+    fn forget_class(&mut self, class: ClassId) {
+        for word in 0..self.words.slots() as WordId {
+            if self.words.cell(word, class).is_some() {
+                self.words.remove(word, class);
+            }
+        }
+        if let Some(bias) = self.classes.get_mut(class as usize) {
+            *bias = Correction::default();
+        }
+        // They were of scores against that class.
+        (self.two, self.top) = (None, Calibration::default());
+    }
+
+    fn merge(&mut self, others: &Statistics, word_of: &[WordId], class_of: &[ClassId]) {
+        let Some(other) = others.get::<OnlineWeights>() else { return };
+        for (theirs, correction) in other.classes.iter().enumerate() {
+            let class = class_of.get(theirs).map_or(0, |&class| class as usize);
+            if correction.squares > 0.0 {
+                if self.classes.len() <= class {
+                    self.classes.resize(class + 1, Correction::default());
+                }
+                self.classes[class].merge(correction);
+            }
+        }
+        for theirs in 0..other.words.slots() as WordId {
+            for cell in other.words.cells(theirs) {
+                let word = word_of[theirs as usize];
+                self.words.reach(word);
+                self.words.entry(word, class_of[cell.class as usize]).merge(cell);
+            }
+        }
+        if let Some((named, theirs)) = other.two {
+            let named = class_of[named as usize];
+            let mut calibration = self.two(named);
+            calibration.merge(&theirs);
+            self.two = Some((named, calibration));
+        }
+        self.top.merge(&other.top);
+    }
+
+    fn size(&self) -> usize {
+        self.words.size() + self.classes.capacity() * size_of::<Correction>()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES: (Rates, Rates) =
+        (Rates { rate: 1.0, decay: 16.0 }, Rates { rate: 4.0, decay: 16.0 });
+
+    fn learned() -> OnlineWeights {
+        let mut weights = OnlineWeights::default();
+        weights.step(0, 0.5, RATES, &[(0, 1.0), (3, 1.0)], 0.5);
+        weights.step(1, -0.5, RATES, &[(3, 1.0)], 0.5);
+        weights.learn_two(1, 2.0, false, 0.999);
+        weights
+    }
+
+    fn bytes(weights: &OnlineWeights, words: Vec<WordId>, classes: Vec<ClassId>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        weights.put(&SavedOrder { words, classes }, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_step_follows_the_gradient_with_a_shrinking_rate() {
+        let weights = learned();
+        let expected = |g: f64| 4.0 * g / (1.0 + 16.0 * g * g).sqrt();
+        assert_eq!(weights.of_word(0).collect::<Vec<_>>(), [(0, expected(0.25))]);
+        let both: Vec<_> = weights.of_word(3).collect();
+        assert_eq!(both, [(0, expected(0.25)), (1, expected(-0.25))]);
+        assert_eq!(weights.of_class(0), 0.5 / 5.0_f64.sqrt());
+        assert_eq!((weights.of_word(9).count(), weights.of_class(9)), (0, 0.0));
+    }
+
+    #[test]
+    fn bytes_do_not_depend_on_ids() {
+        let weights = learned();
+        let mut other = OnlineWeights::default();
+        other.step(5, 0.5, RATES, &[(7, 1.0), (2, 1.0)], 0.5);
+        other.step(0, -0.5, RATES, &[(2, 1.0)], 0.5);
+        other.learn_two(5, -2.0, true, 0.999);
+        let expected = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
+        assert_eq!(bytes(&other, vec![7, 1, 2], vec![5, 0]), expected);
+        let restored = OnlineWeights::restore(&mut Reader::new(&expected), 3, 2).expect("whole");
+        assert_eq!(bytes(&restored, vec![0, 1, 2], vec![0, 1]), expected);
+        for cut in 0..expected.len() {
+            let part = OnlineWeights::restore(&mut Reader::new(&expected[..cut]), 3, 2);
+            assert!(part.is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_nothing() {
+        let mut weights = learned();
+        weights.forget_word(3);
+        assert_eq!(weights.of_word(3).count(), 0);
+        let mut weights = learned();
+        weights.forget_class(0);
+        assert_eq!((weights.of_word(0).count(), weights.of_word(3).count()), (0, 1));
+        weights.forget_class(1);
+        let empty = OnlineWeights::default();
+        assert_eq!(bytes(&weights, vec![0, 3], vec![]), bytes(&empty, vec![0, 3], vec![]));
+    }
+
+    #[test]
+    fn merging_averages_by_evidence() {
+        let mut statistics = Statistics::default();
+        statistics.put(learned());
+        let mut merged = learned();
+        merged.merge(&statistics, &[0, 1, 2, 3], &[0, 1]);
+        let weights = |of: &OnlineWeights| of.of_word(3).map(|(_, w)| w).collect::<Vec<_>>();
+        assert_eq!(weights(&merged), weights(&learned()));
+        let mut other = OnlineWeights::default();
+        // Words and classes have other ids there.
+        other.merge(&statistics, &[4, 0, 0, 1], &[1, 0]);
+        assert_eq!(
+            bytes(&other, vec![4, 1], vec![1, 0]),
+            bytes(&learned(), vec![0, 3], vec![0, 1])
+        );
+    }
+}

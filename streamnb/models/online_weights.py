@@ -1,0 +1,116 @@
+"""Naive Bayes corrected online, and calibrated."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from streamnb.naive_bayes import TextNaiveBayes
+from streamnb.parts import Composition, OneVersusAll, OnlineWeights
+from streamnb.text.tokenizer import Tokenizer
+
+__all__ = ["OnlineNB"]
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class OnlineNB(TextNaiveBayes):
+    """Naive Bayes with online weights (OnlineNB).
+
+    The log odds of naive Bayes, corrected by a step a message wherever they were wrong. A message
+    is the set of its n words, those included that no class has seen; the score of class k is
+
+        s_k  = b_k + (c / n) Σ_i l_ik + (1 / √n) Σ_i w_ik
+        l_ik = ln P(w_i | k) / P(w_i | k̄)
+
+    with P of presence, smoothed by `alpha`: the one-versus-all log odds, 0 of a word that no class
+    has seen. Once the label y is known, each class takes a step against the logistic loss of its
+    score, as LNB's (Equation 14 of the paper), but with a weight added to the log odds of a word
+    instead of multiplied, and with AdaGrad's rates. With g = [k = y] − 1 / (1 + exp −s_k):
+
+        G_ik += g² / n,   w_ik += r g / √n / √(1 + q G_ik)
+        B_k  += g²,       b_k  += r_b g / √(1 + q B_k)
+
+    where |g| > `margin`; then the message is counted. The two scores of two classes mirror each
+    other. Before two classes are known, all scores are 0.
+
+    Probabilities are calibrated along the stream (Platt scaling), from each score before its label
+    was known: of two classes 1 / (1 + exp −(a + k s)), of more those of the soft maximum, whose
+    highest is calibrated the same way. Labels and `threshold` follow the calibrated probabilities;
+    `joint_log_likelihood_one` returns the scores.
+
+    To learn costs as to predict and to learn. Counts are exact: unlearned, merged and subtracted as
+    in any model. Corrections depend on the order of the stream: `unlearn_one` leaves them, but for
+    words in no message any more; `merge` averages them by their evidence, G. A message of weight w
+    counts w times, takes a step of its error times w, and calibrates once.
+
+    Parameters
+    ----------
+    alpha
+        Additive smoothing, above 0.
+    form
+        As in `streamnb.naive_bayes.TextNaiveBayes`. With values x_i other than 1, n becomes Σ x_i
+        under c and Σ x_i² under the root, and l_ik and w_ik are multiplied by x_i.
+    nb_scale
+        c, 0 to 1e6: how much naive Bayes says.
+    learning_rate
+        r, 0 to 1e6. With 0 for it and `bias_rate`, scores are naive Bayes' (`OVA`), divided by n
+        and multiplied by c.
+    bias_rate
+        r_b, 0 to 1e6.
+    rate_decay
+        q, 0 to 1e6: how soon steps become shorter; with 0 they never do.
+    margin
+        0 to 1: no step is taken from a smaller error.
+    calibrated
+        Whether probabilities are calibrated; else they are 1 / (1 + exp −s), or the soft maximum
+        of the scores.
+    forgetting_factor
+        Above 0, to 1: what the calibration remembers from one message to the next; 0.999 is about
+        the last thousand messages.
+    tokenizer
+        None is the default for texts in any script: words and pairs of words by Unicode's rules,
+        symbols among them, and one to five characters within words. For mail and long texts
+        `Tokenizer(words=(1, 2), boundaries="unicode")` costs a third and does as well.
+
+    The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+
+    Examples
+    --------
+    >>> from streamnb import OnlineNB
+    >>> model = OnlineNB()
+    >>> for x, y in [
+    ...     ("Free entry: WIN cash now!!!", "spam"),
+    ...     ("see you at noon", "ham"),
+    ...     ("win a free phone now", "spam"),
+    ...     ("are you free for lunch at noon?", "ham"),
+    ... ]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one("free cash, call now")
+    'spam'
+    >>> model.predict_one("lunch with you")
+    'ham'
+
+    References
+    ----------
+    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
+          Classifiers, Equation 14.
+    [^2]: Duchi, J., Hazan, E. and Singer, Y., 2011. Adaptive subgradient methods for online
+          learning and stochastic optimization. JMLR 12.
+    [^3]: Platt, J., 1999. Probabilistic outputs for support vector machines and comparisons to
+          regularized likelihood methods.
+    """
+
+    parts = Composition(OneVersusAll(), weights=OnlineWeights())
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer(
+        words=(1, 2), characters_within_words=(1, 5), boundaries="unicode"
+    )
+
+    alpha: float = 0.03
+    form: str = "presence"
+    nb_scale: float = OnlineWeights.nb_scale
+    learning_rate: float = OnlineWeights.learning_rate
+    bias_rate: float = OnlineWeights.bias_rate
+    rate_decay: float = OnlineWeights.rate_decay
+    margin: float = OnlineWeights.margin
+    calibrated: bool = OnlineWeights.calibrated
+    forgetting_factor: float = OnlineWeights.forgetting_factor
