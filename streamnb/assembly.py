@@ -10,8 +10,8 @@ from streamnb import _core
 from streamnb.online.tuning import Tuning
 from streamnb.parameters import check_bound, check_choice, check_number
 from streamnb.parts import Composition
-from streamnb.parts.choice import Scorer
-from streamnb.parts.composition import Setup
+from streamnb.parts.axes.choice import Scorer
+from streamnb.parts.axes.composition import Setup
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.refreshing import Refresher
 from streamnb.statistics.store import AnyStore

@@ -7,8 +7,7 @@ is computed or tuned for them along the stream. A module for each family of mode
 from __future__ import annotations
 
 from streamnb.parts.attribute_weights import AttributeWeights
-from streamnb.parts.chi_square import ChiSquare
-from streamnb.parts.composition import (
+from streamnb.parts.axes.composition import (
     AXES,
     Additive,
     Composition,
@@ -24,6 +23,7 @@ from streamnb.parts.composition import (
     Weights,
     WholeStream,
 )
+from streamnb.parts.chi_square import ChiSquare
 from streamnb.parts.correlation import CorrelationFactor
 from streamnb.parts.correlation_based import CorrelationBased
 from streamnb.parts.document_weights import Discriminative, DiscriminativeOnline

@@ -15,8 +15,8 @@ from streamnb.columns.filters import (
 from streamnb.columns.fits import FilterWeighting, Weighting, WrapperWeighting, check_event
 from streamnb.columns.search import forward_selection
 from streamnb.columns.store import AttributeStore
-from streamnb.parts.choice import InUse
-from streamnb.parts.composition import Setup, Weights
+from streamnb.parts.axes.choice import InUse
+from streamnb.parts.axes.composition import Setup, Weights
 from streamnb.statistics.refreshing import Refresher
 
 MEASURES: dict[str, Weighting] = {

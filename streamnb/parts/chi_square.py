@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from streamnb.parts.composition import Composition, Weights
+from streamnb.parts.axes.composition import Composition, Weights
 
 
 @dataclasses.dataclass(frozen=True)

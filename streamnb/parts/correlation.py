@@ -12,8 +12,8 @@ from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Judgement
 from streamnb.parameters import check_number
-from streamnb.parts.choice import InUse, MakeScoring, Scorer
-from streamnb.parts.composition import Estimate, Setup
+from streamnb.parts.axes.choice import InUse, MakeScoring, Scorer
+from streamnb.parts.axes.composition import Estimate, Setup
 from streamnb.statistics.correlation import PAPER_FACTOR, optimal_factors
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.refreshing import Refresher

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from streamnb.parameters import check_bound
-from streamnb.parts.composition import Weights
+from streamnb.parts.axes.composition import Weights
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.parameters import check_bound
-from streamnb.parts.composition import Composition, DocumentWeights, Setup
+from streamnb.parts.axes.composition import Composition, DocumentWeights, Setup
 from streamnb.statistics.document_weights import PAPER_ROUNDS, InstanceWeights, discriminative
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters

@@ -10,7 +10,7 @@ from streamnb import _core
 from streamnb.columns.examples import NumberColumns
 from streamnb.columns.reading import Columns
 from streamnb.columns.store import AttributeStore, open_store
-from streamnb.parts.composition import Composition, Event, Setup
+from streamnb.parts.axes.composition import Composition, Event, Setup
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
 # river and scikit-learn do. A complement is empty while one class is known: it needs smoothing.

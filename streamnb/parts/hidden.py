@@ -6,8 +6,8 @@ import dataclasses
 from typing import ClassVar
 
 from streamnb import _core
-from streamnb.parts.choice import InUse
-from streamnb.parts.composition import Dependence, Setup
+from streamnb.parts.axes.choice import InUse
+from streamnb.parts.axes.composition import Dependence, Setup
 from streamnb.statistics.counts import Counts, Floats, qualified_parents
 from streamnb.statistics.refreshing import Refresher
 

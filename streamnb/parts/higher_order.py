@@ -10,8 +10,8 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.parameters import check_bound
-from streamnb.parts.choice import InUse
-from streamnb.parts.composition import Composition, Estimate, Setup
+from streamnb.parts.axes.choice import InUse
+from streamnb.parts.axes.composition import Composition, Estimate, Setup
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.paths import as_arrays, count_paths
 from streamnb.statistics.refreshing import Refresher

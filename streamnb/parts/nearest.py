@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from streamnb.parameters import check_bound
-from streamnb.parts.composition import Composition, Neighbourhood
+from streamnb.parts.axes.composition import Composition, Neighbourhood
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.parts.choice import InUse
-from streamnb.parts.composition import Composition, Event, Setup
+from streamnb.parts.axes.choice import InUse
+from streamnb.parts.axes.composition import Composition, Event, Setup
 
 
 @dataclasses.dataclass(frozen=True)

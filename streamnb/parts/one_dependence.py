@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from streamnb.parts.composition import Composition
+from streamnb.parts.axes.composition import Composition
 from streamnb.parts.hidden import Hidden
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.parameters import check_flag, check_from_zero
-from streamnb.parts.composition import Composition, Setup, Weights
+from streamnb.parts.axes.composition import Composition, Setup, Weights
 
 
 @dataclasses.dataclass(frozen=True)

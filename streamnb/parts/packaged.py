@@ -10,8 +10,8 @@ from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Judgement
 from streamnb.parameters import check_bound, check_number
-from streamnb.parts.choice import InUse
-from streamnb.parts.composition import Dependence, Setup
+from streamnb.parts.axes.choice import InUse
+from streamnb.parts.axes.composition import Dependence, Setup
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.packages import attribute_information, set_packages, word_information
 from streamnb.statistics.refreshing import Refresher

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from streamnb.parts.composition import Weights
+from streamnb.parts.axes.composition import Weights
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters

@@ -10,8 +10,8 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.parameters import check_above_zero, check_bound, check_from_zero
-from streamnb.parts.choice import InUse
-from streamnb.parts.composition import Composition, Neighbourhood, Setup
+from streamnb.parts.axes.choice import InUse
+from streamnb.parts.axes.composition import Composition, Neighbourhood, Setup
 from streamnb.statistics.refreshing import Refresher
 
 GROWTHS = ("periodic", "hoeffding")

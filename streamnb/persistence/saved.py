@@ -14,7 +14,7 @@ from streamnb.columns.reading import Columns
 from streamnb.errors import ModelFileError
 from streamnb.online.schedule import Schedule
 from streamnb.online.tuning import Tuning
-from streamnb.parts.choice import Scorer
+from streamnb.parts.axes.choice import Scorer
 from streamnb.persistence import saving
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.refreshing import Refresher

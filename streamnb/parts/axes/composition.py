@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
-from streamnb.parts.choice import Choice, InUse, MakeScoring
+from streamnb.parts.axes.choice import Choice, InUse, MakeScoring
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.store import AnyStore
 from streamnb.statistics.weights_in_use import WeightsInUse
