@@ -87,6 +87,13 @@ def expected_of(folded: str, options: dict[str, Any]) -> list[str]:
     return found
 
 
+def test_disguises_are_undone_and_bytes_counted_where_python_lowers_the_case() -> None:
+    """A capital sigma makes Python fold the text: the one that is read, not the one given."""
+    cut = Tokenizer(characters=(1, 1), strip_accents=False, deobfuscate=True)
+    assert cut("\u03a3\u0f43") == ["\u03c3", "\u0f42", "\u0fb7"]
+    assert Tokenizer(characters=(1, 1), max_bytes=3)("\u03a3abc") == ["\u03c3", "a"]
+
+
 @settings(max_examples=600)
 @given(
     text=hostile_text,

@@ -126,7 +126,7 @@ impl NativeTokenizer {
             return Ok(item);
         }
         let options = self.inner.options();
-        let folded = Host(py).fold(borrowed, options.lowercase, options.strip_accents)?;
+        let folded = Host(py).fold(&ready, options.lowercase, options.strip_accents)?;
         self.load_pages(py, &folded)?;
         Ok(Item::Folded(folded))
     }
