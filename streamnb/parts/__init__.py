@@ -33,6 +33,7 @@ from streamnb.parts.events import (
     Complement,
     Gaussian,
     Multinomial,
+    NormalisedComplement,
     OneVersusAll,
 )
 from streamnb.parts.fitted_weights import Fitted
@@ -40,7 +41,6 @@ from streamnb.parts.gain_ratio import GainRatio
 from streamnb.parts.hidden import Hidden, HiddenRatios
 from streamnb.parts.higher_order import HigherOrderPaths
 from streamnb.parts.nearest import Nearest
-from streamnb.parts.normalised import NormalisedComplement
 from streamnb.parts.one_dependence import OneDependence
 from streamnb.parts.online_weights import OnlineWeights
 from streamnb.parts.packaged import Packaged

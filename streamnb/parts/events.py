@@ -10,6 +10,8 @@ from streamnb import _core
 from streamnb.columns.examples import NumberColumns
 from streamnb.columns.reading import Columns
 from streamnb.columns.store import AttributeStore, open_store
+from streamnb.errors import InputError
+from streamnb.parts.axes.choice import InUse
 from streamnb.parts.axes.composition import Composition, Event, Setup
 
 # The empirical prior and, for Bernoulli, leaving out words that are no attributes yet are what
@@ -44,6 +46,41 @@ class Complement(Event, name="complement"):
     """The class whose complement fits worst: Equations 2, 5 and 7 of the HMNB paper."""
 
     prior: ClassVar[str] = "laplace"
+
+
+@dataclasses.dataclass(frozen=True)
+class NormalisedComplement(Event, name="normalised-complement"):
+    """The complement, each class's weights ln P(w|c̄) divided by their sum over all words.
+
+    References
+    ----------
+    [^1]: Rennie, J. D. et al., 2003. Tackling the poor assumptions of naive Bayes text
+          classifiers. ICML, section 3.2 and Table 4.
+    """
+
+    prior: ClassVar[str] = "uniform"
+
+    def in_use(self, setup: Setup) -> InUse:
+        """Refuse other parts than plain ones.
+
+        Raises
+        ------
+        InputError
+            If there are any: the sums of weights are of all counts of the stream as they are.
+        """
+        plain = Composition(self)
+        for part, allowed in zip(setup.parts.all, plain.all, strict=True):
+            if part != allowed:
+                raise InputError(
+                    f"the event {self.name!r} has weights that add up to 1 over all words, and "
+                    f"goes with plain parts only: {part.axis} must be {allowed.name!r}, "
+                    f"not {part.name!r}"
+                )
+        return InUse()
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Let the store keep what the weights are divided by."""
+        store.normalise(setup.make_scoring())
 
 
 @dataclasses.dataclass(frozen=True)
