@@ -77,7 +77,9 @@ class Predictor(base.MiniBatchClassifier):
         batch, index = self._read_batch(X, vocabulary)
         if self._threshold is not None and len(self._labels.order) > 1:
             decide, names = self._threshold.decide, self.classes_
-            probable = self._by_message(self._store.probable_scores_many(batch, self._scoring))
+            probable = self._by_message(
+                self._store.probable_scores_many(batch, self._scoring), len(batch)
+            )
             decided = [decide(names, scores) for scores in probable.tolist()]
             return outputs.labels(decided, index)
         labels = self._store.predict_many(batch, self._scoring, self._labels.names)
@@ -86,13 +88,15 @@ class Predictor(base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
         batch, index = self._read_batch(X, vocabulary)
-        scores = self._by_message(self._store.probable_scores_many(batch, self._scoring))
+        scores = self._by_message(
+            self._store.probable_scores_many(batch, self._scoring), len(batch)
+        )
         return outputs.probabilities(scores, self.classes_, index)
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores of each message, shape `(messages, classes)`, as `classes_` orders."""
         batch, _ = self._read_batch(X, vocabulary)
-        return self._by_message(self._store.scores_many(batch, self._scoring))
+        return self._by_message(self._store.scores_many(batch, self._scoring), len(batch))
 
     def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
         if self._columns is None:
@@ -101,8 +105,8 @@ class Predictor(base.MiniBatchClassifier):
         rows = [self._columns.read(x) for x in messages]
         return self._columns.batch(self._native_tokenizer, rows), index
 
-    def _by_message(self, scores: bytes) -> Floats:
-        by_id = np.frombuffer(scores).reshape(-1, len(self._labels.names))
+    def _by_message(self, scores: bytes, messages: int) -> Floats:
+        by_id = np.frombuffer(scores).reshape(messages, len(self._labels.names))
         return by_id[:, [class_id for _, class_id in self._labels.order]]
 
     def explain_one(self, x: Message) -> Explanation:

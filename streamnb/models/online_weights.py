@@ -30,8 +30,9 @@ class OnlineNB(TextNaiveBayes):
         G_ik += g² / n,   w_ik += r g / √n / √(1 + q G_ik)
         B_k  += g²,       b_k  += r_b g / √(1 + q B_k)
 
-    where |g| > `margin`; then the message is counted. The two scores of two classes mirror each
-    other. Before two classes are known, all scores are 0.
+    where |g| > `margin`, and g is rounded to a multiple of 2**-20: no trace is left of the order in
+    which words were added up. Then the message is counted. The two scores of two classes mirror
+    each other. Before two classes are known, all scores are 0.
 
     Probabilities are calibrated along the stream (Platt scaling), from each score before its label
     was known: of two classes 1 / (1 + exp −(a + k s)), of more those of the soft maximum, whose

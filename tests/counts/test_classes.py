@@ -6,7 +6,7 @@ import pytest
 
 import streamnb
 from support.batches import COLUMNS, learned, new
-from support.models import BETWEEN_MESSAGES, INDEPENDENT, MODELS, matrix
+from support.models import BETWEEN_MESSAGES, EXACT, INDEPENDENT, MODELS, matrix
 
 # --- classes and words at any time ----------------------------------------------------------------
 
@@ -77,7 +77,7 @@ def test_predictions_do_not_change_the_model(name: str) -> None:
     assert model.n_words == len(COLUMNS)
 
 
-@matrix()
+@matrix(EXACT)
 def test_ties_are_decided_alike_in_any_order(name: str) -> None:
     one, two = new(name), new(name)
     for label in ("x", "y", "z"):

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+<<<<<<< HEAD
 from support.drawn.messages import Stream, build, refreshed_bytes, streams
 from support.models import INDEPENDENT, INDEXED, matrix
+=======
+from support.messages import Stream, build, refreshed_bytes, streams
+from support.models import EXACT, INDEPENDENT, INDEXED, matrix
+>>>>>>> h-flag
 
 
 @matrix(INDEPENDENT)
@@ -71,7 +76,7 @@ def test_merging_an_empty_model_or_into_one(name: str, stream: Stream) -> None:
     assert refreshed_bytes(empty) == before
 
 
-@matrix()
+@matrix(EXACT)
 @given(stream=streams)
 def test_merging_a_model_with_itself_doubles_it(name: str, stream: Stream) -> None:
     model = build(name, stream)

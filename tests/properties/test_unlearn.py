@@ -19,7 +19,7 @@ from support.drawn.messages import (
     refreshed_bytes,
     streams,
 )
-from support.models import INDEXED, matrix
+from support.models import EXACT, INDEXED, matrix
 from support.profiles import examples
 
 INDEPENDENT = ("BNB", "MNB", "CNB", "OVA")
@@ -28,7 +28,7 @@ INDEPENDENT = ("BNB", "MNB", "CNB", "OVA")
 # --- unlearn, merge, save -------------------------------------------------------------------------
 
 
-@matrix()
+@matrix(EXACT)
 @given(stream=streams, extra=documents)
 def test_unlearn_undoes_learn(
     name: str, stream: Stream, extra: tuple[dict[Any, Any], Any, float]
@@ -57,7 +57,7 @@ def test_unlearning_everything_in_any_order_leaves_an_empty_model(
     assert model.predict_proba_one({"a": 1}) == {}
 
 
-@matrix()
+@matrix(EXACT)
 @given(
     stream=streams,
     text=st.text(max_size=40),

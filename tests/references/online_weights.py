@@ -17,7 +17,8 @@ that no document had before included; such a word has log odds 0.
 f_ik documents of class k have the word i, f_i documents of any class; N_k and N are their sums
 over words, V the number of words with f_i > 0. A class takes a step when it was known before the
 document, another class too, and |g_k| > margin. A document of weight w counts w times, and its
-steps are those of w g_k. Where a prior is asked for, ln P(k) - ln P(not k) is added to s_k.
+steps are those of w g_k. g_k is rounded to multiples of 2**-20. Where a prior is asked for,
+ln P(k) - ln P(not k) is added to s_k.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from collections.abc import Hashable, Mapping
 from typing import NamedTuple, TypeVar
 
 from references.documents import Documents
+from references.forms import STEP
 
 Words = Mapping[str, float]
 Key = TypeVar("Key", bound=Hashable)
@@ -129,7 +131,7 @@ class OnlineWeightsReference:
         scores = self.scores(x)
         if len(scores) >= 2:
             for label, score in scores.items():
-                g = float(label == y) - sigmoid(score)
+                g = rounded(float(label == y) - sigmoid(score), STEP)
                 if abs(g) > self.margin:
                     self._step(words, label, w * g)
         self.documents.append((words, y, w))
@@ -217,6 +219,11 @@ class CalibrationReference:
 def present(x: Words) -> frozenset[str]:
     """Return the words with a count above zero."""
     return frozenset(word for word, count in x.items() if count > 0)
+
+
+def rounded(value: float, step: float) -> float:
+    """Return the nearest multiple of a step."""
+    return round(value / step) * step
 
 
 def sigmoid(score: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-import streamnb
+from support.models import makes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ INDEX = ["m1", "m2", "m3", "m4", "m5", "m6"]
 
 
 def new(name: str, **parameters: Any) -> Any:
-    return getattr(streamnb, name)(refresh_every=1, **parameters)
+    return makes(name)(refresh_every=1, **parameters)
 
 
 def learned(name: str = "MNB", **parameters: Any) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import streamnb
-from support.models import COLUMNS, MODELS, make_model
+from support.models import COLUMNS, MODELS, make_model, makes
 
 # Of texts. Compositions stand for themselves.
-ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
+ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     "ComposedNB": make_model("ComposedNB"),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
     "ComposedNB minimised": streamnb.ComposedNB(event="one-versus-all", weights="generalised"),
@@ -17,6 +17,7 @@ ESTIMATORS = {name: getattr(streamnb, name)() for name in MODELS} | {
 }
 # Messages of columns: all of river's checks, but no texts.
 CHECKED = ESTIMATORS | {
+    "OnlineNB with its own tokens": streamnb.OnlineNB(),
     "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),

@@ -71,9 +71,9 @@ class Row:
         Whether its event model, or its form of documents, asks whether a word is there, and not how
         often.
     corrected
-        Whether it takes a step by the score of each message, which the order of messages changes
-        and, in the last bit, that of words: unlearning leaves it, and merging averages it. What
-        then holds instead is in `tests/models/test_online_corrections.py`.
+        Whether it takes a step by the score of each message, which the order of messages changes:
+        unlearning leaves it, and merging averages it. What then holds instead is in
+        `tests/models/test_online_corrections.py`.
     """
 
     name: str
@@ -264,9 +264,12 @@ def make_model(name: str, **parameters: Any) -> Any:
     parameters
         As at the model, beside those of its row.
     """
-    row = ROWS[name]
-    make = row.make or getattr(streamnb, name)
-    return make(**{**row.parameters, **parameters})
+    return makes(name)(**{**ROWS[name].parameters, **parameters})
+
+
+def makes(name: str) -> Callable[..., Any]:
+    """Return what makes a model with the parameters given, and its defaults."""
+    return ROWS[name].make or getattr(streamnb, name)  # type: ignore[no-any-return]
 
 
 def make_reference(name: str, **parameters: Any) -> Any:

@@ -12,7 +12,8 @@
 //!
 //! with the steps of [`OnlineWeights`]: the logistic loss of Kim and Lee (LNB, Equation 14), one
 //! class against all others, its weights added to the log odds instead of multiplied. A step is
-//! taken by a class that was known before, once two were. Two classes mirror each other.
+//! taken by a class that was known before, once two were. Two classes mirror each other. g is
+//! rounded to multiples of 2^-20.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
@@ -55,6 +56,14 @@ impl Default for OnlineScores {
             forgetting_factor: 0.999,
         }
     }
+}
+
+/// What is learned from is told apart this finely: 2^20 to one. Sums over words have another last bit
+/// in another order; so no trace of it is left in what is learned.
+const STEPS: f64 = 1_048_576.0;
+
+fn rounded(value: f64) -> f64 {
+    (value * STEPS).round_ties_even() / STEPS
 }
 
 /// Σ x_i and Σ x_i² of a message, each of its words standing there once.
@@ -287,12 +296,12 @@ impl OnlineCorrection {
             let Some(other) = others.next() else { return };
             let score = (scores[class as usize] - scores[other as usize]) / 2.0;
             if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-                weights.learn_two(class, score, true, f);
+                weights.learn_two(class, rounded(score), true, f);
             }
         } else if let Some((top, odds)) = top(store, scores)
             && let Some(weights) = store.statistics.get_mut::<OnlineWeights>()
         {
-            weights.top.learn(odds, top == class, f);
+            weights.top.learn(rounded(odds), top == class, f);
         }
     }
 }
@@ -319,7 +328,7 @@ impl LearningRule for OnlineCorrection {
                 continue;
             }
             let id = id as ClassId;
-            let g = if id == class { sigmoid(-score) } else { -sigmoid(score) };
+            let g = rounded(if id == class { sigmoid(-score) } else { -sigmoid(score) });
             if g.abs() > margin {
                 weights.step(id, g * weight, rates, &bag.words, share);
             }
