@@ -9,13 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-<<<<<<< HEAD
 from support.drawn.messages import Stream, build, refreshed_bytes, streams
-from support.models import INDEPENDENT, INDEXED, matrix
-=======
-from support.messages import Stream, build, refreshed_bytes, streams
 from support.models import EXACT, INDEPENDENT, INDEXED, matrix
->>>>>>> h-flag
 
 
 @matrix(INDEPENDENT)

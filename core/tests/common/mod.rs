@@ -22,10 +22,7 @@ pub const UNBOUNDED: Settings = Settings {
     max_documents: usize::MAX,
     max_pairs: usize::MAX,
     frequencies: true,
-    columns: false,
-    own_pairs: false,
-    instance_weights: false,
-    form: Form::COUNTS,
+    ..Settings::COUNTS
 };
 
 /// Numbers that look random and are the same in every run (Steele and others' SplitMix64).
