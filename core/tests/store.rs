@@ -232,11 +232,10 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
             max_documents: [usize::MAX, 10, 0][seed as usize % 3],
             max_pairs: [usize::MAX, 200, 0][seed as usize / 4],
             frequencies: true,
-            columns: false,
             own_pairs: true,
-            instance_weights: false,
             form: Form::named(["counts", "log-unit", "unit"][seed as usize / 2 % 3])
                 .expect("a form"),
+            ..Settings::COUNTS
         };
         let (mut learner, mut learned) = (Learner::new(settings), Vec::new());
         for example in stream(100 + seed, 100, 50, 4) {

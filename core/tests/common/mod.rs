@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use _core::counts::bag::Bag;
-use _core::counts::form::Form;
 use _core::counts::message::{Message, WordCounts};
 use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
