@@ -22,6 +22,7 @@ fn restoring_gives_the_same_snapshot() {
             columns: false,
             own_pairs: true,
             instance_weights: true,
+            online_weights: false,
             form: Form::named("log-unit").expect("a form"),
         },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },

@@ -235,6 +235,7 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
             columns: false,
             own_pairs: true,
             instance_weights: false,
+            online_weights: false,
             form: Form::named(["counts", "log-unit", "unit"][seed as usize / 2 % 3])
                 .expect("a form"),
         };

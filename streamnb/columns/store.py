@@ -274,6 +274,7 @@ def open_store(
             own_pairs=False,
             form="counts",
             instance_weights=False,
+            online_weights=False,
         )
         store = AttributeStore(native, settings)
     return cast("_core.CountStore", store)

@@ -25,6 +25,7 @@ pub const UNBOUNDED: Settings = Settings {
     columns: false,
     own_pairs: false,
     instance_weights: false,
+    online_weights: false,
     form: Form::COUNTS,
 };
 

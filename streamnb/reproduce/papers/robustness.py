@@ -18,7 +18,7 @@ from streamnb.columns.fits import Fit
 from streamnb.columns.store import attributes_of
 from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
-from streamnb.parts import fitted_weights
+from streamnb.parts.weights import fitted_weights
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
 from streamnb.reproduce.papers.attribute_tables import rows_of, values_of

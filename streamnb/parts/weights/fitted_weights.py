@@ -6,9 +6,9 @@ import dataclasses
 from typing import Any, ClassVar
 
 from streamnb.columns.fits import Fit
-from streamnb.parts.attribute_weights import WeightedAttributes
 from streamnb.parts.composition import Composition, Weights
 from streamnb.parts.part import InUse, Setup
+from streamnb.parts.weights.attribute_weights import WeightedAttributes
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.statistics.weights_in_use import FittedWords
 from streamnb.statistics.word_fits import WordFit
