@@ -6,7 +6,6 @@ is computed or tuned for them along the stream. A module for each family of mode
 
 from __future__ import annotations
 
-from streamnb.parts.attribute_weights import AttributeWeights
 from streamnb.parts.axes.composition import (
     AXES,
     Additive,
@@ -23,9 +22,7 @@ from streamnb.parts.axes.composition import (
     Weights,
     WholeStream,
 )
-from streamnb.parts.chi_square import ChiSquare
 from streamnb.parts.correlation import CorrelationFactor
-from streamnb.parts.correlation_based import CorrelationBased
 from streamnb.parts.document_weights import Discriminative, DiscriminativeOnline
 from streamnb.parts.events import (
     Attributes,
@@ -36,17 +33,20 @@ from streamnb.parts.events import (
     NormalisedComplement,
     OneVersusAll,
 )
-from streamnb.parts.fitted_weights import Fitted
-from streamnb.parts.gain_ratio import GainRatio
 from streamnb.parts.hidden import Hidden, HiddenRatios
 from streamnb.parts.higher_order import HigherOrderPaths
 from streamnb.parts.nearest import Nearest
 from streamnb.parts.one_dependence import OneDependence
-from streamnb.parts.online_weights import OnlineWeights
 from streamnb.parts.packaged import Packaged
-from streamnb.parts.selection import Selection
 from streamnb.parts.tree import Tree
-from streamnb.parts.tree_depth import TreeDepth
+from streamnb.parts.weights.attribute_weights import AttributeWeights
+from streamnb.parts.weights.chi_square import ChiSquare
+from streamnb.parts.weights.correlation_based import CorrelationBased
+from streamnb.parts.weights.fitted_weights import Fitted
+from streamnb.parts.weights.gain_ratio import GainRatio
+from streamnb.parts.weights.online_weights import OnlineWeights
+from streamnb.parts.weights.selection import Selection
+from streamnb.parts.weights.tree_depth import TreeDepth
 
 __all__ = [
     "AXES",

@@ -202,6 +202,15 @@ impl Scoring {
         self.multiply_ratios(store, terms, bag, scores);
     }
 
+    /// Makes of scores those whose soft maximum is the probability of each class: most are that as
+    /// they are.
+    #[inline]
+    pub fn probable(&self, store: &Store, scores: &mut [f64]) {
+        if let ScoreWeights::Online(online) = &self.weights {
+            online.probable(store, scores);
+        }
+    }
+
     /// −ln P(class | message) of the bag of the scratch, whose terms are prepared, at each of
     /// these ascending thresholds of the packages.
     pub fn packaged_losses(

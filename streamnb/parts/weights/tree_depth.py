@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from streamnb.columns.fits import FilterWeighting
 from streamnb.columns.tree import tree_depth as attribute_depth
 from streamnb.parameters import check_above_zero, check_bound, check_weight_of_words
-from streamnb.parts.attribute_weights import WeightedAttributes
 from streamnb.parts.axes.choice import InUse
 from streamnb.parts.axes.composition import Composition, Setup, Weights
+from streamnb.parts.weights.attribute_weights import WeightedAttributes
 from streamnb.statistics import weighting
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters

@@ -6,9 +6,9 @@ import dataclasses
 from typing import Any, ClassVar
 
 from streamnb.columns.fits import Fit
-from streamnb.parts.attribute_weights import WeightedAttributes
 from streamnb.parts.axes.choice import InUse
 from streamnb.parts.axes.composition import Composition, Setup, Weights
+from streamnb.parts.weights.attribute_weights import WeightedAttributes
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.statistics.weights_in_use import FittedWords
 from streamnb.statistics.word_fits import WordFit

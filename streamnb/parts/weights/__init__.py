@@ -1,0 +1,1 @@
+"""Weights of words: how much each counts, in the estimate and in the score."""
