@@ -10,11 +10,11 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
-from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any
 
+from streamnb_consumers.messages.headers import HeaderPolicy, header_text
 from streamnb_consumers.messages.html import read_html
 
 __all__ = ["MAX_TEXT", "mail_words"]
@@ -24,7 +24,6 @@ _MAX_RAW = 2**21  # bytes of one mail that are looked at: attachments behind the
 _MAX_PARTS = 100
 _MAX_DASHES = 1_000  # lines that may part a mail: the standard library takes their square
 _MAX_HEADERS = 200
-_MAX_HEADER = 1_000  # characters: the standard library takes quadratic time for some headers
 _MAX_WORD = 40
 _MAX_URLS = 500
 
@@ -36,18 +35,7 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 _NUMBERED = frozenset({"date", "message-id", "in-reply-to", "references", "delivery-date"})
 
 
-class _Policy(policy.EmailPolicy):
-    """The modern policy, for headers from strangers: bounded, and never raising."""
-
-    def header_fetch_parse(self, name: str, value: str) -> Any:
-        cut = str(value)[:_MAX_HEADER]
-        try:
-            return super().header_fetch_parse(name, cut)
-        except Exception:  # its parser of headers knows no bound to what it raises
-            return " ".join(cut.split())
-
-
-_POLICY: Any = _Policy()
+_POLICY: Any = HeaderPolicy()
 _PARSER: BytesParser[EmailMessage] = BytesParser(EmailMessage, policy=_POLICY)
 
 
@@ -91,7 +79,7 @@ def _add_headers(words: Counter[str], message: EmailMessage) -> None:
             return
         name = name.lower()
         words[f"header:{name[:_MAX_WORD]}"] += 1
-        _add_header(words, name[:_MAX_WORD], str(_POLICY.header_fetch_parse(name, raw)))
+        _add_header(words, name[:_MAX_WORD], header_text(name, raw))
 
 
 def _add_header(words: Counter[str], name: str, value: str) -> None:
