@@ -21,18 +21,21 @@ _KEPT = 1_024  # texts of headers that had to be parsed, at most 4 MB
 _LINE_END = re.compile(r"[\r\n]")
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]++"
 _ADDRESS = rf"{_ATOM}(?:\.{_ATOM})*+@{_ATOM}(?:\.{_ATOM})*+"
-_MAILBOX = rf'(?:{_ADDRESS}|(?:(?:{_ATOM}|"[ !#-\[\]-~]*+") ++)*+<{_ADDRESS}>)'
+_NAME = rf'(?:(?:{_ATOM}|"[ !#-\[\]-~]*+")(?:[ \t]++|(?=<)))*+'
+_MAILBOX = rf"(?:{_ADDRESS}|{_NAME}<{_ADDRESS}>)"
 # No *, ' or %, which announce RFC 2231's sections and encodings.
 _TOKEN = r"[A-Za-z0-9!#$&+.^_`{|}~-]++"
 _QUOTED = r'"[!#-\[\]-~]++(?: [!#-\[\]-~]++)*+"'
-_PARAMETER = re.compile(rf"; *+({_TOKEN})=({_TOKEN}|{_QUOTED})")
-_WITH_PARAMETERS = re.compile(rf"{_TOKEN}(?:/{_TOKEN})?+(?:; *+{_TOKEN}=(?:{_TOKEN}|{_QUOTED}))*+")
+_PARAMETER = re.compile(rf";[ \t]*+({_TOKEN})=({_TOKEN}|{_QUOTED})")
+_WITH_PARAMETERS = re.compile(
+    rf"{_TOKEN}(?:/{_TOKEN})?+(?:;[ \t]*+{_TOKEN}=(?:{_TOKEN}|{_QUOTED}))*+"
+)
 # The headers that have a syntax, and what their source is if its words are those of its text.
 _PLAIN: dict[str, re.Pattern[str] | None] = {
     **dict.fromkeys(HeaderRegistry().registry),
     **dict.fromkeys(
-        ("from", "sender", "to", "cc", "bcc", "reply-to"),
-        re.compile(rf"{_MAILBOX}(?:, *+{_MAILBOX})*+"),
+        ("from", "sender", "to", "cc", "bcc", "reply-to", "resent-from", "resent-to"),
+        re.compile(rf"{_MAILBOX}(?:,[ \t]*+{_MAILBOX})*+"),
     ),
     "content-disposition": _WITH_PARAMETERS,
     "content-transfer-encoding": re.compile(r"[A-Za-z0-9-]+"),
