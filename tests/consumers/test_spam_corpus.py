@@ -6,13 +6,13 @@ import json
 import math
 
 import pytest
-from data_support import require_data
 
 from streamnb.datasets.lines import read_lines
 from streamnb.evaluation import roc_auc
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.records import Partition, Record
+from support.data import require_data
 
 BOGOFILTER = {"accuracy": 0.984, "one_minus_auc_percent": 0.20}
 

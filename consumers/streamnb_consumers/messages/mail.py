@@ -28,13 +28,12 @@ _MAX_WORD = 40
 _MAX_URLS = 500
 
 _WORD = re.compile(r"[\w$€£!%][\w$€£!%'.@-]*")
-# https?://, ftp:// or www. in any case; the search skips to their first letters, thrice as fast.
+# https?://, ftp:// or www. in any case; that the first letter is a set makes the search fast.
 _URL = re.compile(r"[HFWhfw](?i:(?<=h)ttps?://|(?<=f)tp://|(?<=w)ww\.)[^\s<>\"']{1,500}")
 _URL_WORD = re.compile(r"[^\W_]{2,}")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 # Different for each mail: only that they are there tells something, and the host of an id.
 _NUMBERED = frozenset({"date", "message-id", "in-reply-to", "references", "delivery-date"})
-
 
 _POLICY: Any = HeaderPolicy()
 _PARSER: BytesParser[EmailMessage] = BytesParser(EmailMessage, policy=_POLICY)
@@ -157,6 +156,6 @@ def _add_url(words: list[str], url: str) -> None:
     host, _, path = (rest if colon else scheme).lstrip("/").partition("/")
     labels = host.rpartition("@")[2].partition(":")[0].lower().split(".")
     # The host and each domain above it: example.com of mail7.example.com.
-    for start in range(max(len(labels) - 4, 0), max(len(labels) - 1, 1)):
-        words.append(f"host:{'.'.join(labels[start:])[:_MAX_WORD]}")
+    starts = range(max(len(labels) - 4, 0), max(len(labels) - 1, 1))
+    words += [f"host:{'.'.join(labels[start:])[:_MAX_WORD]}" for start in starts]
     words += [f"url:{word.lower()[:_MAX_WORD]}" for word in _URL_WORD.findall(path)]
