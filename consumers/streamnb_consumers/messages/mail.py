@@ -60,8 +60,8 @@ def mail_words(raw: bytes) -> Counter[str]:
         message = _PARSER.parsebytes(raw, headersonly=headers_only)
         _add_headers(words, message)
         room = MAX_TEXT
-        for part in _parts(message, words):
-            room -= _add_part(words, part, room)
+        for part, kind in _parts(message, words):
+            room -= _add_part(words, part, kind, room)
             if room <= 0:
                 words.append("mime:long")
                 break
@@ -92,26 +92,27 @@ def _add_header(words: list[str], name: str, text: str) -> None:
         words += [f"{name}:{host[:_MAX_WORD]}" for host in hosts]
 
 
-def _parts(message: EmailMessage, words: list[str]) -> Iterator[EmailMessage]:
+def _parts(message: EmailMessage, words: list[str]) -> Iterator[tuple[EmailMessage, str]]:
+    """Yield the parts that hold no others, each with its type."""
     for number, part in enumerate(message.walk()):
         if number == _MAX_PARTS:
             words.append("mime:many")
             return
-        words.append(f"mime:{part.get_content_type()[:_MAX_WORD]}")
+        kind = part.get_content_type()
+        words.append(f"mime:{kind[:_MAX_WORD]}")
         words += [f"mime:{type(defect).__name__}" for defect in part.defects]
         if not part.is_multipart():
-            yield part
+            yield part, kind
 
 
-def _add_part(words: list[str], part: EmailMessage, room: int) -> int:
+def _add_part(words: list[str], part: EmailMessage, kind: str, room: int) -> int:
     """Add the words of a part; return how many characters of text were read."""
     name = part.get_filename()
     if name:
         words += [f"attached:{word.lower()}" for word in _URL_WORD.findall(str(name)[:200])]
         extension = str(name).rpartition(".")[2]
         words.append(f"extension:{extension.lower()[:10]}")
-    kind, _, form = part.get_content_type().partition("/")
-    if kind != "text":
+    if not kind.startswith("text/"):
         return 0
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes):
@@ -119,10 +120,9 @@ def _add_part(words: list[str], part: EmailMessage, room: int) -> int:
     charset = str(part.get_param("charset", "utf-8"))
     words.append(f"charset:{charset.lower()[:_MAX_WORD]}")
     text = _decode(words, content[: 4 * room], charset)[:room]
-    if form == "html" or "<html" in text[:2000].lower():
+    if kind == "text/html" or "<html" in text[:2000].lower():
         page = read_html(text)
-        for tag, times in page.tags.items():
-            words += [f"html:{tag[:_MAX_WORD]}"] * times
+        words += [f"html:{tag[:_MAX_WORD]}" for tag in page.tags.elements()]
         words += ["html:comment"] * page.comments
         for url in page.urls[:_MAX_URLS]:
             _add_url(words, url)
