@@ -100,6 +100,24 @@ def test_parameters_are_those_of_the_parsed_text(name: str, pieces: list[str]) -
     check_same(name, "".join(pieces))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("from", '"x"Bob <a@b.c>'),  # one word: xBob
+        ("to", '"x""y"<a@b.c>'),
+        ("to", "Bob<a@b.c>"),
+        ("cc", '"A, B"\t<a@b.c>,\r\n\tc.d@e.f'),
+        ("content-type", "text/plain; a=b; a=c"),
+        ("content-type", 'text/plain; name="a  b"'),
+        ("message-id", "<a@b.c> (added by d.e)"),
+        ("date", "Mon, 25 Jun 2001 12:18:19 +0100 (added by x.y)"),
+        ("subject", "\udcc3\udca9 \udcff"),
+    ],
+)
+def test_nearly_plain_headers_have_the_words_of_their_parsed_text(name: str, value: str) -> None:
+    check_same(name, value)
+
+
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
     """Count the headers that the standard library is asked to parse."""
