@@ -6,6 +6,7 @@ that do build one minutes, takes it a tenth of a second.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from streamnb.errors import MissingDependencyError
@@ -28,7 +29,7 @@ class Page:
     urls
         Addresses of links, pictures and forms, in order.
     tags
-        How often each tag was opened.
+        How often each tag was opened, once the page is read.
     comments
         Comments, which no reader sees.
     """
@@ -36,15 +37,17 @@ class Page:
     def __init__(self) -> None:
         self.text = ""
         self.urls: list[str] = []
-        self.tags: dict[str, int] = {}
+        self.tags: Counter[str] = Counter()
         self.comments = 0
+        self._opened: list[str] = []
         self._pieces: list[str] = []
         self._hidden = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Note a tag that opens."""
-        self.tags[tag] = self.tags.get(tag, 0) + 1
-        self._hidden += tag in _HIDDEN
+        self._opened.append(tag)
+        if tag in _HIDDEN:
+            self._hidden += 1
         for name, value in attributes.items():
             if name in _ADDRESSES and value:
                 self.urls.append(value)
@@ -55,7 +58,8 @@ class Page:
 
     def end(self, tag: str) -> None:
         """Note a tag that closes."""
-        self._hidden = max(0, self._hidden - (tag in _HIDDEN))
+        if tag in _HIDDEN and self._hidden:
+            self._hidden -= 1
         if tag not in _INLINE:
             self._pieces.append(" ")
 
@@ -70,6 +74,7 @@ class Page:
 
     def close(self) -> Page:
         """Return the page, read to its end."""
+        self.tags = Counter(self._opened)
         self.text = "".join(self._pieces)
         self._pieces.clear()
         return self
