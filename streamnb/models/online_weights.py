@@ -70,8 +70,8 @@ class OnlineNB(TextNaiveBayes):
         the last thousand messages.
     tokenizer
         None is the default for texts in any script: words and pairs of words by Unicode's rules,
-        symbols among them, and one to five characters within words. For mail and long texts
-        `Tokenizer(words=(1, 2), boundaries="unicode")` costs a third and does as well.
+        symbols among them, one to five characters within words, and the length. For mail and long
+        texts `Tokenizer(words=(1, 2), boundaries="unicode")` costs less and does as well.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -103,7 +103,7 @@ class OnlineNB(TextNaiveBayes):
 
     parts = Composition(OneVersusAll(), weights=OnlineWeights())
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer(
-        words=(1, 2), characters_within_words=(1, 5), boundaries="unicode"
+        words=(1, 2), characters_within_words=(1, 5), boundaries="unicode", length=True
     )
 
     alpha: float = 0.03

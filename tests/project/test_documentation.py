@@ -169,7 +169,7 @@ def test_models_page_has_the_defaults_of_the_code() -> None:
     # Each model of its own adds some to those that all have.
     parameters = {
         name: parameter
-        for model in (streamnb.HONB, streamnb.DWMNB, streamnb.ComposedNB)
+        for model in (streamnb.HONB, streamnb.DWMNB, streamnb.OnlineNB, streamnb.ComposedNB)
         for name, parameter in inspect.signature(model).parameters.items()
     }
     written = re.findall(r"^\| `(\w+)=([^`]+)`", text, re.MULTILINE)
