@@ -70,7 +70,7 @@ class OnlineNB(TextNaiveBayes):
         the last thousand messages.
     tokenizer
         None is the default for texts in any script: words and pairs of words by Unicode's rules,
-        symbols among them, one to five characters within words, and the length. For mail and long
+        symbols among them, one to three characters within words, and the length. For mail and long
         texts `Tokenizer(words=(1, 2), boundaries="unicode")` costs less and does as well.
 
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
@@ -103,7 +103,11 @@ class OnlineNB(TextNaiveBayes):
 
     parts = Composition(OneVersusAll(), weights=OnlineWeights())
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer(
-        words=(1, 2), characters_within_words=(1, 5), boundaries="unicode", length=True
+        words=(1, 2),
+        characters_within_words=(1, 3),
+        boundaries="unicode",
+        strip_accents=False,
+        length=True,
     )
 
     alpha: float = 0.03

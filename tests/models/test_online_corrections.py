@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.messages import Stream, documents, streams
 
 import streamnb
 from references.online_weights import (
@@ -24,6 +23,7 @@ from references.online_weights import (
 from streamnb import ComposedNB, InputError, NotLearnedError, OnlineNB
 from streamnb.parts import OnlineWeights
 from support.data import require_data
+from support.drawn.messages import Stream, documents, streams
 from support.models import make_model
 from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
 
