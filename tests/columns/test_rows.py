@@ -235,3 +235,12 @@ def test_the_order_of_attributes_does_not_matter() -> None:
     for twin in (model, streamnb.LNB.from_bytes(model.to_bytes())):
         twin.unlearn_one(dict(reversed(row.items())), label)
         assert twin.to_bytes() == learned("LNB", rows[1:]).to_bytes()
+
+
+def test_a_part_of_a_weight_is_unlearned() -> None:
+    """What is left of an example stays in the index with the rest of its weight."""
+    rows = [({"size": 1.0 + n, "colour": "red"}, "pq"[n % 2], 1.0) for n in range(6)]
+    heavy = ({"size": 4.5, "colour": "blue"}, "p", 3.0)
+    model = learned("LNB", [*rows, heavy])
+    model.unlearn_one(*heavy[:2], 2.0)
+    assert model.to_bytes() == learned("LNB", [*rows, (*heavy[:2], 1.0)]).to_bytes()

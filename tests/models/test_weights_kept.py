@@ -176,3 +176,37 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(InputError, match="weights: "):
             store.set_weights(**right | wrong)
+
+
+def test_the_id_of_a_forgotten_word_has_no_weight() -> None:
+    """A word that takes the id of one that is gone counts 1, as any word newer than the weights."""
+    model = streamnb.GRWMNB(refresh_every=10**9)
+    gone = {"clue": 1.0}
+    stream = [({"some": 1.0}, "a", 1.0), ({"some": 1.0, "other": 1.0}, "b", 1.0)]
+    for document in [*stream, (gone, "a", 1.0)]:
+        model.learn_one(*document)
+    model.refresh()
+    weights = model.weights_
+    assert abs(weights.pop("clue") - 1) > 0.1
+    model.unlearn_one(gone, "a")
+    stream.append(({"late": 1.0}, "a", 1.0))
+    model.learn_one(*stream[-1])
+    x = {"late": 1.0, "other": 1.0}
+    assert_same_scores(model.joint_log_likelihood_one(x), scores_with(weights, stream, x), x)
+
+
+def test_the_id_of_a_forgotten_class_counts_for_nothing() -> None:
+    """Rounds of weights are of messages: those of a label that is gone are not the next label's."""
+    model = streamnb.DWMNB(refresh_every=10**9, rounds=5)
+    stream = [({"some": 1.0}, "a", 1.0), ({"some": 1.0, "other": 1.0}, "b", 1.0)] * 3
+    gone = [({"some": 2.0, "clue": 1.0}, "c", 1.0), ({"other": 1.0}, "c", 1.0)]
+    learned(model, [*stream, *gone])
+    model.refresh()
+    for x, y, w in gone:
+        model.unlearn_one(x, y, w)
+    kept = copy.deepcopy(model)
+    for each in (model, kept):
+        each.learn_one({"late": 1.0}, "d")
+    # A copy numbers classes anew: what an id counted for before can't be in it.
+    x = {"late": 1.0, "some": 1.0}
+    assert_same_scores(model.joint_log_likelihood_one(x), kept.joint_log_likelihood_one(x), x)
