@@ -109,7 +109,7 @@ def test_wrong_models_are_named(model: str) -> None:
 
 def test_models_may_name_a_tokenizer() -> None:
     text = "MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))"
-    model = make_filter("sms", Settings(model=text)).model
+    model = make_filter("sms", Settings(model=text)).learner.model
     assert model.tokenizer == Tokenizer(analyzer="char_wb", ngram_range=(2, 5))
 
 

@@ -124,6 +124,10 @@ impl Store {
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
         let instance_weights = version > 2 && kinds >> INSTANCE_WEIGHTS & 1 == 1;
         let online_weights = version > 3 && kinds >> ONLINE_WEIGHTS & 1 == 1;
+        if version > 3 && !online_weights {
+            // One state has one snapshot: without corrections it is of version 3.
+            return Err(corrupt("they have format version 4 and no corrections"));
+        }
         let flags = u64::from(instance_weights) << INSTANCE_WEIGHTS
             | u64::from(online_weights) << ONLINE_WEIGHTS;
         let numbered = Form::numbered((kinds ^ flags) >> KINDS);
