@@ -322,13 +322,12 @@ class NaiveBayes(Predictor, SavedModel):
         It happens by itself as `refresh_every` says. Other threads go on predicting with the
         statistics before.
         """
-        self._refresh_statistics(anew=True)
+        self._refresh_statistics()
         self._schedule.reset(self._schedule.messages)
 
-    def _refresh_statistics(self, anew: bool = False) -> None:
-        # Weights start from those before, but for files: there they follow from the counts.
+    def _refresh_statistics(self) -> None:
         for refresher in self._refreshers:
-            refresher.refresh(self._store, self._scoring, anew)
+            refresher.refresh(self._store, self._scoring)
         self._scoring = self._scorer.scoring
 
 

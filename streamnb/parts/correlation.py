@@ -148,7 +148,7 @@ class OptimalFactor(Scorer, Refresher[_core.CountStore]):
         self._make = make
         self._factors: list[tuple[float, float]] = []
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: _core.CountStore, scoring: _core.Scoring) -> None:
         """Compute the factors anew."""
         found = optimal_factors(Counts.of(store)).tolist()
         self._use([(own, rest) for own, rest in found])

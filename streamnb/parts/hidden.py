@@ -72,7 +72,7 @@ class ParentWeights(Refresher[_core.CountStore]):
     dependence: Hidden
     vocabulary_size: float
 
-    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+    def swap(self, store: _core.CountStore) -> bool:
         """Give each word its weight as a parent."""
         words = max(self.vocabulary_size, float(store.n_words))
         counts = Counts.of(store)

@@ -107,7 +107,7 @@ class Paths(Refresher[_core.CountStore]):
     estimate: HigherOrderPaths
     alpha: float
 
-    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+    def swap(self, store: _core.CountStore) -> bool:
         """Count the paths."""
         order, pure, words = self.estimate.order, self.estimate.pure, self.estimate.words
         documents = Documents.of(store, ordered=words is not None)

@@ -101,7 +101,7 @@ class Packages(Refresher[_core.CountStore]):
         self.max_links = max_links
         self.vocabulary_size = vocabulary_size
 
-    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+    def swap(self, store: _core.CountStore) -> bool:
         """Fill the packages."""
         documents = Documents.of(store)
         if self.vocabulary_size is None:

@@ -116,7 +116,7 @@ class GrownTree(Refresher[_core.CountStore]):
         self.tree = tree
         self.periodic = tree.online is None
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: _core.CountStore, scoring: _core.Scoring) -> None:
         """Grow the tree anew; one that grows online, too."""
         # Where ids were given to other words or classes meanwhile, it is done again.
         while not store.grow_tree(

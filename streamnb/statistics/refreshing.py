@@ -20,7 +20,7 @@ class Refresher(Generic[Store]):
 
     periodic: bool = True
 
-    def refresh(self, store: Store, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: Store, scoring: _core.Scoring) -> None:
         """Compute the statistics of a store, and swap them in.
 
         Parameters
@@ -29,15 +29,12 @@ class Refresher(Generic[Store]):
             The counts.
         scoring
             How messages are scored.
-        anew
-            Whether fits start from nothing, so that all follows from the counts, and not from those
-            before.
         """
         # Where ids were given to other words or classes meanwhile, it is done again.
-        while store.n_documents and not self.swap(store, anew):
+        while store.n_documents and not self.swap(store):
             pass
 
-    def swap(self, store: Store, anew: bool) -> bool:
+    def swap(self, store: Store) -> bool:
         """Compute the statistics of a store with messages, and swap them in.
 
         Returns

@@ -60,7 +60,7 @@ class WeightsInUse(Refresher[_core.CountStore]):
     documents: WeighsDocuments
     parameters: ScoringParameters
 
-    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+    def swap(self, store: _core.CountStore) -> bool:
         """Weigh the words, and with them the documents."""
         indexed = Documents.of(store, ordered=self.words.ordered or self.documents.periodic)
         parameters = _with_words(self.parameters, store)
@@ -122,7 +122,7 @@ class FittedWords(Refresher[_core.CountStore]):
     fit: WordFit
     parameters: ScoringParameters
 
-    def swap(self, store: _core.CountStore, anew: bool) -> bool:
+    def swap(self, store: _core.CountStore) -> bool:
         """Fit the weights to the indexed messages."""
         indexed = Documents.of(store, ordered=True)
         fitted = self.fit.weights(indexed, _with_words(self.parameters, store))

@@ -67,7 +67,7 @@ class WeightedAttributes(Refresher[AttributeStore]):
 
     weighting: Weighting
 
-    def refresh(self, store: AttributeStore, scoring: _core.Scoring, anew: bool) -> None:
+    def refresh(self, store: AttributeStore, scoring: _core.Scoring) -> None:
         """Weigh the attributes anew."""
         store.refit(self.weighting, scoring)
 
