@@ -9,6 +9,9 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 # The builder is looked for on the path.
 PIP := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Workers take tests from one another when they have done theirs. Compiled files are kept, though the
+# environment may forbid it: tests start a hundred processes, and each would compile all it imports.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --dist worksteal
 CARGO_CORE := --manifest-path core/Cargo.toml
 # There is one native core in the folder, built in one of two ways: each build takes away the stamp of
 # the other, so that `make bench` after `make test DEV=1` measures a release build again.
@@ -18,23 +21,36 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-broker lint bench bench-kafka growth results docs soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth peers results docs site picture wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo    watch filters learn a message stream online (the SMS collection where'
 	@echo '             STREAMNB_DATA holds it, else a synthetic stream), and one survive a kill'
+	@echo 'make serve   the same on a page: look at messages, see why, correct them'
 	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word";'
 	@echo '             DEV=1 builds the core in seconds after an edit, and less fast'
 	@echo 'make test-broker  the long tests on a real Kafka broker'
+	@echo 'make campaign  workers killed and frozen, brokers killed, under load: what is lost or doubled;'
+	@echo '             CLIENT=confluent RUNS=3; a run takes about 10 minutes'
+	@echo 'make test-spark   learning and streams on Apache Spark, with executors of their own'
 	@echo 'make soak    the long tests, and every model in every test on many random examples; hours'
 	@echo 'make lint    style, types, the order of imports and the sizes of files, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
-	@echo 'make bench-kafka  the daemon on a real broker beside one that decides nothing'
+	@echo 'make bench-cores  batches on several threads beside one; on an idle machine'
+	@echo 'make bench-spark  learning on Spark beside MLlib, on the same frames'
+	@echo 'make bench-kafka  the daemon on a real broker, with each client, beside that client alone'
+	@echo 'make drift   models on streams that change beside river, into docs/streams/drift.md; ARGS="--limit 1000"'
+	@echo 'make attacks floods, giants and false labels beside scikit-learn, into docs/streams/attacks.md'
+	@echo 'make flagship  OnlineNB on every collection there is, beside what is asked of it; ARGS="--peers"'
 	@echo 'make results every model on real streams, into docs/results.md; hours; ARGS="--limit 2000"'
+	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/peers.md'
 	@echo 'make growth  the cost of every model as its stream grows, into docs/; ARGS="--quick"'
 	@echo 'make docs    write the generated parts of the documents again'
+	@echo 'make site    the documentation as a site, in out/site'
+	@echo 'make picture  the picture of the page in the documents, by Chromium'
+	@echo 'make wheel   a wheel for any Linux, in dist, tried in an empty environment'
 	@echo 'make clean   remove .venv and everything built'
 	@echo 'Settings: PYTHON=$(PYTHON)  STREAMNB_DATA=$(or $(STREAMNB_DATA),../shared/data)'
 
@@ -42,17 +58,30 @@ demo: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/streamnb evaluate --demo $(ARGS)
 	@echo
 	$(BIN)/python -m streamnb_consumers.demo
+	@echo
+	@echo "To watch it on a page: make serve, and open the address that it prints."
+
+serve: $(STAMPS)/web $(NATIVE)
+	$(BIN)/streamnb serve $(ARGS)
 
 test: $(STAMPS)/test $(NATIVE) | machine-test
 	cargo test --quiet $(CARGO_CORE) --profile fast
-	$(BIN)/python -m pytest -n 2 -m 'not soak and not broker_long' $(ARGS)
+	$(PYTEST) -n 3 -m 'not soak and not broker_long' $(ARGS)
 
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
-	$(BIN)/python -m pytest -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
+	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
+
+# 100 kills, 20 freezes and 10 deaths of the broker in each run, with each client or the one named.
+campaign: $(STAMPS)/test $(NATIVE) | machine-test
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python tools/campaign.py $(if $(CLIENT),--client $(CLIENT)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
+
+# Executors of Spark, processes of their own; one of them is killed.
+test-spark: $(STAMPS)/test $(STAMPS)/spark $(NATIVE) | machine-test
+	$(BIN)/python -m pytest $(ARGS) tests/spark
 
 # The whole matrix: every model in every test, many examples, drawn anew at each run.
 soak: $(STAMPS)/test $(NATIVE) | machine-test
-	$(BIN)/python -m pytest -n 2 -m 'soak or matrix' --hypothesis-profile=soak $(ARGS)
+	$(PYTEST) -n 2 -m 'soak or matrix' --hypothesis-profile=soak $(ARGS)
 
 # Clippy sees both shapes of the crate: alone, and with its Python bindings.
 lint: $(STAMPS)/lint $(EITHER) | machine-lint
@@ -60,9 +89,13 @@ lint: $(STAMPS)/lint $(EITHER) | machine-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
 	@set -e; for check in tools/check_*.py; do echo "$(BIN)/python $$check"; $(BIN)/python $$check; done
+	$(BIN)/python tools/seed_faults.py --check > /dev/null
 	$(BIN)/mypy --strict streamnb streamnb_consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
 	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --no-progress --quiet .github
+	$(SITE)
 	cargo fmt $(CARGO_CORE) --check
 	cargo clippy --quiet $(CARGO_CORE) --all-targets -- -D warnings
 	PYO3_PYTHON=$(abspath $(BIN)/python) \
@@ -71,20 +104,55 @@ lint: $(STAMPS)/lint $(EITHER) | machine-lint
 bench: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python benchmarks/bench_speed.py $(ARGS)
 
+# On an idle machine: threads are timed by the clock.
+bench-cores: $(NATIVE)
+	$(BIN)/python benchmarks/bench_cores.py $(ARGS)
+
+bench-spark: $(STAMPS)/spark $(NATIVE)
+	$(BIN)/python benchmarks/bench_spark.py $(ARGS)
+
 bench-kafka: $(STAMPS)/test $(NATIVE) | machine-test
 	$(BIN)/python benchmarks/bench_daemon.py $(ARGS)
 
+drift: $(STAMPS)/bench $(NATIVE)
+	$(BIN)/python benchmarks/bench_drift.py --write $(ARGS)
+
+attacks: $(STAMPS)/bench $(NATIVE)
+	$(BIN)/python benchmarks/bench_attacks.py --write $(ARGS)
+
+flagship: $(STAMPS)/bench $(NATIVE)
+	$(BIN)/python benchmarks/flagship.py $(ARGS)
+
 results: $(NATIVE)
 	$(BIN)/streamnb results --output docs/results.md $(ARGS)
+
+peers: $(STAMPS)/bench $(NATIVE)
+	$(BIN)/streamnb results --peers --output docs/peers.md $(ARGS)
 
 growth: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python benchmarks/bench_growth.py $(ARGS)
 
 docs: $(NATIVE) $(STAMPS)/plots
-	$(BIN)/python docs/generate.py $(ARGS)
+	$(BIN)/python docs/programs/generate.py $(ARGS)
+
+# Any warning is an error.
+SITE := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
+site: $(STAMPS)/docs $(EITHER)
+	$(SITE)
+	@echo 'the site is out/site/index.html'
+
+picture: $(STAMPS)/test $(NATIVE)
+	$(BIN)/python docs/programs/take_picture.py
+
+# As the release builds it: zig links against an old glibc, and auditwheel says which.
+wheel: $(STAMPS)/wheel | machine
+	rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig --compatibility manylinux2014 --out dist
+	$(BIN)/auditwheel show dist/*.whl
+	PYTHON='$(PYTHON)' tools/try-wheel dist/*.whl
 
 clean:
-	rm -rf $(VENV) core/target streamnb/_core.*.so out
+	rm -rf $(VENV) core/target streamnb/_core.*.so out dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
@@ -116,8 +184,8 @@ $(STAMPS)/native-%: $(STAMPS)/venv core/Cargo.toml $(wildcard core/Cargo.lock co
 	MATURIN_PEP517_ARGS='--profile $*' $(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@
 
-# The stamp of each extra of pyproject.toml: plots, test, lint, bench.
-$(STAMPS)/plots $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml $(STAMPS)/venv | $(EITHER)
+# The stamp of each extra of pyproject.toml: plots, test, lint, bench, docs, spark, web, wheel.
+$(STAMPS)/plots $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench $(STAMPS)/docs $(STAMPS)/spark $(STAMPS)/web $(STAMPS)/wheel: $(STAMPS)/%: pyproject.toml $(STAMPS)/venv | $(EITHER)
 	@echo 'installing streamnb[$*] and what it needs'
 	MATURIN_PEP517_ARGS='--profile $(patsubst $(STAMPS)/native-%,%,$(EITHER))' $(PIP) install --no-build-isolation -e '.[$*]'
 	@touch $@

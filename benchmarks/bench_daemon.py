@@ -1,8 +1,11 @@
-"""The daemon on a real broker beside the same loop with a classifier that does nothing.
+"""The daemon on a real broker, with each client, beside that client alone and a loop that idles.
 
-Each round handles the same messages and writes the decisions in transactions, once with the model
-and once with nothing in its place, in turn. Then messages come at half the model's rate, and the
-time from a message's sending to its committed decision is taken.
+Each round handles the same messages and writes the decisions in transactions: by the client alone,
+which moves as many records, with a classifier that does nothing, and with each model, in turn.
+Rates are of the wall, which other programs of the machine share; processor time a message (of the
+whole process, and of the loop's thread by step) is the better figure then. Then messages come at
+half the first model's rate, and the time from a message's sending to its committed decision is
+taken.
 
     python benchmarks/bench_daemon.py --messages 20000 --rounds 5
 """
@@ -17,27 +20,30 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from rounds import Target
+from raw_kafka import RAW
 
 from streamnb import datasets
 from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.collecting import collecting_seldom
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.daemon.settings_fields import CLIENTS
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
-from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.opening import open_kafka
+from streamnb_consumers.kafka.python_client.client_errors import kafka
 from streamnb_consumers.kafka.topics import create_topics
 from streamnb_consumers.messages.sms import Sms
 from support.broker import Broker
 
+MODELS = ["MNB(alpha=0.1, unseen='skip')", "OnlineNB()"]
 LABELLED = 10  # one message of so many has a label, which is learned
 
 
@@ -63,20 +69,46 @@ class Nothing:
         return b""
 
 
+class Steps:
+    """Processor time of the loop's thread, by what it does. In seconds."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.begun = 0.0  # what the process had spent when the first message was there
+        self.spent = {"read": 0.0, "decide": 0.0, "write": 0.0, "commit": 0.0}
+        loop.source.poll = self._timed("read", loop.source.poll)  # type: ignore[method-assign]
+        loop._handle = self._timed("decide", loop._handle)  # type: ignore[method-assign]
+        loop.sink.send = self._timed("write", loop.sink.send)  # type: ignore[method-assign]
+        loop.sink.commit = self._timed("commit", loop.sink.commit)  # type: ignore[method-assign]
+
+    def _timed(self, step: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any) -> Any:
+            begun = time.thread_time()
+            if step == "decide":
+                self.begun = self.begun or time.process_time()
+            try:
+                return call(*arguments)
+            finally:
+                self.spent[step] += time.thread_time() - begun
+
+        return timed
+
+
 class Round:
     """One run over topics of its own."""
 
-    def __init__(self, broker: Broker, idle: bool, batch: int) -> None:
+    def __init__(self, broker: Broker, client: str, model: str | None, batch: int) -> None:
         name = broker.unique("bench")
         parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
         self.broker = broker
         self.topics = Topics(*(name + part for part in parts))
-        self.cluster = Cluster(broker.bootstrap, name, None, name)
+        self.name, self.client, self.batch = name, client, batch
+        self.cluster = Cluster(broker.bootstrap, name, None, name, client=client)
         create_topics(self.cluster, self.topics.layouts(1))
-        worker = make_filter("sms", Settings(bootstrap_servers="x:1"))
-        if idle:
+        worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model or ""))
+        if model is None:
             worker = Filter(Nothing(), Sms(("ham", "spam")), Options(shared=True))
-        limits = Limits(batch=batch, poll=0.1, commit=30.0, snapshot=1e9)
+        gather = Settings().batch_seconds
+        limits = Limits(batch=batch, gather=gather, poll=0.1, commit=30.0, snapshot=1e9)
         self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
 
     def send(self, messages: Sequence[tuple[str, str]], rate: float = 0.0) -> None:
@@ -103,11 +135,22 @@ class Round:
             if self.loop.metrics.decisions:
                 times.append(time.perf_counter() - (0.0 if times else arguments[3]))
             if self.loop.metrics.decisions >= expected:
+                self.cpu = time.process_time() - self.steps.begun
                 self.loop.stop()
 
+        self.steps = Steps(self.loop)
         self.loop.metrics.committed = note  # type: ignore[method-assign]
-        self.loop.run()
+        with collecting_seldom():
+            self.loop.run()
         return times[-1] - times[0]
+
+    def raw(self, expected: int) -> float:
+        """Let the client alone move so many messages; return the same."""
+        before = time.process_time()
+        arguments = (self.broker.bootstrap, self.name, self.topics, expected, self.batch)
+        seconds = RAW[self.client](*arguments)
+        self.cpu = time.process_time() - before
+        return seconds
 
     def delays(self, messages: Sequence[tuple[str, str]], rate: float) -> list[float]:
         """Send at a rate; return each message's milliseconds from sending to committed decision."""
@@ -137,11 +180,26 @@ class Round:
         return [found[record.key] - record.timestamp for record in sent]
 
 
+def measure(
+    broker: Broker, client: str, model: str | None, messages: Any, batch: int
+) -> dict[str, float]:
+    """Return the rate of one round, and processor time a message in microseconds."""
+    one = Round(broker, client, None if model in ("idle", "raw") else model, batch)
+    one.send(messages)
+    seconds = (one.raw if model == "raw" else one.run)(len(messages))
+    found = {"rate": len(messages) / seconds, "cpu": one.cpu / len(messages) * 1e6}
+    if model != "raw":
+        found |= {step: spent / len(messages) * 1e6 for step, spent in one.steps.spent.items()}
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=Settings().batch)
+    parser.add_argument("--clients", nargs="*", default=CLIENTS)
+    parser.add_argument("--models", nargs="*", default=MODELS)
     options = parser.parse_args()
     stream, name = datasets.demo_stream()
     messages = list(itertools.islice(itertools.cycle(list(stream)), options.messages))
@@ -149,26 +207,35 @@ def main() -> None:
     broker = Broker(bootstrap=given)
     if not given:
         broker.start()
+    kinds = ["raw", "idle", *options.models]
+    steps = ("rate", "cpu", "read", "decide", "write", "commit")
     try:
-        rates: dict[bool, list[float]] = {False: [], True: []}
-        for _ in range(options.rounds):
-            for idle in (False, True):
-                one = Round(broker, idle, options.batch)
-                one.send(messages)
-                rates[idle].append(len(messages) / one.run(len(messages)))
-        filter_rate, idle_rate = (statistics.median(rates[idle]) for idle in (False, True))
-        share = statistics.median(a / b for a, b in zip(rates[False], rates[True], strict=True))
-        print(f"{len(messages):,} messages of {name}, {options.rounds} rounds, medians:")
-        print(f"  the filter          {filter_rate:8,.0f} messages a second")
-        print(f"  a loop that idles   {idle_rate:8,.0f} messages a second")
-        print(Target("the filter's share of it", share, 0.8).line())
-        part = messages[: round(10 * filter_rate / 2)]
-        delays = sorted(Round(broker, False, options.batch).delays(part, filter_rate / 2))
-        half, most = delays[len(delays) // 2], delays[len(delays) * 99 // 100]
-        print(
-            f"at {filter_rate / 2:,.0f} messages a second, from sending to the committed decision: "
-            f"p50 {half:.0f} ms, p99 {most:.0f} ms"
-        )
+        print(f"{len(messages):,} messages of {name}, {options.rounds} rounds in turn, medians;")
+        print("processor time a message in µs: of the process, and of the loop's thread by step")
+        print(f"{'client':13} {'what':30}" + "".join(f"{step:>9}" for step in steps))
+        for client in options.clients:
+            rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
+            for _ in range(options.rounds):
+                for kind in kinds:
+                    found = measure(broker, client, kind, messages, options.batch)
+                    rounds[kind].append(found)
+            medians: dict[str, dict[str, float]] = {
+                kind: {step: statistics.median(each[step] for each in found) for step in found[0]}
+                for kind, found in rounds.items()
+            }
+            for kind, found in medians.items():
+                cells = "".join(f"{found[step]:9,.1f}" for step in steps if step in found)
+                print(f"{client:13} {kind:30}{cells}", flush=True)
+            rate = medians[options.models[0]]["rate"] / 2
+            part = messages[: round(10 * rate)]
+            late = Round(broker, client, options.models[0], options.batch).delays(part, rate)
+            late.sort()
+            half, most = late[len(late) // 2], late[len(late) * 99 // 100]
+            print(
+                f"{client:13} at {rate:,.0f} messages a second, from sending to the committed "
+                f"decision: p50 {half:.0f} ms, p99 {most:.0f} ms",
+                flush=True,
+            )
     finally:
         broker.close()
 

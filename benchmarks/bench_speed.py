@@ -48,6 +48,21 @@ def one_by_one_targets(t: dict[str, Timing]) -> list[Target]:
     return found
 
 
+def corrected_targets(t: dict[str, Timing]) -> list[Target]:
+    found = []
+    for name in ("default", "pairs"):
+        own = t[f"streamnb OnlineNB, {name}"].median
+        for model in ("LogisticRegression", "MultinomialNB"):
+            text = f"OnlineNB, {name}, against river's {model} with the same tokens"
+            found.append(Target(text, own / t[f"river {model}, {name}"].median, 100))
+    own = t["streamnb OnlineNB, pairs"].median
+    vw = t["Vowpal Wabbit, pairs, parsed once"].median
+    found.append(Target("OnlineNB, pairs, against Vowpal Wabbit with --ngram 2", own / vw, 3))
+    words = t["streamnb OnlineNB, words"].median / t["streamnb MNB, words"].median
+    found.append(Target("OnlineNB, words, against MNB", words, 0.5))
+    return found
+
+
 def batch_targets(t: dict[str, Timing]) -> list[Target]:
     limit = t["tokenise and hash only"].median
     found = []
@@ -131,6 +146,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "predict_one + learn_one, from the empty model",
             contestants.one_by_one(texts, labels),
             "river MultinomialNB",
+        )
+    )
+    targets += corrected_targets(
+        run(
+            "OnlineNB: predict_one + learn_one, from the empty model",
+            contestants.corrected(texts, labels),
+            "streamnb MNB, words",
         )
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,16 @@
-"""Bytes of the learned counts, and the cost of each operation as the stream grows."""
+"""Bytes of the learned counts, and the cost of each operation as the stream grows.
+
+The program learns a long stream of made-up words, numbers up to 20,000,000 of which low ones come
+more often (as by Zipf's law), in messages of thirty words and twenty labels, and prints its bytes:
+
+    python benchmarks/memory.py --cells 10000000
+"""
 
 from __future__ import annotations
 
+import argparse
+import random
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -9,6 +18,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from bench_pauses import resident
 from river import feature_extraction
 from river import naive_bayes as river_bayes
 from rounds import table
@@ -66,6 +76,22 @@ def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
         *own,
         Footprint("river MultinomialNB", "its own measure", theirs._raw_memory_usage, cells),
         Footprint("river MultinomialNB", "tracemalloc", traced, cells),
+    ]
+
+
+def long_stream_footprints(cells: int, seed: int = 1) -> list[Footprint]:
+    """What a model takes after so many cells, by its own measure and by the system's."""
+    draw, model = random.Random(seed).random, streamnb.MNB(max_words=4 * cells)
+    before = resident()
+    labels = [f"label {i % 20}" for i in range(5_000)]
+    while model.n_cells < cells:
+        words = [f"w{int(2e7 ** draw())}" for _ in range(30 * len(labels))]
+        model.learn_many([" ".join(words[i : i + 30]) for i in range(0, len(words), 30)], labels)
+    name, found = f"streamnb MNB, {model.n_words:,} words", model.n_cells
+    grown = round((resident() - before) * 2**20)
+    return [
+        Footprint(name, "its own measure", model.memory_bytes, found),
+        Footprint(name, "resident memory", grown, found),
     ]
 
 
@@ -141,3 +167,14 @@ def costs_table(rows: Sequence[dict[str, Any]]) -> str:
             for row in rows
         ),
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cells", type=int, default=10_000_000)
+    print(footprint_table(long_stream_footprints(parser.parse_args(arguments).cells)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,17 +21,17 @@ _HEAVIEST = 2.0**32
 class WeightedBoosting(ensemble.AdaBoostClassifier):
     """Online boosting whose members learn a message with its weight.
 
-    The first member learns a message with weight λ = 1, and each further one with what the members
-    before have left of it. A member that had it right adds λ to λ_right, one that had it wrong to
-    λ_wrong, and passes on
+    The first member learns a message with weight λ = 1, and each further member with the weight
+    that the one before passes on. A member that predicted its label right adds λ to its sum
+    λ_right, else to its sum λ_wrong. It passes on
 
         λ (λ_right + λ_wrong) / (2 λ_right)  or  λ (λ_right + λ_wrong) / (2 λ_wrong)
 
-    so that right and wrong weigh the same to the next one. In a vote a member counts
-    ln ((1 − ε) / ε), ε = λ_wrong / (λ_right + λ_wrong), as in `river.ensemble.AdaBoostClassifier`,
-    which this is but for two things. There a member learns a message Poisson(λ) times, as most
-    learners know no weights: here it learns it once, with weight λ, and nothing is left to chance.
-    And whether a member has it right is asked before it learns it, not after.
+    respectively, so that right and wrong messages have the same total weight for the next member.
+    In a vote a member counts ln ((1 − ε) / ε), ε = λ_wrong / (λ_right + λ_wrong). All this is as in
+    `river.ensemble.AdaBoostClassifier`, with two differences. There a member learns a message
+    Poisson(λ) times, as most learners take no weights; here it learns it once, with weight λ, and
+    nothing is random. And a member predicts the message before it learns it, not after.
 
     Messages are texts or mappings, as for the model. λ is rounded to multiples of 1/1024 and stays
     below 2**32. Memory and time are those of `n_models` models; there is no unlearning.

@@ -6,6 +6,8 @@ both `except StreamNBError` and `except ValueError` do what a reader expects.
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "DataError",
     "InputError",
@@ -13,7 +15,10 @@ __all__ = [
     "ModelFileError",
     "NotLearnedError",
     "StreamNBError",
+    "shown",
 ]
+
+_LONGEST_SHOWN = 80  # characters
 
 
 class StreamNBError(Exception):
@@ -38,3 +43,18 @@ class DataError(StreamNBError, ValueError):
 
 class MissingDependencyError(StreamNBError, ImportError):
     """An optional dependency is needed and not installed; the message says how to install it."""
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error shows it: short, whatever it is.
+
+    Examples
+    --------
+    >>> shown("free"), shown(10**5000)
+    ("'free'", 'an int that is too long to show')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # ints of more than 4,300 digits, objects with a broken repr
+        return f"an {type(value).__name__} that is too long to show"
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."

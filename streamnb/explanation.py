@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from streamnb import views
 from streamnb.text.labels import Label
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Explanation:
     """What each word contributes to each class, in log units.
 
@@ -38,6 +39,13 @@ class Explanation:
     baseline: dict[Label, float]
     words: dict[str, dict[Label, float]]
     corrections: dict[str, dict[Label, float]] = dataclasses.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return views.explanation_text(self.baseline, self.words)
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        return views.explanation_html(self.baseline, self.words, self.corrections)
 
     def scores(self) -> dict[Label, float]:
         """Return the joint log-likelihoods that the parts add up to."""

@@ -20,15 +20,27 @@ __all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", 
 # Of texts: nothing that takes a specification reads columns.
 MODELS = tuple(name for name in models.__all__ if not getattr(models, name).parts.event.columns)
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
+PEERS = {
+    "peer:VowpalWabbit": "VowpalWabbit",
+    "peer:CharacterLogistic": "CharacterLogistic",
+    "peer:Bogofilter": "Bogofilter",
+}
+"""Filters of others, in `streamnb.evaluation.peers`."""
+
+CHALLENGER = "Challenger"
+"""A wrapper of a model of this package, in `streamnb.challenger`."""
 
 HELP = (
     f"one of {', '.join(MODELS)}, or of river's own for comparison "
-    f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), with parameters where wanted, "
+    f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), or a filter of others "
+    f"({', '.join(PEERS)}), or {CHALLENGER}(model=MNB()), which a fresh MNB() challenges when "
+    "errors drift, with parameters where wanted, "
     "as in \"HMNB(alpha=0.5, threshold='auto')\" or "
     "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
 
 _RIVER = "river:"
+_PEER = "peer:"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +55,8 @@ class ModelSpec:
 def model_spec(text: str) -> ModelSpec:
     """Parse a model and its parameters; the values are Python literals and nothing is run.
 
-    The parameter `tokenizer` takes `Tokenizer(...)` too, its options by name.
+    The parameter `tokenizer` takes `Tokenizer(...)` too, its options by name, and the parameter
+    `model` of `Challenger` a model of this package, as in `Challenger(model=MNB(alpha=0.5))`.
 
     Parameters
     ----------
@@ -61,7 +74,7 @@ def model_spec(text: str) -> ModelSpec:
     {'alpha': 0.5, 'threshold': 'auto'}
     """
     stripped = text.strip()
-    prefix = _RIVER if stripped.startswith(_RIVER) else ""
+    prefix = next((each for each in (_RIVER, _PEER) if stripped.startswith(each)), "")
     try:
         node: ast.expr = ast.parse(stripped.removeprefix(prefix), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -77,7 +90,7 @@ def model_spec(text: str) -> ModelSpec:
     if not isinstance(node, ast.Name):
         raise _misread(text)
     name = prefix + node.id
-    known = MODELS + tuple(_RIVER + each for each in RIVER_MODELS)
+    known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS), *PEERS)
     if name not in known:
         close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(
             name, known, n=1
@@ -93,6 +106,8 @@ def model_spec(text: str) -> ModelSpec:
 def _value(text: str, keyword: ast.keyword) -> Any:
     if keyword.arg == "tokenizer" and isinstance(keyword.value, ast.Call):
         return _tokenizer(text, keyword.value)
+    if keyword.arg == "model" and isinstance(keyword.value, (ast.Call, ast.Name)):
+        return model_spec(ast.unparse(keyword.value))
     try:
         return ast.literal_eval(keyword.value)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
@@ -157,9 +172,23 @@ def build(spec: ModelSpec) -> Classifier:
             last = getattr(naive_bayes, spec.name.removeprefix(_RIVER))(**spec.parameters)
             pipeline: Classifier = feature_extraction.BagOfWords() | last
             return pipeline
+        if spec.name in PEERS:
+            from streamnb.evaluation import peers
+
+            peer: Classifier = getattr(peers, PEERS[spec.name])(**spec.parameters)
+            return peer
+        if spec.name == CHALLENGER:
+            from streamnb.challenger import Challenger
+
+            inner = spec.parameters.get("model")
+            if not isinstance(inner, ModelSpec) or inner.name not in MODELS:
+                raise InputError("model should be one of this package, as in model=MNB()")
+            challenged: Classifier = Challenger(**spec.parameters | {"model": build(inner)})
+            return challenged
         model: Classifier = getattr(models, spec.name)(**spec.parameters)
     except (TypeError, ValueError) as error:
-        reason = str(error).replace(f"{spec.name.removeprefix(_RIVER)}.__init__() ", "")
+        written = spec.name.removeprefix(_RIVER).removeprefix(_PEER)
+        reason = str(error).replace(f"{written}.__init__() ", "")
         raise InputError(f"--model {spec.text}: {reason}") from error
     return model
 

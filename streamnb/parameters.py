@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.text.tokenizer import Tokenizer
+
+# Parameters that came after the first model files were written, with what models did before.
+_LATER = {
+    "half_life": None,
+    "window": None,
+    "max_parents": None,
+    "min_df": 1,
+    "correction": "additive",
+}
+
+
+def parameters_in_use(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without those that came later and are not used: files stay as they were."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if name not in _LATER or value != _LATER[name]
+    }
 
 
 def check_number(name: str, value: Any) -> float:
@@ -22,11 +41,11 @@ def check_number(name: str, value: Any) -> float:
         If it is none.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise InputError(f"{name} must be a number, not {value!r}")
+        raise InputError(f"{name} must be a number, not {shown(value)}")
     try:
         return float(value)
     except OverflowError:
-        raise InputError(f"{name} is too large: {value!r}") from None
+        raise InputError(f"{name} is too large: {shown(value)}") from None
 
 
 def check_bound(name: str, value: Any, least: int) -> int:
@@ -38,8 +57,46 @@ def check_bound(name: str, value: Any, least: int) -> int:
         If it is none, or below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be a whole number from {least} on, not {value!r}")
+        raise InputError(f"{name} must be a whole number from {least} on, not {shown(value)}")
     return min(int(value), 2**53)
+
+
+def check_most(name: str, value: Any, least: int) -> int | None:
+    """Return the most there may be of something; None is any number.
+
+    Raises
+    ------
+    InputError
+        If it is neither None nor a whole number from `least` on.
+    """
+    if value is None:
+        return None
+    try:
+        return check_bound(name, value, least)
+    except InputError as error:
+        raise InputError(f"{name} must be None or{str(error).partition(' must be')[2]}") from None
+
+
+def check_jobs(name: str, value: Any) -> int:
+    """Return a number of threads: None is 1, and -1 one for each processor that may be used.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if value is None:
+        return 1
+    if isinstance(value, int) and value == -1:
+        allowed = getattr(os, "sched_getaffinity", None)  # not on every system
+        return len(allowed(0)) if allowed else os.cpu_count() or 1
+    try:
+        return min(check_bound(name, value, 1), 1024)
+    except InputError:
+        raise InputError(
+            f"{name} must be None, -1 for all processors, or a number of threads from 1 on, "
+            f"not {shown(value)}"
+        ) from None
 
 
 def check_above_zero(name: str, value: Any) -> float:
@@ -52,7 +109,7 @@ def check_above_zero(name: str, value: Any) -> float:
     """
     number = check_number(name, value)
     if not (number > 0 and math.isfinite(number)):
-        raise InputError(f"{name} must be a number above 0, not {value!r}")
+        raise InputError(f"{name} must be a number above 0, not {shown(value)}")
     return number
 
 
@@ -66,7 +123,7 @@ def check_from_zero(name: str, value: Any) -> float:
     """
     number = check_number(name, value)
     if not (number >= 0 and math.isfinite(number)):
-        raise InputError(f"{name} must be a number from 0 on, not {value!r}")
+        raise InputError(f"{name} must be a number from 0 on, not {shown(value)}")
     return number
 
 
@@ -80,7 +137,7 @@ def check_weight_of_words(name: str, value: Any) -> float:
     """
     weight = check_number(name, value)
     if not 0 <= weight <= 2**52:
-        raise InputError(f"{name} must be a number from 0 to 2**52, not {value!r}")
+        raise InputError(f"{name} must be a number from 0 to 2**52, not {shown(value)}")
     return weight
 
 
@@ -93,7 +150,7 @@ def check_flag(name: str, value: Any) -> bool:
         If it is none.
     """
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} must be True or False, not {value!r}")
+        raise InputError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
@@ -106,7 +163,11 @@ def check_choice(name: str, value: Any) -> str:
         If it is no str.
     """
     if not isinstance(value, str):
-        raise InputError(f"{name} must be None or a name, not {value!r}")
+        raise InputError(f"{name} must be None or a name, not {shown(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name} has a lone surrogate, which is no text: {value!r}") from None
     return value
 
 
@@ -134,7 +195,7 @@ def check_tokenizer(
         return Tokenizer().native(), tokenizer
     raise InputError(
         f"tokenizer must be None, a Tokenizer or a function from a str to its tokens, "
-        f"not {tokenizer!r}"
+        f"not {shown(tokenizer)}"
     )
 
 

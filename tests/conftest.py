@@ -22,14 +22,23 @@ import pytest
 pytest.register_assert_rewrite("support")
 
 from support import profiles  # noqa: E402
-from support.broker_fixtures import broker, own_broker  # noqa: E402, F401  fixtures
+from support.broker_fixtures import broker, client, own_broker  # noqa: E402, F401  fixtures
 
 profiles.register()
 collect_ignore_glob = ["support/*", "references/*", "fixtures/*"]
 
 
+# The fixtures of tests that wait for others most of their time: a broker, a browser.
+WAITING = {"broker", "own_broker", "browser"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of hypothesis as parts of the matrix."""
+    """Mark the tests of hypothesis as parts of the matrix; put first what waits most of its time.
+
+    Workers begin with a share of the tests each, and take from one another's at the end. So one
+    worker has all that waits, while the others have the processors, and at the end nobody waits.
+    """
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.matrix)
+    items.sort(key=lambda item: WAITING.isdisjoint(getattr(item, "fixturenames", ())))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 # Each room may import those before it; every room may import the free ones.
 ROOMS = ("text", "counts", "statistics", "scoring", "explain", "bindings")
-FREE = ("error",)
+FREE = ("error", "watch", "threads")
 MAX_LINES = 400
 MAX_FILES = 20
 

@@ -27,7 +27,7 @@ from streamnb.datasets import Message, demo_stream
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_loop
 from streamnb_consumers.daemon.settings import PREFIX, Settings
-from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.filter import state
 
 __all__ = ["Lines", "main", "write_lines"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -21,25 +20,12 @@ __all__ = [
     "Record",
     "Role",
     "TrainingEvent",
-    "canonical",
     "is_finite",
 ]
 
 Features = str | dict[str, float]
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 Role = Literal["message", "feedback", "training", "window"]
-
-
-def canonical(value: Any) -> bytes:
-    r"""Return JSON that is the same for equal values: keys sorted, no spaces, ASCII.
-
-    Examples
-    --------
-    >>> canonical({"b": 1.5, "a": "é"})
-    b'{"a":"\\u00e9","b":1.5}'
-    """
-    return _ENCODER.encode(value).encode()
 
 
 def is_finite(value: object) -> bool:
@@ -98,11 +84,24 @@ class Record:
 
 
 class Message(NamedTuple):
-    """A record that was read: `features` are what a model takes, a text or counted words."""
+    """A record that was read.
+
+    Attributes
+    ----------
+    id
+        What the message is called.
+    features
+        What a model takes: a text, or counted words.
+    label
+        Its label, where the record has one.
+    senders
+        Who sent it, in lower case: addresses of a mail, the number or name of an SMS.
+    """
 
     id: str
     features: Features
     label: str | None = None
+    senders: tuple[str, ...] = ()
 
 
 class Feedback(NamedTuple):
@@ -121,7 +120,7 @@ class Decision:
     id
         Of the message.
     label
-        The decision; None before anything was learned.
+        The decision; None before anything was learned; `unsure` between two cuts.
     probabilities
         Of each label.
     score
@@ -134,6 +133,8 @@ class Decision:
     words
         Where asked for: the words that spoke loudest, with what each added to the log odds of
         the decision against the next likely label.
+    listed
+        `allow` or `deny` where a list of senders decided, and not the model.
     """
 
     id: str
@@ -144,6 +145,7 @@ class Decision:
     partition: Partition
     offset: int
     words: tuple[tuple[str, float], ...] | None = None
+    listed: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as it is written."""
@@ -156,6 +158,8 @@ class Decision:
         }
         if self.words is not None:
             plain["words"] = [{"word": word, "towards": towards} for word, towards in self.words]
+        if self.listed is not None:
+            plain["listed"] = self.listed
         return plain
 
 
@@ -191,15 +195,27 @@ class TrainingEvent:
 
     def to_json(self) -> dict[str, Any]:
         """Return the training event as it is written to a log of training events."""
-        return dataclasses.asdict(self)
+        return {
+            "id": self.id,
+            "features": self.features,
+            "learn": self.learn,
+            "unlearn": self.unlearn,
+            "score": self.score,
+            "decided": self.decided,
+            "delay": self.delay,
+        }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A record that could not be used, as it came, and why."""
+    """A record that could not be used, as it came, and why.
+
+    `refused` is a label that came beyond its source's rate: there is nothing wrong with the record.
+    """
 
     record: Record
     error: str
+    refused: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the dead letter as one line holds it; bytes are base64."""
@@ -234,12 +250,13 @@ class Change(NamedTuple):
 
 @dataclasses.dataclass(slots=True)
 class Outputs:
-    """What handling records gave, in order."""
+    """What handling records gave, in order; `settings` says what wrote the training events."""
 
     decisions: list[Decision] = dataclasses.field(default_factory=list)
     training: list[TrainingEvent] = dataclasses.field(default_factory=list)
     dead_letters: list[DeadLetter] = dataclasses.field(default_factory=list)
     changes: list[Change] = dataclasses.field(default_factory=list)
+    settings: bytes = dataclasses.field(default=b"", compare=False)
 
     def add(self, other: Outputs) -> None:
         """Append another's outputs."""

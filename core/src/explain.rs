@@ -10,6 +10,7 @@ use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
 use crate::scoring::scratch::Scratch;
 use crate::scoring::terms::ClassTerms;
 use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::watch::Watch;
 
 /// The joint log-likelihoods taken apart: they are `baseline` plus the sum of all contributions.
 pub struct Explanation {
@@ -40,11 +41,11 @@ impl Explanation {
 
 impl Scoring {
     /// Explains the score of the bag of the scratch, its words each there once, whose terms are
-    /// prepared.
+    /// prepared by this scoring.
     pub fn explain(&self, store: &Store, scratch: &mut Scratch) -> Explanation {
         let Scratch { bag, terms, families, .. } = scratch;
         self.weigh_bag(store, bag);
-        let parameters = &self.parameters;
+        let (parameters, watch) = (&self.parameters, Watch::default());
         let mut explanation = match self.family {
             Family::Independent => {
                 let mut explanation = self.explain_independent(store, terms, bag);
@@ -67,21 +68,24 @@ impl Scoring {
             Family::Hidden => {
                 let hidden = &mut families.hidden;
                 explain_parts(store, bag, |bag, scores, parts| {
-                    parameters.hidden_scores(store, terms, bag, hidden, scores, Some(parts));
+                    let parts = Some(parts);
+                    parameters.hidden_scores(store, terms, bag, hidden, &watch, scores, parts);
                 })
             }
             Family::Ratios => {
                 let hidden = &mut families.hidden;
                 explain_parts(store, bag, |bag, scores, parts| {
-                    parameters.ratio_scores(store, terms, bag, hidden, scores, Some(parts));
+                    let parts = Some(parts);
+                    parameters.ratio_scores(store, terms, bag, hidden, &watch, scores, parts);
                 })
             }
             Family::Packaged => {
                 let (packaged, threshold) = (&mut families.packaged, [store.packages().threshold]);
                 explain_parts(store, bag, |bag, scores, parts| {
                     let parts = Some(parts);
-                    parameters
-                        .packaged_scores(store, terms, bag, packaged, &threshold, scores, parts);
+                    parameters.packaged_scores(
+                        store, terms, bag, packaged, &watch, &threshold, scores, parts,
+                    );
                 })
             }
             Family::OneDependence if Parameters::has_estimators(store, bag) => {
@@ -93,7 +97,8 @@ impl Scoring {
             Family::OneDependence => {
                 let estimators = &mut families.one_dependence;
                 parameters.explain_sum(store, bag, |single, scores| {
-                    parameters.one_dependence_scores(store, terms, single, estimators, scores);
+                    parameters
+                        .one_dependence_scores(store, terms, single, estimators, &watch, scores);
                 })
             }
         };
@@ -116,8 +121,9 @@ impl Scoring {
     ) -> Result<Explanation, NotReady> {
         let Scratch { tokens, bag, terms, .. } = scratch;
         message.look_up(store, tokenizer, tokens, bag, true)?;
-        self.prepare(store, terms);
-        Ok(self.explain(store, scratch))
+        let scoring = self.for_counts(store);
+        scoring.prepare(store, terms);
+        Ok(scoring.explain(store, scratch))
     }
 
     /// Explains the independent score: words add up, so each is scored alone.

@@ -10,6 +10,8 @@ pub mod explain;
 pub mod scoring;
 pub mod statistics;
 pub mod text;
+pub mod threads;
+pub mod watch;
 
 #[cfg(feature = "python")]
 mod bindings;

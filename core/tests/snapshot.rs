@@ -24,6 +24,7 @@ fn restoring_gives_the_same_snapshot() {
             instance_weights: true,
             online_weights: true,
             form: Form::named("log-unit").expect("a form"),
+            ..UNBOUNDED
         },
         Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },
     ] {

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb.cli.commands import add_command
-from streamnb.cli.sources import Reading, add_source_arguments, count, plural
+from streamnb.cli.sources import Reading, add_source_arguments, count, plural, probability
+from streamnb.errors import InputError
+from streamnb.online.cutoffs import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -23,10 +25,10 @@ __all__ = ["add_parser", "decision", "run"]
 _EPILOG = """\
 Each line of the output is one decision, in the order of the messages:
   id             of the message, or the number of its line
-  label          the decision; null when the model knows no class yet
+  label          the decision; null when the model knows no class yet; unsure between two cuts
   probabilities  of each class
   score          of two classes, the log odds of the positive one (of spam, not of ham); else null
-  against        with --explain: the next likely class
+  against        with --explain: the next likely class (of unsure: that of the likeliest one)
   words          with --explain: the words that spoke loudest for the label against that class
                  (negative: for that class), with their contribution in nats
 
@@ -35,6 +37,7 @@ one message a line, can be classified with --format sms.
 
 examples:
   streamnb classify spam.model new.jsonl > decisions.jsonl
+  streamnb classify spam.model inbox.mbox --spam-cutoff 0.99 --ham-cutoff 0.2
   tail -f inbox.txt | streamnb classify spam.model - --format sms --explain 5
 """
 
@@ -54,10 +57,23 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="*",
         default=["-"],
         metavar="SOURCE",
-        help="a file, - for standard input (the default), or a named stream",
+        help="a file, - for standard input (the default), a named stream, or a topic, "
+        "kafka://HOST:PORT/TOPIC[?follow]",
     )
     parser.add_argument(
         "--explain", type=count, default=0, metavar="N", help="add the N loudest words"
+    )
+    parser.add_argument(
+        "--spam-cutoff",
+        type=probability,
+        metavar="P",
+        help="of two classes: probability of the positive one from which it is decided",
+    )
+    parser.add_argument(
+        "--ham-cutoff",
+        type=probability,
+        metavar="P",
+        help="with --spam-cutoff: probability up to which it is not; between them: unsure",
     )
     add_source_arguments(parser)
 
@@ -67,10 +83,11 @@ def run(args: argparse.Namespace) -> int:
     import streamnb
 
     model = streamnb.load(args.model)
+    cutoffs = _cutoffs(args, model)
     reading = Reading(args, args.sources or ["-"], labelled=False)
     for message in reading.messages():
         # Flushed a line: whoever reads the decisions of a live stream waits for them.
-        print(json.dumps(decision(model, message, args.explain)), flush=True)
+        print(json.dumps(decision(model, message, args.explain, cutoffs)), flush=True)
     if status := reading.status():
         return status
     skipped = reading.skipped()
@@ -81,7 +98,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
+def _cutoffs(args: argparse.Namespace, model: Any) -> Cutoffs | None:
+    if args.spam_cutoff is None:
+        if args.ham_cutoff is not None:
+            raise InputError("--ham-cutoff needs --spam-cutoff")
+        return None
+    if len(model.classes_) > 2:
+        raise InputError(
+            f"--spam-cutoff is for models of two classes; this one has {len(model.classes_)}"
+        )
+    return Cutoffs(args.ham_cutoff or 0.0, args.spam_cutoff)
+
+
+def decision(
+    model: Any, message: Message, n_words: int = 0, cutoffs: Cutoffs | None = None
+) -> dict[str, Any]:
     """Return a model's decision on a message, as plain values that JSON can hold.
 
     Parameters
@@ -92,6 +123,8 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
         The message; its label does not matter.
     n_words
         How many of the loudest words to add; at least 0.
+    cutoffs
+        For two classes: cuts on the probability of the positive one.
     """
     from streamnb.evaluation import log_odds
 
@@ -101,6 +134,8 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
     if len(probabilities) == 2:
         positive = model.positive if model.positive is not None else model.classes_[-1]
         score = _finite(log_odds(model.joint_log_likelihood_one(message.text), positive))
+        if cutoffs is not None:
+            label = _answer(probabilities, positive, cutoffs)
     decided: dict[str, Any] = {
         "id": message.id,
         "label": _plain(label),
@@ -108,11 +143,21 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
         "score": score,
     }
     if n_words:
+        if label == UNSURE and label not in probabilities:
+            label = max(probabilities, key=probabilities.__getitem__)
         rivals = [known for known in probabilities if known != label]
         rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
         decided["words"] = _loudest(model, message.text, label, rival, n_words)
     return decided
+
+
+def _answer(probabilities: dict[Hashable, float], positive: Hashable, cutoffs: Cutoffs) -> Hashable:
+    answer = cutoffs.answer(probabilities[positive])
+    if answer == "unsure":
+        return UNSURE
+    (negative,) = (each for each in probabilities if each != positive)
+    return positive if answer == "positive" else negative
 
 
 def _plain(label: Hashable) -> str | int | float | bool | None:

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 from streamnb import model_specs
 from streamnb.cli.commands import add_command
 from streamnb.cli.sources import Reading, add_source_arguments, count, non_negative
+from streamnb.datasets.topic import is_topic
+from streamnb.errors import InputError
+from streamnb.online.cutoffs import Cutoffs
+from streamnb.online.drift import DETECTORS, NO_DETECTOR
 
 if TYPE_CHECKING:
     from streamnb.cli.commands import Subparsers
@@ -18,13 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-DEMO_MODELS = ("MNB", "CNB", "HMNB", "river:MultinomialNB")
+DEMO_MODELS = ("OnlineNB", "MNB", "HMNB", "river:MultinomialNB")
+DEMO_PEER = "peer:VowpalWabbit"  # where it is installed
 DEMO_PLOT = "streamnb-demo.png"
 
 _EPILOG = """\
 examples:
   streamnb evaluate --demo
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
+  streamnb evaluate corpus --model OnlineNB --unsure 0.2,0.99   # a folder with ham/ and spam/
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
   zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
 """
@@ -44,14 +50,14 @@ def add_parser(subparsers: Subparsers) -> None:
         "sources",
         nargs="*",
         metavar="SOURCE",
-        help="a file, - for standard input, or a named stream (--list-streams); "
-        "several are read one after another",
+        help="a file, - for standard input, a named stream (--list-streams), or a topic, "
+        "kafka://HOST:PORT/TOPIC; several are read one after another",
     )
     parser.add_argument(
         "--demo",
         action="store_true",
-        help=f"run {', '.join(DEMO_MODELS)} on the real SMS collection where it is, else on a "
-        "synthetic stream, and draw the learning curves",
+        help=f"run {', '.join(DEMO_MODELS)}, and {DEMO_PEER} where it is installed, on the real "
+        "SMS collection where it is, else on a synthetic stream, and draw the learning curves",
     )
     parser.add_argument(
         "-m",
@@ -75,11 +81,25 @@ def add_parser(subparsers: Subparsers) -> None:
         help="label of the positive class (default: of two labels the larger in sorted order)",
     )
     parser.add_argument(
+        "--unsure",
+        type=_cutoffs,
+        metavar="LOW,HIGH",
+        help="of two labels: count besides what is answered with two cuts on the probability of "
+        "the positive one: from HIGH on positive, up to LOW negative, between them unsure",
+    )
+    parser.add_argument(
         "--label-delay",
         type=non_negative,
         default=0,
         metavar="N",
         help="further messages predicted before a message's label arrives (default: 0)",
+    )
+    parser.add_argument(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        help="read all messages first and put them in an order that follows from the seed: for "
+        "collections that have no order of their own",
     )
     parser.add_argument(
         "--max-scores",
@@ -89,9 +109,28 @@ def add_parser(subparsers: Subparsers) -> None:
         help="scores kept for an exact AUC, 8 bytes each; beyond it a fine histogram takes over "
         "(default: 1,000,000)",
     )
+    parser.add_argument(
+        "--calibration-skip",
+        type=non_negative,
+        default=500,
+        metavar="N",
+        help="messages at the beginning that the expected calibration error leaves out "
+        "(default: 500)",
+    )
+    parser.add_argument(
+        "--drift",
+        choices=(*DETECTORS, NO_DETECTOR),
+        default=NO_DETECTOR,
+        help="detector of river's that watches the errors of each model; its alarms are listed, "
+        "and drawn as lines (default: none)",
+    )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE.png", help="draw the learning curves (needs matplotlib)"
+        "--plot",
+        type=Path,
+        metavar="FILE.png",
+        help="draw the learning curves, how far probabilities come true, and of two classes what "
+        "thresholds lose, let through and cost (needs matplotlib)",
     )
     add_source_arguments(parser)
     parser.set_defaults(parser=parser)
@@ -105,10 +144,12 @@ def run(args: argparse.Namespace) -> int:
         _check_plot(args.plot)
     sources = _demo_sources(args) if args.demo else args.sources
     names = args.models or [
-        model_specs.model_spec(name) for name in (DEMO_MODELS if args.demo else ("MNB",))
+        model_specs.model_spec(name) for name in (_demo_models() if args.demo else ("MNB",))
     ]
     models = model_specs.build_all(names)
-    reading = Reading(args, sources)
+    reading = Reading(args, sources, shuffle=args.shuffle)
+    reading.check()  # before seconds of imports
+    _check_positive(args, sources)
     from streamnb.evaluation import prequential
 
     results = prequential(
@@ -118,6 +159,9 @@ def run(args: argparse.Namespace) -> int:
         positive=args.positive,
         label_delay=args.label_delay,
         max_scores=args.max_scores,
+        calibration_skip=args.calibration_skip,
+        cutoffs=args.unsure,
+        drift=None if args.drift == NO_DETECTOR else args.drift,
     )
     if status := reading.status():
         return status
@@ -129,12 +173,31 @@ def run(args: argparse.Namespace) -> int:
     else:
         from streamnb.cli.table import report
 
-        print(report(name, results, reading.skipped()))
+        print(report(name, results, reading.skipped(), args.drift))
     if plotted is not None:
         print(f"learning curves: {plotted}", file=sys.stderr if args.json else sys.stdout)
     elif why_not:
         print(why_not, file=sys.stderr)
     return 0
+
+
+def _cutoffs(text: str) -> Cutoffs:
+    """Return two cuts that are written as LOW,HIGH."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+        return Cutoffs(low, high)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not LOW,HIGH: two probabilities, as in 0.2,0.99"
+        ) from error
+
+
+def _demo_models() -> tuple[str, ...]:
+    from importlib.util import find_spec
+
+    return (*DEMO_MODELS, DEMO_PEER) if find_spec("vowpalwabbit") else DEMO_MODELS
 
 
 def _demo_sources(args: argparse.Namespace) -> list[str]:
@@ -152,12 +215,38 @@ def _shown(source: str) -> str:
 
 def _check_plot(path: Path) -> None:
     """Find out before the run, not after it, that the picture cannot be drawn."""
-    from streamnb.errors import InputError
     from streamnb.evaluation.plots import require_matplotlib
 
     require_matplotlib()
     if not path.parent.is_dir() or path.is_dir():
         raise InputError(f"--plot {path}: not a file in a folder that exists")
+    if path.suffix.lower() != ".png":
+        raise InputError(f"--plot {path}: the picture is a PNG; name it {path.stem or 'curve'}.png")
+
+
+def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
+    """Find out before the run that no message has the label, where sources can be read twice."""
+    if args.positive is None or not all(_can_be_read_again(source) for source in sources):
+        return
+    met = set()
+    for message in Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
+        met.add(message.label)
+        if message.label == args.positive:
+            return
+    if met:  # of a stream without messages the run tells
+        known = ", ".join(sorted(met))
+        raise InputError(
+            f"--positive {args.positive}: no message has the label (there are: {known})"
+        )
+
+
+def _can_be_read_again(source: str) -> bool:
+    """Tell a file or a named stream from standard input and pipes."""
+    return (
+        source != "-"
+        and not is_topic(source)
+        and (Path(source).is_file() or not Path(source).exists())
+    )
 
 
 def _draw(
@@ -190,7 +279,7 @@ def _warn_about_positive(positive: str | None, results: dict[str, Result]) -> No
 def _as_json(
     name: str, reading: Reading, results: dict[str, Result], plotted: Path | None
 ) -> dict[str, Any]:
-    shared = ("n_messages", "labels", "positive", "window")
+    shared = ("n_messages", "labels", "positive", "window", "calibration_skip")
     models = []
     for result in results.values():
         values = result.to_dict()

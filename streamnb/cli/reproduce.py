@@ -130,8 +130,12 @@ def _figure(figure: Figure, args: argparse.Namespace) -> str:
     from streamnb.reproduce.figures import draw
     from streamnb.reproduce.papers.robustness import text_of
 
-    if args.plot is not None:
-        require_matplotlib()  # before minutes of work
+    if args.plot is not None:  # all of it before minutes of work
+        require_matplotlib()
+        if not args.plot.parent.is_dir() or args.plot.is_dir():
+            raise InputError(f"--plot {args.plot}: not a file in a folder that exists")
+        if args.plot.suffix.lower() != ".svg":
+            raise InputError(f"--plot {args.plot}: the figure is an SVG; name it so")
     folds = 10 if args.folds is None else args.folds
     if folds < 2:
         raise InputError(f"folds is {folds}; it should be at least 2")

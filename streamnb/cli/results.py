@@ -18,7 +18,7 @@ _DESCRIPTION = """\
 Run every model of texts with its defaults, and some with other parameters, prequentially on the
 streams sms, spamassassin, enron and 20news (in shuffled order, once for each seed), and write
 accuracy, (1 - AUC) and time as one table. The collections are read from the data folder
-(STREAMNB_DATA).
+(STREAMNB_DATA), or from where `streamnb fetch` keeps them.
 
 Each finished run is kept in the results file. The same command goes on where it was stopped, and
 takes from the file what the same code has measured before on the same data.
@@ -53,6 +53,13 @@ def add_parser(subparsers: Subparsers) -> None:
         help="only the first N messages, for one model or all, of one stream or each; the table "
         "says so (repeatable)",
     )
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="OnlineNB and MNB beside filters of others (river, Vowpal Wabbit, bogofilter, online "
+        "logistic regression) instead, with calibration; of the options above it takes --streams "
+        "and one --limit N",
+    )
     add_run_arguments(parser, "streams.jsonl", "; more than one disturb each other's times")
     parser.add_argument(
         "--any-code",
@@ -77,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
     from streamnb.errors import InputError
     from streamnb.reproduce import RunsFile, default_runs_path, results
 
+    if args.peers:
+        return _run_peers(args)
     names = _models(args.models) or list(results.model_names())
     chosen = [name.strip() for name in (args.streams or "").split(",") if name.strip()]
     limits = _limits(args.limit)
@@ -93,6 +102,31 @@ def run(args: argparse.Namespace) -> int:
         )
         raise
     text = results.page(runs, figures)
+    if args.output is None:
+        sys.stdout.write(text)
+    else:
+        results.write_page(args.output, text)
+    return 0
+
+
+def _run_peers(args: argparse.Namespace) -> int:
+    from streamnb.errors import InputError
+    from streamnb.reproduce import RunsFile, default_runs_path, peers, results
+
+    chosen = [name.strip() for name in (args.streams or "").split(",") if name.strip()]
+    limits = _limits(args.limit)
+    unknown = [name for name in chosen if name not in peers.STREAMS]
+    if args.models or unknown or not limits.keys() <= {("", "")}:
+        raise InputError(
+            f"--peers takes no --models, --streams of {', '.join(peers.STREAMS)}, and one --limit N"
+        )
+    without = peers.absent()
+    for why in without.values():
+        print(f"streamnb: {why}", file=sys.stderr)
+    runs = peers.make_runs(chosen or list(peers.STREAMS), without, limits.get(("", "")))
+    stored = RunsFile(args.results or default_runs_path("peers"))
+    figures = results.run_streams(runs, stored, args.jobs, args.fresh, any_code=args.any_code)
+    text = peers.page(runs, figures, without)
     if args.output is None:
         sys.stdout.write(text)
     else:

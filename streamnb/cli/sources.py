@@ -10,6 +10,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamnb.datasets.names import DESCRIPTIONS
+from streamnb.datasets.topic import TopicAddress, is_topic
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,9 +19,18 @@ if TYPE_CHECKING:
 
     from streamnb.datasets import BadLine, Message, Stream
 
-__all__ = ["ListStreams", "Reading", "add_source_arguments", "count", "non_negative", "plural"]
+__all__ = [
+    "ListStreams",
+    "Reading",
+    "add_source_arguments",
+    "count",
+    "non_negative",
+    "plural",
+    "probability",
+]
 
 _MOST_LISTED = 1000
+_OF_FILES = ("jsonl", "csv", "tsv", "sms", "mail", "mbox")  # formats that no folder has
 
 
 def count(text: str) -> int:
@@ -38,6 +49,15 @@ def non_negative(text: str) -> int:
     return value
 
 
+def probability(text: str) -> float:
+    """Parse a number from 0 to 1, for argparse."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError
+    return value
+
+
+probability.__name__ = "probability (0 to 1)"
 count.__name__ = "number (1 or more)"
 non_negative.__name__ = "number (0 or more)"
 
@@ -53,8 +73,18 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format",
         metavar="NAME",
-        help="format of the files: jsonl, csv or tsv (with a header), or sms (label, tab, text); "
-        "by default the file's extension tells, and standard input is jsonl",
+        help="format of the files: jsonl, csv or tsv (with a header), sms (label, tab, text), "
+        "mail, mbox, maildir, or eml (a folder of mails, whose sub-folders are labels); by "
+        "default the file's extension or beginning tells, and standard input is jsonl",
+    )
+    group.add_argument(
+        "--label", metavar="NAME", help="the label of messages that have none, as in an mbox"
+    )
+    group.add_argument(
+        "--mails",
+        action="store_true",
+        help="the texts of lines or of a stream are mails, headers and all: read them as those of "
+        "mbox and of the other formats of mail are",
     )
     group.add_argument("--text-field", default="text", metavar="NAME", help="default: text")
     group.add_argument("--label-field", default="label", metavar="NAME", help="default: label")
@@ -92,9 +122,7 @@ class ListStreams(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         """Print the names, each with its description."""
-        from streamnb.datasets import stream_names
-
-        for name, what in stream_names().items():
+        for name, what in DESCRIPTIONS.items():
             print(textwrap.fill(f"{name:<14} {what}", 80, subsequent_indent=15 * " "))
         parser.exit()
 
@@ -108,14 +136,21 @@ class Reading:
     args
         The parsed options of `add_source_arguments`.
     sources
-        Files, `-` for standard input, or named streams; read one after another as one stream.
+        Files, `-` for standard input, named streams, or topics of Kafka; read one after another
+        as one stream.
     labelled
         Whether a message needs a label.
+    shuffle
+        Seed of the order in which the messages come; None for that of the sources.
+    quiet
+        Whether bad lines and progress are left to another pass.
     """
 
     args: argparse.Namespace
     sources: list[str]
     labelled: bool = True
+    shuffle: int | None = None
+    quiet: bool = False
     n_messages: int = 0
     n_bad: int = 0
     n_unlabelled: int = 0
@@ -126,11 +161,14 @@ class Reading:
         if self.sources.count("-") > 1:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
+            if is_topic(source):
+                TopicAddress.parse(source)
+                continue
             if source == "-" or Path(source).is_file():
                 continue
-            from streamnb.datasets import stream_names  # Here, as a file needs no stream.
-
-            known = list(stream_names())
+            if Path(source).is_dir() and self.args.format not in _OF_FILES:
+                continue
+            known = list(DESCRIPTIONS)
             if source in known:
                 continue
             if Path(source).is_dir():
@@ -146,9 +184,14 @@ class Reading:
 
         self.check()
         every = itertools.chain.from_iterable(self._one(source) for source in self.sources)
-        hidden = self.args.no_progress or not sys.stderr.isatty()
+        good = self._good(every)
+        if self.shuffle is not None:
+            from streamnb.datasets import shuffled
+
+            good = iter(shuffled(good, self.shuffle))
+        hidden = self.quiet or self.args.no_progress or not sys.stderr.isatty()
         with tqdm(
-            itertools.islice(self._good(every), self.args.limit),
+            itertools.islice(good, self.args.limit),
             total=self._expected(),
             unit=" messages",
             disable=hidden,
@@ -161,11 +204,17 @@ class Reading:
                 yield message
 
     def _named(self, source: str) -> Stream | None:
-        if source == "-" or (Path(source).exists() and not Path(source).is_dir()):
+        if source == "-" or is_topic(source):
             return None
-        from streamnb.datasets import stream
+        if Path(source).exists() and not Path(source).is_dir():
+            return None
+        from streamnb.datasets import stream, stream_names
 
-        return stream(source, limit=self.args.limit, seed=self.args.seed)
+        if Path(source).is_dir() and source not in stream_names():
+            return None
+        # The first messages of a shuffled stream may be any of it.
+        limit = self.args.limit if self.shuffle is None else None
+        return stream(source, limit=limit, seed=self.args.seed)
 
     def _expected(self) -> int | None:
         """Return how many messages there will be, where that is known."""
@@ -179,11 +228,11 @@ class Reading:
 
     def _one(self, source: str) -> Iterator[Message]:
         from streamnb.datasets import read_messages
+        from streamnb.datasets.files import read_as_mails
 
-        named = self._named(source)
+        args, named = self.args, self._named(source)
         if named is not None:
-            return named.messages()
-        args = self.args
+            return read_as_mails(named.messages()) if args.mails else named.messages()
         return read_messages(
             source,
             format=args.format,
@@ -193,6 +242,8 @@ class Reading:
             encoding=args.encoding,
             on_bad=args.on_bad,
             label_required=self.labelled,
+            default_label=args.label,
+            mails=args.mails,
             report=lambda bad: self._report(source, bad),
         )
 
@@ -204,6 +255,8 @@ class Reading:
                 yield message
 
     def _report(self, source: str, bad: BadLine) -> None:
+        if self.quiet:
+            return
         from tqdm import tqdm
 
         name = "standard input" if source == "-" else source

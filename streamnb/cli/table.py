@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamnb.cli.sources import plural
+from streamnb.online.drift import NO_DETECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["aligned", "bytes_in_words", "report"]
 
 _MOST_CLASSES = 6
+_MOST_ALARMS = 10
 _Column = tuple[str, "Callable[[Scores], str | None]"]
 
 
@@ -21,15 +23,19 @@ def _number(value: float | None, decimals: int, factor: float = 1.0) -> str | No
     return None if value is None else f"{factor * value:.{decimals}f}"
 
 
-_COLUMNS: tuple[_Column, ...] = (
+_DECISIONS: tuple[_Column, ...] = (
     ("acc %", lambda scores: _number(scores.accuracy, 2, 100)),
     ("kappa", lambda scores: _number(scores.kappa, 3)),
     ("macro-F1", lambda scores: _number(scores.macro_f1, 3)),
-    ("AUC", lambda scores: _number(scores.roc_auc, 4)),
-    ("1-AUC%", lambda scores: _number(scores.one_minus_auc_percent, 2)),
     ("hm %", lambda scores: _number(scores.hm_percent, 2)),
     ("sm %", lambda scores: _number(scores.sm_percent, 2)),
     ("lam %", lambda scores: _number(scores.lam_percent, 2)),
+)
+_PROBABILITIES: tuple[_Column, ...] = (
+    ("1-AUC%, all", lambda scores: _number(scores.one_minus_auc_percent, 3)),
+    ("1-AUC%, both known", lambda scores: _number(scores.one_minus_auc_percent_both_known, 3)),
+    ("log loss", lambda scores: _number(scores.log_loss, 4)),
+    ("ECE", lambda scores: _number(scores.calibration_error, 4)),
 )
 
 
@@ -76,7 +82,9 @@ def bytes_in_words(size: int | None) -> str:
     return f"{value:.1f} {units[0]}"
 
 
-def report(source: str, results: dict[str, Result], skipped: str = "") -> str:
+def report(
+    source: str, results: dict[str, Result], skipped: str = "", detector: str = NO_DETECTOR
+) -> str:
     """Return the results of an evaluation as text.
 
     Parameters
@@ -87,16 +95,21 @@ def report(source: str, results: dict[str, Result], skipped: str = "") -> str:
         The result of each model on it.
     skipped
         What was left out, in words; empty where nothing was.
+    detector
+        What watched the errors for drift.
     """
     listed = list(results.values())
     first = listed[0]
     lines = [f"{source}: {plural(first.n_messages, 'message')}, {_classes(first)}"]
     if skipped:
         lines.append(skipped)
-    lines += ["", "All messages", _quality([(r.name, r.cumulative) for r in listed])]
+    lines += _section("All messages", [(r.name, r.cumulative) for r in listed])
     if first.n_messages > first.window:
-        lines += ["", f"Last {plural(first.window, 'message')}"]
-        lines.append(_quality([(r.name, r.windowed) for r in listed]))
+        heading = f"Last {plural(first.window, 'message')}"
+        lines += _section(heading, [(r.name, r.windowed) for r in listed])
+    lines += _unsure(listed)
+    if detector != NO_DETECTOR:
+        lines += ["", f"Alarms of drift ({detector})", _alarms(listed)]
     lines += ["", "Cost", _cost(listed), ""]
     lines.append("Each message was predicted first and learned afterwards.")
     if most := max(result.n_unanswered for result in listed):
@@ -106,8 +119,13 @@ def report(source: str, results: dict[str, Result], skipped: str = "") -> str:
     if first.positive is not None:
         lines.append(
             f"hm %: misclassified of the messages that are not {first.positive!s}; sm %: of those "
-            "that are;\nlam %: their logistic mean; 1-AUC%: area above the ROC curve. Lower is "
-            "better."
+            "that are;\nlam %: their logistic mean; 1-AUC%: area above the ROC curve, over all "
+            "messages,\nand from the first after both classes were known. Lower is better."
+        )
+    if any(result.cumulative.log_loss is not None for result in listed):
+        lines.append(
+            "log loss: mean of -ln P(true label), in nats; ECE: expected calibration error,\nafter "
+            f"the first {plural(first.calibration_skip, 'message')}. Lower is better."
         )
     if bound := max(result.auc_error_bound for result in listed):
         lines.append(f"AUC from a histogram of the scores: off by {bound:.1e} at the most.")
@@ -121,14 +139,45 @@ def _classes(result: Result) -> str:
     return f"{len(counts)} class{'' if len(counts) == 1 else 'es'} ({named}{more})"
 
 
-def _quality(rows: list[tuple[str, Scores]]) -> str:
-    cells = [[value(scores) for _, value in _COLUMNS] for _, scores in rows]
-    used = [place for place in range(len(_COLUMNS)) if any(row[place] for row in cells)]
+def _section(heading: str, rows: list[tuple[str, Scores]]) -> list[str]:
+    """Return the decisions of models as a table, and their scores and probabilities as another."""
+    lines = ["", heading, _quality(_DECISIONS, rows) or "no decision yet"]
+    if ranking := _quality(_PROBABILITIES, rows):
+        lines += ["", f"{heading}: ranking and probabilities", ranking]
+    return lines
+
+
+def _quality(columns: tuple[_Column, ...], rows: list[tuple[str, Scores]]) -> str:
+    cells = [[value(scores) for _, value in columns] for _, scores in rows]
+    used = [place for place in range(len(columns)) if any(row[place] for row in cells)]
     if not used:
-        return "no decision yet"
-    table = [["model", *(_COLUMNS[place][0] for place in used)]]
+        return ""
+    table = [["model", *(columns[place][0] for place in used)]]
     for (name, _), row in zip(rows, cells, strict=True):
         table.append([name, *(row[place] or "-" for place in used)])
+    return aligned(table)
+
+
+def _unsure(results: list[Result]) -> list[str]:
+    """Return the answers by two cuts as a table, where there were cuts."""
+    found = [(each.name, each.answers) for each in results if each.answers is not None]
+    if not found:
+        return []
+    cuts = found[0][1].cutoffs
+    rows = [["model", "unsure %", "acc % of the others", "hm %", "sm %"]]
+    for name, answers in found:
+        shares = (answers.unsure, answers.accuracy, answers.hm, answers.sm)
+        rows.append([name, *(_number(share, 2, 100) or "-" for share in shares)])
+    return ["", f"With unsure, between {cuts.ham:g} and {cuts.spam:g}", aligned(rows)]
+
+
+def _alarms(results: list[Result]) -> str:
+    """Return how many alarms there were, and after which messages the last of them."""
+    table = [["model", "alarms", "after messages"]]
+    for result in results:
+        shown = ", ".join(f"{place:,}" for place in result.alarms[-_MOST_ALARMS:])
+        more = "..., " if result.n_alarms > _MOST_ALARMS else ""
+        table.append([result.name, f"{result.n_alarms:,}", more + shown or "-"])
     return aligned(table)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.parameters import check_bound
-from streamnb.text import inputs
+from streamnb.text import frames, inputs
 
 Words = dict[str, float]
 Range = tuple[float, float]
@@ -187,6 +187,7 @@ def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], An
         raise InputError(
             f"messages must be a list of mappings or a pandas DataFrame, not {type(X).__name__}"
         )
+    X = frames.rows(X)
     messages = list(inputs.each(X, vocabulary))
     index = X.index if hasattr(X, "columns") or hasattr(X, "to_frame") else None
     return messages, index

@@ -39,7 +39,7 @@ class AttributeStore:
         # The scoring with half the smoothing, for attributes that count each message twice.
         self.halved: _core.Scoring | None = None
         # The rank of each class among the labels, and the classes learned in that order.
-        self.ranks: list[int] = []
+        self.ranks: dict[int, int] = {}
         self.order: list[int] = []
 
     # --- learning -----------------------------------------------------------------------------
@@ -48,11 +48,22 @@ class AttributeStore:
         """Learn one row."""
         self.counted.learn(row, class_id, weight)
 
+    def learn_known(self, row: Row, handle: int, weight: Any) -> bool:
+        """Return False: rows are read before they are learned, by one thread at a time."""
+        return False
+
     def learn_many(
         self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int
     ) -> None:
         """Learn some rows of a batch."""
         self.counted.learn_many(batch, class_ids, weight, start, stop)
+
+    def expect_times(self, times: list[float]) -> None:
+        """Do nothing: columns have no half-life."""
+
+    def have_documents(self, class_ids: list[int]) -> list[bool]:
+        """Return of each of some classes whether it has rows."""
+        return [self.counted.learned.get(class_id, 0.0) > 0 for class_id in class_ids]
 
     def unlearn(self, row: Row, class_id: int, weight: Any) -> bool:
         """Unlearn one row; return whether its class has any left."""
@@ -66,11 +77,15 @@ class AttributeStore:
         """Unlearn what another store has learned; of its examples, those that are still here."""
         self.counted.subtract(other.counted, class_ids)
 
-    def set_ranks(self, ranks: list[int]) -> None:
-        """Say in which order the labels of the classes stand."""
+    def set_ranks(self, ranks: list[tuple[int, int]]) -> None:
+        """Say in which order the labels of the classes stand: new ranks of some class ids."""
         self.counted.native.set_ranks(ranks)
-        self.ranks = ranks
-        self.order = sorted(self.counted.learned, key=ranks.__getitem__)
+        self.ranks = self.ranks | dict(ranks)
+        self.order = sorted(self.counted.learned, key=self.ranks.__getitem__)
+
+    def take_emptied(self) -> list[int]:
+        """Return nothing: columns have no window."""
+        return []
 
     def declare(self, values: Mapping[str, int]) -> None:
         """Say how many values attributes have."""
@@ -87,9 +102,8 @@ class AttributeStore:
             Of the categories.
         """
         # In the midst of a batch there may be classes whose labels have no order yet.
-        known = len(self.ranks)
         learned = self.counted.learned
-        order = sorted(learned, key=lambda i: (self.ranks[i] if i < known else known, i))
+        order = sorted(learned, key=lambda i: (i not in self.ranks, self.ranks.get(i, i)))
         self.in_use = weighting.weights(self.counted, order, scoring)
 
     # --- scores -------------------------------------------------------------------------------
@@ -130,18 +144,25 @@ class AttributeStore:
         total = sum(raised)
         return self._by_id([share / total for share in raised])
 
-    def predict_many(self, batch: Rows, scoring: _core.Scoring, labels: list[Any]) -> list[Any]:
-        """Return the label of each row."""
+    def predict_many(
+        self, batch: Rows, scoring: _core.Scoring, labels: list[Any], threads: int
+    ) -> list[Any]:
+        """Return the label of each row, on one thread: it is Python that scores rows."""
         found = [self.predict(row, scoring) for row in batch]
         return [None if class_id is None else labels[class_id] for class_id in found]
 
-    def scores_many(self, batch: Rows, scoring: _core.Scoring) -> bytes:
+    def scores_many(self, batch: Rows, scoring: _core.Scoring, threads: int) -> bytes:
         """Return the scores of each row."""
         return np.array([self.scores(row, scoring) for row in batch], dtype=float).tobytes()
 
-    def probable_scores_many(self, batch: Rows, scoring: _core.Scoring) -> bytes:
+    def probable_scores_many(self, batch: Rows, scoring: _core.Scoring, threads: int) -> bytes:
         """Return the same: their soft maximum is the probability of each class id."""
-        return self.scores_many(batch, scoring)
+        return self.scores_many(batch, scoring, threads)
+
+    def paired_scores_many(self, batch: Rows, scoring: _core.Scoring, threads: int) -> bytes:
+        """Return of each row both."""
+        found = [[self.scores(row, scoring)] * 2 for row in batch]
+        return np.array(found, dtype=float).tobytes()
 
     def explain(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], list[Any]]:
         """Return the scores taken apart."""

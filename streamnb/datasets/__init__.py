@@ -1,8 +1,9 @@
 """Readers of data sets and message files, and streams to start with.
 
-`stream` gives a stream by its name, `read_messages` the messages of your own file, `read_text`,
-`read_counts` and `read_tabular` the collections of the data folder (`STREAMNB_DATA`, else
-`../shared/data`), and `SyntheticSMS` a stream that needs no data at all.
+`stream` gives a stream by its name, `fetch` downloads a public collection first, `read_messages`
+gives the messages of your own file, `read_text`, `read_counts` and `read_tabular` the collections
+of the data folder (`STREAMNB_DATA`, else `../shared/data`), and `SyntheticSMS` is a stream that
+needs no data at all.
 """
 
 from __future__ import annotations
@@ -10,33 +11,46 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from streamnb.datasets.cache import cache_folder
 from streamnb.datasets.files import FORMATS, read_messages
 from streamnb.datasets.folder import available, collection_names, data_file, data_folder
 from streamnb.datasets.lines import BadLine
+from streamnb.datasets.mail import Mail, read_mails
 from streamnb.datasets.message import Message
+from streamnb.datasets.public import COLLECTIONS, Archive, Collection
+from streamnb.datasets.shuffling import at_share, shuffled
 from streamnb.datasets.uniform import Counts, read_counts, read_tabular, read_text
 
 if TYPE_CHECKING:
-    from streamnb.datasets.streams import Stream, demo_stream, stream, stream_names
+    from streamnb.datasets.streams import Stream, demo_stream, fetch, stream, stream_names
     from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
 
 __all__ = [
+    "COLLECTIONS",
     "FORMATS",
+    "Archive",
     "BadLine",
+    "Collection",
     "Counts",
     "DriftPoint",
+    "Mail",
     "Message",
     "Stream",
     "SyntheticSMS",
+    "at_share",
     "available",
+    "cache_folder",
     "collection_names",
     "data_file",
     "data_folder",
     "demo_stream",
+    "fetch",
     "read_counts",
+    "read_mails",
     "read_messages",
     "read_tabular",
     "read_text",
+    "shuffled",
     "stream",
     "stream_names",
 ]
@@ -48,6 +62,7 @@ _RIVER_DATASETS = {
     "Stream": "streams",
     "SyntheticSMS": "synthetic",
     "demo_stream": "streams",
+    "fetch": "streams",
     "stream": "streams",
     "stream_names": "streams",
 }

@@ -1,4 +1,4 @@
-"""Labelled messages from the user's own files: JSONL, CSV, TSV and SMS-collection files."""
+"""Labelled messages from the user's own files: JSONL, CSV, TSV, SMS-collection files, and mail."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from streamnb.datasets.lines import (
     read_lines,
     source_name,
 )
+from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
 from streamnb.datasets.message import Fields, LineError, Message
 from streamnb.datasets.tables import from_table
+from streamnb.datasets.topic import is_topic, read_topic
 from streamnb.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["FORMATS", "read_messages"]
+__all__ = ["FORMATS", "read_as_mails", "read_messages"]
 
-FORMATS = ("jsonl", "csv", "tsv", "sms")
+FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
 _EXTENSIONS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -34,6 +36,8 @@ _EXTENSIONS = {
     ".tsv": "tsv",
     ".tab": "tsv",
     ".sms": "sms",
+    ".mbox": "mbox",
+    ".eml": "mail",
 }
 # Not strict: control characters as they are, NUL among them, do no harm in a text.
 _json = json.JSONDecoder(strict=False)
@@ -53,6 +57,8 @@ def read_messages(
     report: Callable[[BadLine], None] | None = None,
     quotes: bool | None = None,
     max_line_bytes: int = MAX_LINE_BYTES,
+    default_label: str | None = None,
+    mails: bool = False,
 ) -> Iterator[Message]:
     r"""Read messages one at a time, in constant memory, and lose no line silently.
 
@@ -63,11 +69,17 @@ def read_messages(
     Parameters
     ----------
     source
-        A path, `-` for standard input, or a binary file. gzip, xz and bzip2 are decompressed.
+        A path, `-` for standard input, or a binary file. gzip, xz and bzip2 are decompressed. Or
+        a topic of Kafka, whose records are lines: `kafka://HOST:PORT/TOPIC`, with `?follow` behind
+        it to go on for ever at its end (`streamnb.datasets.topic`).
     format
         `"jsonl"` (one JSON object a line), `"csv"` or `"tsv"` (with a header line), or `"sms"`
         (`label<TAB>text`, no header, as in the SMS Spam Collection). By default the file's
-        extension tells, before `.gz`, `.xz` or `.bz2`; standard input is JSONL.
+        extension tells, before `.gz`, `.xz` or `.bz2`; standard input is JSONL. Mail is `"mail"`,
+        `"mbox"`, `"maildir"` or `"eml"` (`streamnb.datasets.mail.read_mails`), which folders and
+        files that begin with `From ` are by themselves. Its text is that of
+        `streamnb.mail.text.mail_text`, as `streamnb-spam` reads it for a model with a tokenizer:
+        headers and parts, decoded, without a header `X-Spam-Status` that a filter wrote.
     text_field, label_field
         Names of the fields in JSONL, CSV and TSV.
     id_field, time_field
@@ -86,7 +98,12 @@ def read_messages(
         Whether fields may stand in double quotes. By default they may in CSV and not in TSV,
         where a message that starts with a quote would swallow the lines after it.
     max_line_bytes
-        Longest line, and longest CSV record, in bytes; a longer one is a bad line.
+        Longest line, longest CSV record, and longest mail, in bytes; a longer one is a bad line.
+    default_label
+        The label of a message that has none; None leaves it without.
+    mails
+        Whether the texts of lines and tables are mails, headers and all, to be read as those of the
+        formats of mail are.
 
     Raises
     ------
@@ -114,12 +131,14 @@ def read_messages(
         raise InputError(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     if on_bad not in ("report", "fail"):
         raise InputError(f"on_bad is {on_bad!r}; it should be 'report' or 'fail'")
-    if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
-        raise DataError(f"no such file: {source_name(source)}")
-    fields = Fields(text_field, label_field, id_field, time_field, label_required)
-    lines = read_lines(source, encoding, max_line_bytes)
+    fields = Fields(
+        text_field, label_field, id_field, time_field, label_required and default_label is None
+    )
+    lines = _lines(source, encoding, max_line_bytes)
     found: Iterator[Message | BadLine]
-    if kind == "jsonl":
+    if kind in MAIL_FORMATS:
+        found = _from_mail(source, kind, fields, max_line_bytes)
+    elif kind == "jsonl":
         found = _one_a_line(lines, _from_json, fields)
     elif kind == "sms":
         found = _one_a_line(lines, _from_sms, fields)
@@ -127,20 +146,35 @@ def read_messages(
         quoted = kind == "csv" if quotes is None else quotes
         separator = "," if kind == "csv" else "\t"
         found = from_table(lines, fields, separator, quoted, source, max_line_bytes)
-    return _deliver(found, source, on_bad, report)
+    delivered = _deliver(found, source, on_bad, report)
+    if mails and kind not in MAIL_FORMATS:
+        delivered = read_as_mails(delivered)
+    if default_label is None:
+        return delivered
+    return (each if each.label else each._replace(label=default_label) for each in delivered)
+
+
+def _lines(source: Source, encoding: str, max_line_bytes: int) -> Iterator[Line]:
+    if isinstance(source, str) and is_topic(source):
+        return read_topic(source, encoding)
+    if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
+        raise DataError(f"no such file: {source_name(source)}")
+    return read_lines(source, encoding, max_line_bytes)
 
 
 def _format_of(source: Source) -> str:
     if not isinstance(source, (str, os.PathLike)):
         raise InputError("give the format of an open file: " + ", ".join(FORMATS))
-    if source == "-":
+    if source == "-" or is_topic(source):
         return "jsonl"
     path = Path(source)
+    if path.is_dir():
+        return str(mail_format(path))
     if path.suffix.lower() in (".gz", ".xz", ".bz2"):
         path = path.with_suffix("")
     if path.stem == "SMSSpamCollection":
         return "sms"
-    known = _EXTENSIONS.get(path.suffix.lower())
+    known = _EXTENSIONS.get(path.suffix.lower()) or mail_format(source)
     if known is None:
         raise InputError(
             f"the format of {source_name(source)} is not clear; give it: {', '.join(FORMATS)}"
@@ -180,6 +214,37 @@ def _one_a_line(
             yield BadLine(line.number, str(bad), line.raw)
         else:
             yield message
+
+
+def _from_mail(
+    source: Source, kind: str, fields: Fields, max_bytes: int
+) -> Iterator[Message | BadLine]:
+    for number, mail in enumerate(read_mails(source, kind, max_bytes), start=1):
+        problem = mail.problem
+        if problem is None and len(mail.raw) > max_bytes:
+            problem = f"longer than {max_bytes:,} bytes"
+        elif problem is None and not mail.raw.strip():
+            problem = "an empty mail"
+        elif problem is None and fields.label_required and not mail.label:
+            problem = "no label: the name of a sub-folder is one"
+        if problem is not None:
+            yield BadLine(number, f"mail {mail.id}: {problem}", mail.raw[:1000])
+            continue
+        yield Message(mail.id, mail.label, _text_of(mail.raw))
+
+
+def read_as_mails(messages: Iterator[Message]) -> Iterator[Message]:
+    """Read the texts of messages, which are mails, headers and all, as the formats of mail are."""
+    for message in messages:
+        yield message._replace(text=_text_of(message.text.encode("utf-8", "replace")))
+
+
+def _text_of(mail: bytes) -> str:
+    # Here: whoever reads no mail does not wait for the standard library's parser.
+    from streamnb.mail.header_block import STATUS_HEADER, without_header
+    from streamnb.mail.text import mail_text
+
+    return mail_text(without_header(mail, STATUS_HEADER))
 
 
 def _from_sms(line: Line, fields: Fields) -> Message:

@@ -2,7 +2,9 @@
 
 The folder has one sub-folder a format: `text/NAME.jsonl.xz`, `counts/NAME.svm.xz` (with
 `counts/NAME.words.txt.xz` where the words are known) and `tabular/NAME.csv.xz`. It is never part
-of the package: its files are real people's messages under their own licences.
+of the package: its files are real people's messages under their own licences. What was fetched
+stands in the same form in the folder `data` of the cache folder, and is found where the data folder
+does not have it.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from streamnb.datasets.cache import cache_folder
+from streamnb.datasets.public import COLLECTIONS
 from streamnb.errors import DataError
 
-__all__ = ["available", "collection_names", "data_file", "data_folder"]
+__all__ = ["available", "cached_file", "collection_names", "data_file", "data_folder"]
 
 KINDS: dict[str, str] = {"text": ".jsonl", "counts": ".svm", "tabular": ".csv"}
 _COMPRESSIONS = (".xz", ".gz", ".bz2", "")
@@ -72,6 +76,25 @@ def data_folder() -> Path:
     )
 
 
+def cached_file(name: str) -> Path:
+    """Return where a text collection is kept that was fetched; it need not be there.
+
+    Parameters
+    ----------
+    name
+        A name such as `"sms_spam"`.
+    """
+    return cache_folder() / "data" / "text" / f"{name}.jsonl.xz"
+
+
+def _places() -> list[Path]:
+    """Return the folders that may hold collections, the data folder first."""
+    try:
+        return [data_folder(), cache_folder() / "data"]
+    except DataError:
+        return [cache_folder() / "data"]
+
+
 def _find(folder: Path, kind: str, name: str) -> Path | None:
     for compression in _COMPRESSIONS:
         path = folder / kind / f"{name}{KINDS[kind]}{compression}"
@@ -101,35 +124,40 @@ def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:
         if not given.is_file():
             raise DataError(f"no such file: {given}")
         return given
-    folder = data_folder()
-    found = _find(folder, kind, str(given))
-    if found is None:
+    for place in _places():
+        if (found := _find(place, kind, str(given))) is not None:
+            return found
+    try:
+        folder = data_folder()
         names = ", ".join(collection_names(kind)) or "nothing"
-        raise DataError(f"no collection {given} in {folder / kind}, which holds {names}")
-    return found
+        problem = f"no collection {given} in {folder / kind}, which holds {names}"
+    except DataError as error:
+        problem = str(error)
+    fetchable = {collection.file: name for name, collection in COLLECTIONS.items()}
+    if kind == "text" and str(given) in fetchable:
+        problem += f"; or get it: streamnb fetch {fetchable[str(given)]}"
+    raise DataError(problem)
 
 
 def collection_names(kind: str) -> list[str]:
-    """Return the sorted names of the collections of a kind; empty without a data folder.
+    """Return the sorted names of the collections of a kind, of the data folder and those fetched.
 
     Parameters
     ----------
     kind
         `"text"`, `"counts"` or `"tabular"`.
     """
-    try:
-        folder = data_folder() / kind
-    except DataError:
-        return []
     names = set()
-    for compression in _COMPRESSIONS:
-        ending = KINDS[kind] + compression
-        names |= {path.name.removesuffix(ending) for path in folder.glob(f"*{ending}")}
+    for folder in _places():
+        for compression in _COMPRESSIONS:
+            ending = KINDS[kind] + compression
+            found = (folder / kind).glob(f"*{ending}")
+            names |= {path.name.removesuffix(ending) for path in found if path.name[0] != "."}
     return sorted(names)
 
 
 def available(name: str) -> bool:
-    """Tell whether the data folder is there and holds a collection.
+    """Tell whether the data folder holds a collection, or it was fetched.
 
     Parameters
     ----------
@@ -143,11 +171,8 @@ def available(name: str) -> bool:
     >>> datasets.available("no such collection")
     False
     """
-    try:
-        folder = data_folder()
-    except DataError:
-        return False
     kind, _, short = name.rpartition("/")
-    if kind:
-        return kind in KINDS and _find(folder, kind, short) is not None
-    return any(_find(folder, known, short) is not None for known in KINDS)
+    if kind and kind not in KINDS:
+        return False
+    kinds = [kind] if kind else list(KINDS)
+    return any(_find(folder, known, short) is not None for folder in _places() for known in kinds)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
-import socket
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from river.datasets import base
 
+from streamnb.datasets.fetching import download
 from streamnb.datasets.files import read_messages
-from streamnb.datasets.folder import available, data_folder
+from streamnb.datasets.folder import available, data_file, data_folder
+from streamnb.datasets.names import DESCRIPTIONS
+from streamnb.datasets.public import COLLECTIONS
+from streamnb.datasets.shuffling import shuffled
 from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.datasets.uniform import read_text
 from streamnb.errors import DataError, InputError
@@ -23,13 +24,10 @@ if TYPE_CHECKING:
 
     from streamnb.datasets.message import Message
 
-__all__ = ["Stream", "demo_stream", "stream", "stream_names"]
-
-_DOWNLOAD_SECONDS = 30.0  # without any answer
+__all__ = ["Stream", "demo_stream", "fetch", "stream", "stream_names"]
 
 
 class _Entry(NamedTuple):
-    description: str
     task: str
     size: int
     classes: int
@@ -73,7 +71,7 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
     @property
     def description(self) -> str:
         """What the stream is, in a sentence."""
-        return self._entry.description
+        return DESCRIPTIONS[self.name]
 
     def messages(self) -> Iterator[Message]:
         """Yield the messages.
@@ -85,12 +83,7 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
         """
         read = self._entry.read(self.seed)
         if self._entry.shuffled:
-            # The Fisher-Yates shuffle of random() alone: the same on every Python version.
-            kept, rng = list(read), random.Random(self.seed)
-            for place in range(len(kept) - 1, 0, -1):
-                other = int(rng.random() * (place + 1))
-                kept[place], kept[other] = kept[other], kept[place]
-            read = iter(kept)
+            read = iter(shuffled(read, self.seed))
         return itertools.islice(read, self.limit)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
@@ -128,6 +121,40 @@ def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
     return Stream(name, limit, seed)
 
 
+def fetch(name: str, limit: int | None = None, seed: int = 42, again: bool = False) -> Stream:
+    """Return a stream of a public collection, downloaded first unless it is there.
+
+    It is kept in the cache folder (`STREAMNB_CACHE`), in one file. What is downloaded has to have
+    the published checksum. `COLLECTIONS` has addresses and licences.
+
+    Parameters
+    ----------
+    name
+        `"sms"`, `"spamassassin"`, `"enron"` or `"20news"`.
+    limit, seed
+        As for `stream`.
+    again
+        Download it even if it is there.
+
+    Raises
+    ------
+    InputError
+        There is no such collection, or the limit is negative.
+    DataError
+        It cannot be downloaded, is not what was published, or cannot be written.
+
+    Examples
+    --------
+    >>> from streamnb import datasets
+    >>> datasets.COLLECTIONS["sms"].licence
+    'CC BY 4.0'
+    """
+    collection = COLLECTIONS.get(name)
+    if again or collection is None or not available(f"text/{collection.file}"):
+        download(name)
+    return Stream(name, limit, seed)
+
+
 def stream_names() -> dict[str, str]:
     """Return the names of the streams, each with a description.
 
@@ -135,9 +162,9 @@ def stream_names() -> dict[str, str]:
     --------
     >>> from streamnb import datasets
     >>> list(datasets.stream_names())
-    ['sms', 'synthetic-sms', 'spamassassin', 'enron', '20news', 'r8', 'reuters']
+    ['sms', 'synthetic-sms', 'sms-de', 'sms-hi', 'spamassassin', 'enron', '20news', 'r8', 'reuters']
     """
-    return {name: entry.description for name, entry in _STREAMS.items()}
+    return dict(DESCRIPTIONS)
 
 
 def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
@@ -159,7 +186,7 @@ def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
     True
     """
     if available("text/sms_spam"):
-        why = f"the real SMS Spam Collection, found in {data_folder()}"
+        why = f"the real SMS Spam Collection, found in {data_file('text', 'sms_spam').parents[1]}"
         return Stream("sms", limit, seed), f"Stream sms: {why}."
     if (found := _river_file()) is not None:
         why = f"the real SMS Spam Collection, which river downloaded to {found.parent}"
@@ -177,8 +204,15 @@ def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
 def _sms(seed: int) -> Iterator[Message]:
     if available("text/sms_spam"):
         return read_text("sms_spam")
-    path = _river_file() or _download()
-    return read_messages(path, format="sms", on_bad="fail")
+    if (path := _river_file()) is not None:
+        return read_messages(path, format="sms", on_bad="fail")
+    try:
+        return read_text(download("sms"))
+    except DataError as error:
+        raise DataError(
+            f"the SMS collection is not in the data folder, and {error}; or set STREAMNB_DATA to a "
+            f"folder that holds text/sms_spam.jsonl.xz, or use the stream synthetic-sms"
+        ) from error
 
 
 def _river_file() -> Path | None:
@@ -186,29 +220,6 @@ def _river_file() -> Path | None:
     home = Path(os.environ.get("RIVER_DATA", "~/river_data")).expanduser()
     path = home / "SMSSpam" / "SMSSpamCollection"
     return path if path.is_file() else None
-
-
-def _download() -> Path:
-    from river import datasets as river_datasets
-
-    collection = river_datasets.SMSSpam()  # type: ignore[no-untyped-call, unused-ignore]
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(_DOWNLOAD_SECONDS)
-    try:
-        # Quietly: standard output may be for JSON.
-        collection.download(verbose=False)  # type: ignore[no-untyped-call, unused-ignore]
-    except (OSError, zipfile.BadZipFile) as error:
-        raise DataError(
-            f"the SMS collection is not in the data folder and cannot be downloaded from "
-            f"{collection.url} ({error}): set STREAMNB_DATA to a folder that holds "
-            "text/sms_spam.jsonl.xz, or use the stream synthetic-sms"
-        ) from error
-    finally:
-        socket.setdefaulttimeout(before)
-    found = _river_file()
-    if found is None:
-        raise DataError(f"{collection.url} does not hold the file SMSSpamCollection")
-    return found
 
 
 def _collection(name: str) -> Callable[[int], Iterator[Message]]:
@@ -223,32 +234,13 @@ def _single_topic(seed: int) -> Iterator[Message]:
 
 _BINARY, _SEVERAL = base.BINARY_CLF, base.MULTI_CLF
 _STREAMS = {
-    "sms": _Entry(
-        "SMS Spam Collection: 5,574 real short messages, 13 % spam, in the collection's order",
-        _BINARY, 5574, 2, _sms,
-    ),
-    "synthetic-sms": _Entry(
-        "5,000 made-up short messages, 13 % spam, with drift; runs without any data",
-        _BINARY, 5000, 2, lambda seed: SyntheticSMS(5000, seed).messages(),
-    ),
-    "spamassassin": _Entry(
-        "SpamAssassin public corpus: 6,046 mails of 2001 and 2002 in order of time, 31 % spam",
-        _BINARY, 6046, 2, _collection("spamassassin"),
-    ),
-    "enron": _Entry(
-        "Enron-Spam 1 to 3: 16,541 mails, three mailboxes one after the other, 27 % spam",
-        _BINARY, 16541, 2, _collection("enron_spam"),
-    ),
-    "20news": _Entry(
-        "20 Newsgroups: 18,846 posts in 20 classes, shuffled with the seed",
-        _SEVERAL, 18846, 20, _collection("20news_bydate"), True,
-    ),
-    "r8": _Entry(
-        "Reuters R8: 7,674 news stories in 8 skewed classes, shuffled with the seed",
-        _SEVERAL, 7674, 8, _collection("r8"), True,
-    ),
-    "reuters": _Entry(
-        "Reuters-21578: the 9,494 stories with one topic, in order of time",
-        _SEVERAL, 9494, 66, _single_topic,
-    ),
-}  # fmt: skip
+    "sms": _Entry(_BINARY, 5574, 2, _sms),
+    "synthetic-sms": _Entry(_BINARY, 5000, 2, lambda seed: SyntheticSMS(5000, seed).messages()),
+    "sms-de": _Entry(_BINARY, 5572, 2, _collection("sms_spam_de")),
+    "sms-hi": _Entry(_BINARY, 5572, 2, _collection("sms_spam_hi")),
+    "spamassassin": _Entry(_BINARY, 6046, 2, _collection("spamassassin")),
+    "enron": _Entry(_BINARY, 16541, 2, _collection("enron_spam")),
+    "20news": _Entry(_SEVERAL, 18846, 20, _collection("20news_bydate"), True),
+    "r8": _Entry(_SEVERAL, 7674, 8, _collection("r8"), True),
+    "reuters": _Entry(_SEVERAL, 9494, 66, _single_topic),
+}

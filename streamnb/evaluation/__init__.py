@@ -4,19 +4,28 @@
 it is learned, and returns a `Result` a model; `plot_curves` draws their learning curves.
 """
 
+from streamnb.evaluation.calibration import (
+    Calibration,
+    ReliabilityBin,
+    expected_calibration_error,
+)
 from streamnb.evaluation.metrics import Scores, Tally, logistic_average_misclassification
 from streamnb.evaluation.plots import plot_curves
 from streamnb.evaluation.prequential import iter_prequential, prequential
 from streamnb.evaluation.results import Point, Result
-from streamnb.evaluation.roc import RocAuc, log_odds, roc_auc
+from streamnb.evaluation.roc import RocAuc, RocPoint, log_odds, roc_auc
 from streamnb.evaluation.scoring import memory_bytes, scorer
 
 __all__ = [
+    "Calibration",
     "Point",
+    "ReliabilityBin",
     "Result",
     "RocAuc",
+    "RocPoint",
     "Scores",
     "Tally",
+    "expected_calibration_error",
     "iter_prequential",
     "log_odds",
     "logistic_average_misclassification",

@@ -1,7 +1,8 @@
 """Metrics of a stream of decisions, cumulative or over its last messages.
 
 Accuracy, Cohen's kappa and macro-F1 are river's, read from one shared confusion matrix; the area
-under the ROC curve is `streamnb.evaluation.roc`'s.
+under the ROC curve is `streamnb.evaluation.roc`'s, the calibration error that of
+`streamnb.evaluation.calibration`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from streamnb.evaluation.calibration import Calibration, loss_of
 from streamnb.evaluation.roc import RocAuc, roc_auc
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
 __all__ = [
     "Scores",
@@ -95,6 +97,14 @@ class Scores:
     `hm_percent`, `sm_percent` and `lam_percent` are named as in the TREC spam tracks: the shares
     of ham (negative) and spam (positive messages) misclassified, and their logistic average. They
     and the ROC area exist for two classes, or against all others for a chosen positive label.
+
+    `one_minus_auc_percent` is over all messages that were decided on, those included that came
+    while the model had learned one class only. `one_minus_auc_percent_both_known` begins with the
+    first message after both classes were learned.
+
+    `log_loss` is the mean of −ln P(true label), in nats, where 0 counts as 1e-15.
+    `calibration_error` is `expected_calibration_error` over all messages but the first 500 of the
+    stream, or as many as were told to be left out; of a window there is none.
     """
 
     n_messages: int
@@ -103,9 +113,23 @@ class Scores:
     macro_f1: float | None = None
     roc_auc: float | None = None
     one_minus_auc_percent: float | None = None
+    one_minus_auc_percent_both_known: float | None = None
     hm_percent: float | None = None
     sm_percent: float | None = None
     lam_percent: float | None = None
+    log_loss: float | None = None
+    calibration_error: float | None = None
+
+
+class _Kept(NamedTuple):
+    """A decision of the window."""
+
+    label: Hashable
+    decision: Hashable
+    is_positive: bool
+    score: float | None
+    both_known: bool
+    loss: float | None
 
 
 class Tally:
@@ -136,22 +160,75 @@ class Tally:
         self._accuracy = measures.Accuracy(cm=self.confusion)
         self._kappa = measures.CohenKappa(cm=self.confusion)
         self._macro_f1 = measures.MacroF1(cm=self.confusion)
-        self._last: deque[tuple[Hashable, Hashable, bool, float | None]] = deque()
-        self.area = RocAuc(max_scores)
+        self._last: deque[_Kept] = deque()
+        self.area, self._area_both_known = RocAuc(max_scores), RocAuc(max_scores)
+        self._loss, self._losses = 0.0, 0
+        # Of the positive label, and of the most probable one.
+        self.of_positive, self.of_likeliest = Calibration(), Calibration()
 
     def add(
-        self, label: Hashable, decision: Hashable, is_positive: bool, score: float | None
+        self,
+        label: Hashable,
+        decision: Hashable,
+        is_positive: bool,
+        score: float | None,
+        *,
+        both_known: bool = True,
+        true_probability: float | None = None,
     ) -> None:
-        """Count one decision beside the true label, with its score where there is one."""
+        """Count one decision beside the true label.
+
+        Parameters
+        ----------
+        label, decision
+            The true label, and the one that was decided on.
+        is_positive
+            Whether the true label is the positive one.
+        score
+            The score of the positive label, where there is one.
+        both_known
+            Whether the positive label and another had been learned before.
+        true_probability
+            The probability of the true label, where there is one.
+        """
         self.confusion.update(label, decision)
+        loss = None if true_probability is None else loss_of(true_probability)
+        if loss is not None:
+            self._loss += loss
+            self._losses += 1
         if self.window is None:
             if score is not None:
                 self.area.add(is_positive, score)
+                if both_known:
+                    self._area_both_known.add(is_positive, score)
             return
-        self._last.append((label, decision, is_positive, score))
+        self._last.append(_Kept(label, decision, is_positive, score, both_known, loss))
         if len(self._last) > self.window:
-            old_label, old_decision, _, _ = self._last.popleft()
-            self.confusion.revert(old_label, old_decision)
+            old = self._last.popleft()
+            self.confusion.revert(old.label, old.decision)
+            if old.loss is not None:
+                self._loss -= old.loss
+                self._losses -= 1
+
+    def calibrate(
+        self, label: Hashable, positive: Hashable, probabilities: Mapping[Any, float]
+    ) -> None:
+        """Count the probabilities that a message had, beside its true label.
+
+        Parameters
+        ----------
+        label
+            The true label.
+        positive
+            The label that scores are given for; None while there is none.
+        probabilities
+            Probability of each label that the model knew.
+        """
+        if positive is not None:
+            self.of_positive.add(probabilities.get(positive, 0.0), label == positive)
+        if probabilities:
+            likeliest = max(probabilities, key=probabilities.__getitem__)
+            self.of_likeliest.add(probabilities[likeliest], label == likeliest)
 
     def scores(self, positive: Hashable = None, with_area: bool = True) -> Scores:
         """Compute the metrics of what was counted.
@@ -166,15 +243,18 @@ class Tally:
         n_messages = int(self.confusion.total_weight)
         if n_messages == 0:
             return Scores(0)
+        calibration = self.of_likeliest if positive is None else self.of_positive
         plain = Scores(
             n_messages=n_messages,
             accuracy=float(self._accuracy.get()),
             kappa=self._defined_kappa(),
             macro_f1=float(self._macro_f1.get()),
+            log_loss=max(0.0, self._loss / self._losses) if self._losses else None,
+            calibration_error=calibration.error(),
         )
         if positive is None:
             return plain
-        area = self._area() if with_area else None
+        area, known_area = self._areas() if with_area else (None, None)
         ham, spam = self._misclassified(positive)
         lam = None
         if ham is not None and spam is not None:
@@ -182,20 +262,21 @@ class Tally:
         return dataclasses.replace(
             plain,
             roc_auc=area,
-            one_minus_auc_percent=None if area is None else 100 * (1 - area),
+            one_minus_auc_percent=_percent_above(area),
+            one_minus_auc_percent_both_known=_percent_above(known_area),
             hm_percent=ham,
             sm_percent=spam,
             lam_percent=lam,
         )
 
-    def _area(self) -> float | None:
+    def _areas(self) -> tuple[float | None, float | None]:
+        """Return the ROC area of all messages, and of those after both classes were known."""
         if self.window is None:
-            return self.area.get()
-        kept = [(is_positive, score) for _, _, is_positive, score in self._last]
-        return roc_auc(
-            (score for is_positive, score in kept if is_positive and score is not None),
-            (score for is_positive, score in kept if not is_positive and score is not None),
-        )
+            return self.area.get(), self._area_both_known.get()
+        scored = [kept for kept in self._last if kept.score is not None]
+        known = [kept for kept in scored if kept.both_known]
+        area = _area_of(scored)
+        return area, area if len(known) == len(scored) else _area_of(known)
 
     def _defined_kappa(self) -> float | None:
         # With one class on both sides chance agrees always, and kappa is 0 / 0.
@@ -209,3 +290,15 @@ class Tally:
         lost = self.confusion.false_positives(positive)
         ham = total - spam
         return (100 * lost / ham if ham else None, 100 * (spam - caught) / spam if spam else None)
+
+
+def _percent_above(area: float | None) -> float | None:
+    return None if area is None else 100 * (1 - area)
+
+
+def _area_of(decisions: list[_Kept]) -> float | None:
+    scored = [(kept.is_positive, kept.score) for kept in decisions if kept.score is not None]
+    return roc_auc(
+        (score for is_positive, score in scored if is_positive),
+        (score for is_positive, score in scored if not is_positive),
+    )

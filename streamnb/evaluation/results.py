@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from streamnb.evaluation.calibration import ReliabilityBin
     from streamnb.evaluation.metrics import Scores
+    from streamnb.evaluation.roc import RocPoint
+    from streamnb.evaluation.unsure import AnswerCounts
 
 __all__ = ["Point", "Result"]
 
@@ -43,6 +46,14 @@ class Result:
         Metrics over all messages, and over the last `window` ones.
     window
         Number of messages that `windowed` looks back.
+    calibration_skip
+        Messages at the beginning that the calibration error leaves out.
+    reliability
+        Of each bin of probabilities its mean, the share that came true, and its messages: what
+        the calibration error is made of.
+    roc
+        The ROC curve of all messages, from the strictest threshold on; empty where there is none,
+        and before the end of the stream.
     auc_error_bound
         The most by which the cumulative ROC area can be off; 0 while it is exact.
     predict_seconds, learn_seconds
@@ -51,6 +62,12 @@ class Result:
         What the model occupies; None where it cannot say.
     curve
         Metrics along the stream.
+    answers
+        Counts of "positive", "negative" and "unsure" by two cuts; None where none were given.
+    n_alarms
+        Alarms of drift that were raised.
+    alarms
+        How many messages had come when each of the last 1,000 of them was raised.
     """
 
     name: str
@@ -61,11 +78,40 @@ class Result:
     cumulative: Scores
     windowed: Scores
     window: int
+    calibration_skip: int
+    reliability: list[ReliabilityBin]
+    roc: list[RocPoint]
     auc_error_bound: float
     predict_seconds: float
     learn_seconds: float
     memory_bytes: int | None
     curve: list[Point]
+    answers: AnswerCounts | None = None
+    n_alarms: int = 0
+    alarms: list[int] = dataclasses.field(default_factory=list)
+
+    def lowest_cost(self, ratio: float) -> float | None:
+        """Return what the best threshold would have cost a message, had it been known before.
+
+        Parameters
+        ----------
+        ratio
+            What a lost negative message (ham) costs, where a missed positive one (spam) costs 1;
+            above 0.
+
+        Returns
+        -------
+        The mean cost of a message; None where there is no ROC curve.
+
+        References
+        ----------
+        C. Drummond and R. C. Holte (2006). Cost curves. Machine Learning 65.
+        """
+        if not self.roc:
+            return None
+        positives = self.labels.get(self.positive, 0)
+        share = positives / self.n_messages
+        return min(ratio * (1 - share) * lost + share * missed for lost, missed in self.roc)
 
     @property
     def messages_per_second(self) -> float | None:
@@ -76,7 +122,10 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values that JSON can hold; labels become strings."""
         values = dataclasses.asdict(self)
+        values["reliability"] = [each._asdict() for each in self.reliability]
+        values["roc"] = [each._asdict() for each in self.roc]
         values["labels"] = {str(label): count for label, count in self.labels.items()}
         values["positive"] = None if self.positive is None else str(self.positive)
+        values["answers"] = None if self.answers is None else self.answers.to_dict()
         values["messages_per_second"] = self.messages_per_second
         return values

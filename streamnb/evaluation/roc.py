@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,28 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
-__all__ = ["RocAuc", "log_odds", "roc_auc"]
+__all__ = ["RocAuc", "RocPoint", "log_odds", "roc_auc"]
 
 Floats = npt.NDArray[np.float64]
 
 _HISTOGRAM_BITS = 18
 _BATCH = 1 << 16
+_POINTS = 200  # of a curve, at most
+
+
+class RocPoint(NamedTuple):
+    """What one threshold would have done.
+
+    Attributes
+    ----------
+    lost
+        The share of the negative messages called positive: of ham that was lost, in [0, 1].
+    missed
+        The share of the positive messages not called so: of spam let through, in [0, 1].
+    """
+
+    lost: float
+    missed: float
 
 
 def log_odds(log_likelihoods: Mapping[Hashable, float], positive: Hashable) -> float:
@@ -159,6 +175,59 @@ class RocAuc:
         under, over = self._histogram.astype(np.float64)
         pairs = under.sum() * over.sum()
         return float(under @ over) / 2 / float(pairs) if pairs else 0.0
+
+    def curve(self, mirrored: bool = False) -> list[RocPoint]:
+        """Return the ROC curve as thresholds from the strictest on: at most some 200 points.
+
+        They lie close where few negatives are lost, which is the region that matters: the shares
+        lost grow by a constant factor.
+
+        Parameters
+        ----------
+        mirrored
+            Whether the other class is the positive one, its scores these with the sign changed.
+
+        Returns
+        -------
+        The points, `lost` rising and `missed` falling to 0; none while one of the sides is empty.
+
+        Examples
+        --------
+        >>> area = RocAuc()
+        >>> for positive, score in [(True, 2.0), (False, -1.0), (True, -1.0), (False, -2.0)]:
+        ...     area.add(positive, score)
+        >>> area.curve()
+        [RocPoint(lost=0.0, missed=0.5), RocPoint(lost=0.5, missed=0.0)]
+        >>> area.curve(mirrored=True)
+        [RocPoint(lost=0.0, missed=0.5), RocPoint(lost=0.5, missed=0.0)]
+        """
+        self._absorb()
+        under, over = self._counts()
+        if mirrored:
+            under, over = over[::-1], under[::-1]
+        negatives, positives = int(under.sum()), int(over.sum())
+        if not negatives or not positives:
+            return []
+        # A threshold at each value: what lies at it and above is called positive.
+        lost = np.concatenate(([0], np.cumsum(under[::-1])))
+        missed = positives - np.concatenate(([0], np.cumsum(over[::-1])))
+        grid = np.unique(np.geomspace(1, negatives, _POINTS).astype(np.int64))
+        # The most that may be lost, and the loosest threshold within it.
+        places = np.searchsorted(lost, np.concatenate(([0], grid)), "right") - 1
+        points = [RocPoint(lost[at] / negatives, missed[at] / positives) for at in places]
+        kept = [RocPoint(float(points[0].lost), float(points[0].missed))]
+        for point in points[1:]:
+            if point.missed < kept[-1].missed:
+                kept.append(RocPoint(float(point.lost), float(point.missed)))
+        return kept
+
+    def _counts(self) -> npt.NDArray[np.int64]:
+        """Return how many negatives and positives there are of each value, in ascending order."""
+        if self._histogram is not None:
+            return self._histogram
+        values = np.unique(np.concatenate(self._sorted))
+        places = (np.searchsorted(values, scores) for scores in self._sorted)
+        return np.stack([np.bincount(place, minlength=values.size) for place in places])
 
     def _absorb(self) -> None:
         if not any(self._new):

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from streamnb.evaluation.roc import log_odds
 
-__all__ = ["Classifier", "Scorer", "memory_bytes", "scorer"]
+__all__ = ["Answers", "Classifier", "Scorer", "memory_bytes", "scorer"]
 
 Scorer: TypeAlias = Callable[[Any, Hashable], float | None]
 LogLikelihoods: TypeAlias = Callable[[Any], Mapping[Hashable, float]]
@@ -43,10 +43,8 @@ def scorer(model: Classifier) -> Scorer:
     A function of a message and a label; its value is the log odds of that label in nats, or None
     where the model has neither log likelihoods nor probabilities.
     """
-    likelihoods = _log_likelihoods(model)
-    if likelihoods is not None:
-        return lambda x, positive: log_odds(likelihoods(x), positive)
-    return _ProbabilityScorer(model)
+    answers = Answers(model)
+    return lambda x, positive: answers.ask(x, positive, probabilities=False)[0]
 
 
 def _log_likelihoods(model: Any) -> LogLikelihoods | None:
@@ -71,24 +69,63 @@ def _log_likelihoods(model: Any) -> LogLikelihoods | None:
     return through_steps
 
 
-class _ProbabilityScorer:
-    """The logit of the probability; None for ever once the model says it has none."""
+class Answers:
+    """What is asked of a model besides its decisions: scores and probabilities.
+
+    Parameters
+    ----------
+    model
+        A river classifier or a pipeline that ends in one.
+    """
 
     def __init__(self, model: Classifier) -> None:
+        self._likelihoods = _log_likelihoods(model)
         self._probabilities: Any = getattr(model, "predict_proba_one", None)
 
-    def __call__(self, x: Any, positive: Hashable) -> float | None:
+    def ask(
+        self, x: Any, positive: Hashable, probabilities: bool = True
+    ) -> tuple[float | None, Mapping[Any, float] | None]:
+        """Return the score of a message, and its probabilities.
+
+        Parameters
+        ----------
+        x
+            The message.
+        positive
+            The label that the score is of; None asks for no score.
+        probabilities
+            Whether probabilities are wanted; without likelihoods the score needs them anyway.
+
+        Returns
+        -------
+        The score as of `scorer`, and the probability of each label; None for what there is not,
+        for probabilities too that are no number.
+        """
+        by_likelihood = self._likelihoods is not None
+        shares = None
+        if probabilities or not by_likelihood:
+            shares = self._shares(x)
+        if positive is None:
+            return None, shares
+        if self._likelihoods is not None:
+            return log_odds(self._likelihoods(x), positive), shares
+        return None if shares is None else _logit(shares.get(positive, 0.0)), shares
+
+    def _shares(self, x: Any) -> Mapping[Any, float] | None:
         if self._probabilities is None:
             return None
         try:
-            probabilities: Mapping[Hashable, float] = self._probabilities(x)
+            shares: Mapping[Any, float] = self._probabilities(x)
         except NotImplementedError:
             self._probabilities = None
             return None
-        share = probabilities.get(positive, 0.0)
-        if not 0.0 < share < 1.0:
-            return math.inf if share >= 1.0 else -math.inf
-        return math.log(share) - math.log1p(-share)
+        return None if any(map(math.isnan, shares.values())) else shares
+
+
+def _logit(share: float) -> float:
+    if not 0.0 < share < 1.0:
+        return math.inf if share >= 1.0 else -math.inf
+    return math.log(share) - math.log1p(-share)
 
 
 def memory_bytes(model: Any) -> int | None:

@@ -25,9 +25,10 @@ class MeasuredAttributesNB(NaiveBayes, _Parameters):
         ln P(c) + Σ_j w_j ln P(x_j|c)      (Equations 5 and 6)
 
     with one weight for all classes. Weights are computed over the most recent `max_documents`
-    messages as `refresh_every` says; what they are multiplied with is never stale. To measures of
-    information a number is its bin among those of the recent messages, and a missing value is one
-    of its own. An attribute that has come since weighs 1.
+    messages when `refresh_every` says so; the estimates that they multiply are never stale.
+    Measures of information see a number as its bin among the numbers of the recent messages, and a
+    missing value as a value of its own. An attribute that first appears after a refresh weighs 1
+    until the next one.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ class MeasuredAttributesNB(NaiveBayes, _Parameters):
     vocabulary_size, tokenizer, max_pairs
         Without effect: there is no text.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
     """
 
@@ -46,15 +49,15 @@ class MeasuredAttributesNB(NaiveBayes, _Parameters):
 class KLNB(MeasuredAttributesNB):
     """Naive Bayes with weights by the Kullback-Leibler measure (KLNB).
 
-    An attribute A of columns weighs what its values tell of the class, over what they are
-    uncertain themselves, relative to the mean of that over the attributes:
+    The weight of an attribute A is how much its values tell about the class, divided by the entropy
+    of these values, and divided by the mean of that over the attributes:
 
         w = Σ_a P(a) KL(C|a) / (−Σ_a P(a) ln P(a)),  KL(C|a) = Σ_c P(c|a) ln [P(c|a) / P(c)]
 
-    Numbers are cut into ten bins of equal width for it. The weights go into the score of Equations
-    5 and 6, here and in reference 1. Not relative to the mean, weights are far below 1, so that the
-    prior decides: that is what the figures of reference 1 were computed with, and
-    `ComposedNB("gaussian", weights="kullback-leibler-raw")` has it.
+    For this measure numbers are cut into ten bins of equal width. The weights go into the score of
+    Equations 5 and 6, as in reference 1. Without the division by the mean, weights are far below 1,
+    and the prior decides almost alone: the figures of reference 1 were computed so, and
+    `ComposedNB("gaussian", weights="kullback-leibler-raw")` does so.
 
     Parameters and columns are those of `streamnb.models.attribute_weights.MeasuredAttributesNB`.
 
@@ -89,14 +92,15 @@ class KLNB(MeasuredAttributesNB):
 class CBFWNB(MeasuredAttributesNB):
     """Naive Bayes with correlation-based filter weights (CBFWNB).
 
-    An attribute of columns weighs the more, the more it tells of the class and the less of the
-    other attributes:
+    The weight of an attribute is the higher, the more the attribute tells about the class and the
+    less it tells about the other attributes:
 
         w_i = 1 / (1 + exp(−D_i)),  D_i = N(A_i; C) − mean over j ≠ i of N(A_i; A_j)
 
-    N is mutual information, relative to its mean over the attributes, or over all pairs of them.
-    Numbers are cut for it where that makes the class certain enough (Fayyad and Irani). The
-    weights go into the score of Equations 5 and 6 of reference 1.
+    N is mutual information divided by its mean: over the attributes for N(A_i; C), over all pairs
+    of them for N(A_i; A_j). For this measure numbers are cut into intervals where that makes the
+    class certain enough (Fayyad and Irani). The weights go into the score of Equations 5 and 6 of
+    reference 1.
 
     Parameters and columns are those of `streamnb.models.attribute_weights.MeasuredAttributesNB`.
 
@@ -123,15 +127,16 @@ class CBFWNB(MeasuredAttributesNB):
 class DFWNB(MeasuredAttributesNB):
     """Deep feature weighting naive Bayes (DFWNB), on columns.
 
-    Attributes that correlation-based selection takes weigh 2, the others 1: in the score, that of
-    Equations 5 and 6 of reference 1, and in the estimate, where each message counts twice for them:
+    The attributes that correlation-based selection chooses weigh 2, the others 1. The weights are
+    used in the score of Equations 5 and 6 of reference 1, and in the estimates, where each message
+    counts twice for an attribute of weight 2:
 
         P(x_j|c) = (w_j n_ic + α) / (w_j n_c + α v)
 
-    of a category, and likewise the deviation of a number, Σ w_j (x − μ)² / (w_j n_c − 1). Selection
-    is Hall's: the set that tells much of the class and little of one another, found by forward
-    search. Numbers are cut for it where that makes the class certain enough (Fayyad and Irani).
-    `DFWMNB` and its kin do the same with words.
+    for a category, and likewise the variance of a number, Σ w_j (x − μ)² / (w_j n_c − 1). The
+    selection is Hall's: a forward search for a set of attributes that tell much about the class and
+    little about one another. For it numbers are cut into intervals where that makes the class
+    certain enough (Fayyad and Irani). `DFWMNB`, `DFWCNB` and `DFWOVA` do the same with words.
 
     Parameters and columns are those of `streamnb.models.attribute_weights.MeasuredAttributesNB`.
 
@@ -161,11 +166,11 @@ class DFWNB(MeasuredAttributesNB):
 class TreeNB(MeasuredAttributesNB):
     """Naive Bayes with weights by tree depth (TreeNB).
 
-    An attribute of columns weighs 1 / √d, where d is the least depth at which a decision tree
-    tests it, the root having depth 1; one that is not tested weighs 0. The tree is grown over the
-    recent messages, on information gain, until no node can be split. The weights go into the score
-    of Equations 5 and 6 of reference 1, which describes it with one tree: reference 2 takes the
-    mean over ten trees, each of a sample.
+    The weight of an attribute is 1 / √d, where d is the least depth at which a decision tree tests
+    it, the root having depth 1. An attribute that is not tested weighs 0. The tree is grown over
+    the recent messages by information gain, until no node can be split. The weights go into the
+    score of Equations 5 and 6 of reference 1, which describes the model with one tree; reference 2
+    takes the mean of the weights over ten trees, each grown over a sample.
 
     Parameters and columns are those of `streamnb.models.attribute_weights.MeasuredAttributesNB`.
 
@@ -192,10 +197,10 @@ class TreeNB(MeasuredAttributesNB):
 class SBC(MeasuredAttributesNB):
     """Selective Bayesian classifier (SBC).
 
-    Naive Bayes on some of the attributes of columns: they weigh 1 in the score of Equations 5 and 6
-    of reference 1, and the others 0. A greedy search begins with none of them. Each step takes the
-    attribute with which most of the recent messages are decided right, as long as that is more
-    than without it. Where no attribute alone is better than the prior, none is taken.
+    Naive Bayes on some of the attributes: these weigh 1 in the score of Equations 5 and 6 of
+    reference 1, the others 0. A greedy search begins without any attribute. Each step adds the
+    attribute with which most of the recent messages are classified correctly, as long as they are
+    more than without it. Where no attribute alone is better than the prior, none is chosen.
 
     Parameters and columns are those of `streamnb.models.attribute_weights.MeasuredAttributesNB`.
 

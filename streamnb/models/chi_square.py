@@ -11,7 +11,7 @@ __all__ = ["RwcCNB", "RwcMNB", "RwcOVA"]
 class RwcMNB(TextNaiveBayes):
     """Multinomial naive Bayes with chi-square word weights (RwcMNB).
 
-    A word counts the more for a class, the more often than by chance it stands in its messages:
+    A word counts more for a class in whose messages it occurs more often than by chance:
 
         ln P(c) + Σ_i f_i [ln P(w_i|c) + ln max(R_ic, 1)]
         R_ic = n df_ic / (n_c df_i)
@@ -26,17 +26,10 @@ class RwcMNB(TextNaiveBayes):
     --------
     >>> from streamnb import RwcMNB
     >>> model = RwcMNB()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------

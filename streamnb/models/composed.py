@@ -15,6 +15,7 @@ from streamnb.parts import (
     DocumentWeights,
     Estimate,
     Event,
+    Hidden,
     Multinomial,
     Neighbourhood,
     Weights,
@@ -37,6 +38,8 @@ class _Parameters(NaiveBayes):
     bins: int = 10
     values: Mapping[str, int] | None = None
     max_links: int = 1_000_000
+    max_parents: int | None = None
+    min_df: int = Hidden.min_df
     weights: str | Weights = "uniform"
     document_weights: str | DocumentWeights = "uniform"
     rounds: int = 20
@@ -95,6 +98,10 @@ class ComposedNB(TextNaiveBayes, _Parameters, _Parts):
         Of the estimate `"correlation"`, as in `NBCF`.
     bag_threshold, max_links
         Of the dependence `"packaged"`, as in `streamnb.PHNB`.
+    max_parents
+        Of all dependences but `"independent"`, as in `streamnb.HMNB` and `streamnb.PHNB`.
+    min_df
+        Of all dependences but `"independent"` and `"packaged"`, as in `streamnb.HMNB`.
     bins, values
         Of columns, as in `streamnb.PHNB`.
     rounds
@@ -121,6 +128,8 @@ class ComposedNB(TextNaiveBayes, _Parameters, _Parts):
     untested
         Of the weights `"tree-depth"`, as in `DTWMNB`.
 
+    Notes
+    -----
     The parameters from `factor` on are those of parts given by their names. A part that is given as
     an object has its own: `Packaged(bag_threshold=0.5)`. The other parameters, methods and errors
     are those of `streamnb.naive_bayes.NaiveBayes`.

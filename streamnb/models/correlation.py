@@ -25,8 +25,9 @@ class NBCF(TextNaiveBayes, _Parameters):
         θ_cj = (N_cj + t N_·j) / (N_c· + t N_··)
 
     with f_j the count of word j in the message, N_cj its count in class c, N_·j in all classes, and
-    N_c· and N_·· the same of all words. Nothing is smoothed besides: words that no class has seen
-    are left out. It needs fewer messages than smoothing does, most where there are many classes.
+    N_c· and N_·· the same for all words. There is no other smoothing: words that no class has seen
+    are left out. The model needs fewer messages than one with additive smoothing, above all where
+    there are many classes.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ class NBCF(TextNaiveBayes, _Parameters):
         says (see `streamnb.statistics.correlation.optimal_factors`). At 0, a class is impossible
         for a message with a word that it never had: its score is the limit for t → 0.
 
+    Notes
+    -----
     `alpha`, `unseen` and `vocabulary_size` have no effect. The other parameters, methods and errors
     are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -44,17 +47,10 @@ class NBCF(TextNaiveBayes, _Parameters):
     --------
     >>> from streamnb import NBCF
     >>> model = NBCF()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------

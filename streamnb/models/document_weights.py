@@ -40,22 +40,23 @@ class DiscriminativeNB(TextNaiveBayes, _Parameters):
 class DWMNB(DiscriminativeNB):
     """Multinomial naive Bayes with discriminatively weighted documents (DWMNB).
 
-    Multinomial naive Bayes that looks longer at the messages it does not explain: each message j
-    begins with weight 1, and each round adds 1 − P(c_j|d_j), its class's probability being that of
-    the model with the weights of the round before. Weights multiply the message's counts and its
-    part in the prior.
+    Multinomial naive Bayes that gives more weight to messages that it classifies badly. Each
+    message j begins with weight 1, and each round adds 1 − P(c_j|d_j), where P is the probability
+    that the model with the weights of the round before gives to the message's class. The weight
+    multiplies the message's counts and its part in the prior.
 
-    A message is learned with weight 1, at once. What it counts for besides is computed anew as
-    `refresh_every` says, over the last `max_documents` messages: that takes the time of scoring
-    each of them `rounds` times. Those that the index has evicted keep weight 1.
+    A new message is learned with weight 1. The additional weights are computed anew when
+    `refresh_every` says so, over the last `max_documents` messages, which takes the time of scoring
+    each of them `rounds` times. A message that the index has evicted has weight 1 again.
 
-    With `online=True` a message is weighed once, as it is learned: by 1 + 1 − P(c_j|d_j), by the
-    model of all that came before it. One pass, nothing is refreshed, and what counts is never
-    stale. A class without messages has P = 0, so its first message weighs 2. To learn costs as to
-    predict and to learn. 1 − P is rounded to multiples of 1/1024, so that sums of it are exact. It
-    is kept with the message in the index: `unlearn_one` takes away what the newest such message was
-    weighed with, later ones keep what they have, and a message that the index evicts weighs 1
-    again. `merge` weighs nothing anew, so there it is not as if one model had learned both streams.
+    With `online=True` a message gets its weight once, when it is learned: 1 + 1 − P(c_j|d_j), where
+    P is that of the model before it learns the message. Nothing is refreshed, and no weight is
+    stale. A class without messages has P = 0, so its first message weighs 2. Learning a message
+    takes the time of a prediction more. 1 − P is rounded to a multiple of 1/1024, so that sums of
+    it are exact. It is kept with the message in the index: `unlearn_one` subtracts the weight of
+    the newest message equal to the one given, later messages keep their weights, and a message that
+    the index evicts weighs 1 again. `merge` keeps the weights of both models, which are not those
+    that one model would have had after both streams.
 
     Parameters
     ----------
@@ -67,23 +68,18 @@ class DWMNB(DiscriminativeNB):
         Whether each message is weighed once, as it is learned, and never again; `rounds` has no
         effect then.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
     Examples
     --------
     >>> from streamnb import DWMNB
     >>> model = DWMNB()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------

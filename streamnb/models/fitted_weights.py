@@ -34,9 +34,9 @@ class FittedAttributesNB(NaiveBayes, _Parameters):
     in the class: sums kept exactly, so that unlearning leaves nothing behind. A deviation of 0
     counts as 1; a class without a number of the attribute has the μ and s of all classes.
 
-    Weights are fitted by L-BFGS-B, with 0 as their bound, to the most recent `max_documents`
-    messages: from the weights before, as `refresh_every` says; from weights of 1 by `refresh` and
-    for a file. Between two fits counts go on and weights stay.
+    Weights, 0 or more, are fitted by Newton's method to the most recent `max_documents` messages,
+    when `refresh_every` says so. They follow from these messages and from the counts alone: where
+    the last fit ended has no influence. Between two fits the counts go on and the weights stay.
 
     Parameters
     ----------
@@ -55,6 +55,8 @@ class FittedAttributesNB(NaiveBayes, _Parameters):
     vocabulary_size, tokenizer, max_pairs
         Without effect: there is no text.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
     """
 
@@ -71,8 +73,8 @@ class ENB(FittedAttributesNB):
 
         Σ_i exp[−y_i f(x_i)]      (Equation 10)
 
-    What is minimised is its logarithm, which has the same minimum. Of the four it is the most
-    sensitive to wrong labels.
+    The fit minimises its logarithm, which has the same minimum. Of the five losses this one is the
+    most sensitive to wrong labels.
 
     Parameters, columns, and what is done with more than two classes are those of
     `streamnb.models.fitted_weights.FittedAttributesNB`.
@@ -218,9 +220,9 @@ class MSENB(FittedAttributesNB):
 
         Σ_i (1 − p_i)²,  p_i = 1 / (1 + exp[−y_i f(x_i)])
 
-    This loss has an end, so a message that is told wrong whatever the weights is given up, as
-    noise is. It has several minima, too: fits start from weights of 1 and find the one that is
-    near. It is the paper's competitor MSE.
+    A message costs at most 1 in this loss. So one that no weights would classify right is given up,
+    as noise is. The loss has several minima: a fit starts from the weights that `LNB` would have,
+    and finds a minimum near them. The paper compares itself with it under the name MSE.
 
     Parameters, columns, and what is done with more than two classes are those of
     `streamnb.models.fitted_weights.FittedAttributesNB`.

@@ -16,9 +16,10 @@ class GRWMNB(TextNaiveBayes):
         ln P(c) + Σ_i W_i f_i ln P(w_i|c)
         P(w_i|c) = (W_i N_ci + α) / (Σ_j W_j N_cj + α m)
 
-    with N_ci the tokens of word i in class c, and W_i its gain ratio over the mean of all m words.
-    Gain ratios are refreshed as `refresh_every` says, the rest is never stale. A word that no class
-    has seen weighs 0; one that came since the last refresh weighs 1. `weights_` has them by word.
+    with N_ci the tokens of word i in class c, and W_i its gain ratio divided by the mean gain ratio
+    of all m words. Gain ratios are refreshed when `refresh_every` says so, all else is never stale.
+    A word that no class has seen weighs 0; one that first appears after a refresh weighs 1 until
+    the next one. `weights_` has the weights by word.
 
     Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -26,17 +27,10 @@ class GRWMNB(TextNaiveBayes):
     --------
     >>> from streamnb import GRWMNB
     >>> model = GRWMNB()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------
@@ -49,8 +43,8 @@ class GRWMNB(TextNaiveBayes):
 class GRWCNB(TextNaiveBayes):
     """Complement naive Bayes with words weighted by gain ratio (GRWCNB).
 
-    −ln P(c̄) − Σ_i W_i f_i ln P(w_i|c̄), with weights as in `GRWMNB` in the estimate of Equation 7,
-    too.
+    −ln P(c̄) − Σ_i W_i f_i ln P(w_i|c̄), with the weights of `GRWMNB`, which also multiply the counts
+    in the estimate P(w_i|c̄) of Equation 7.
 
     Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from streamnb.naive_bayes import TextNaiveBayes
+import dataclasses
+
+from streamnb.naive_bayes import NaiveBayes, TextNaiveBayes
 from streamnb.parts import Complement, Composition, Hidden, Multinomial, OneVersusAll
 
 __all__ = ["HCNB", "HMNB", "HOVA"]
 
 
-class HMNB(TextNaiveBayes):
+@dataclasses.dataclass(eq=False, repr=False)
+class _Parents(NaiveBayes):
+    max_parents: int | None = Hidden.max_parents
+    min_df: int = Hidden.min_df
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class HiddenNB(TextNaiveBayes, _Parents):
+    """Base of the models whose words have parents.
+
+    Parameters are those of `HMNB`.
+    """
+
+
+class HMNB(HiddenNB):
     """Hidden multinomial naive Bayes (HMNB).
 
     Each word of the message has one hidden parent, mixed from the other words of the message:
@@ -24,23 +40,32 @@ class HMNB(TextNaiveBayes):
 
     Gain ratios are refreshed as `refresh_every` says.
 
-    Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+    Parameters
+    ----------
+    max_parents
+        How many words of a message may be parents, 1 or more: those of the greatest gain ratio, of
+        equal ones the first in the order of their bytes. It bounds what a long message costs. None
+        is any number, as in the paper.
+    min_df
+        How many learned messages must have a word for it to count as a parent, and in the *m* of
+        the words given a parent: 1 or more, a message of weight w being w messages. 1 is the
+        paper's, most of whose collections have no words that fewer than three documents have; 2 or
+        3 fits texts whose words were not cut. A word comes in as soon as enough messages have it,
+        and leaves as they are unlearned; as a child, and without a parent, each counts from the
+        first on.
+
+    Notes
+    -----
+    The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
     Examples
     --------
     >>> from streamnb import HMNB
     >>> model = HMNB()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------
@@ -50,14 +75,14 @@ class HMNB(TextNaiveBayes):
     parts = Composition(Multinomial(), dependence=Hidden())
 
 
-class HCNB(TextNaiveBayes):
+class HCNB(HiddenNB):
     """Hidden complement naive Bayes (HCNB).
 
         −ln P(c̄) − Σ_i f_i ln P(w_i | w_hpi, c̄)
 
     with hidden parents as in `HMNB`, over the documents outside the class.
 
-    Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+    Parameters, methods and errors are those of `HMNB`.
 
     Examples
     --------
@@ -76,7 +101,7 @@ class HCNB(TextNaiveBayes):
     parts = Composition(Complement(), dependence=Hidden())
 
 
-class HOVA(TextNaiveBayes):
+class HOVA(HiddenNB):
     """Hidden one-versus-all-but-one (HOVA).
 
     The difference of hidden multinomial and hidden complement naive Bayes:
@@ -85,7 +110,7 @@ class HOVA(TextNaiveBayes):
 
     as the difference of logarithms, for the reason given at `OVA`.
 
-    Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
+    Parameters, methods and errors are those of `HMNB`.
 
     Examples
     --------

@@ -58,6 +58,8 @@ class HONB(TextNaiveBayes, _Parameters):
         Recent documents that paths go through, 0 or more. None is 16,384 for order 2, 2,000 and
         1,000 for orders 3 and 4.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
     Examples

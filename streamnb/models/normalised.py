@@ -11,8 +11,8 @@ __all__ = ["TWCNB"]
 class TWCNB(TextNaiveBayes):
     """Weight-normalised complement naive Bayes (TWCNB).
 
-    Complement naive Bayes in which the weights of words add up to 1 in each class, so that no class
-    wins by the size of its weights, as those of words that depend on one another may:
+    Complement naive Bayes in which the weights of words add up to 1 in each class. Otherwise a
+    class may win because all its weights are large, which words that depend on one another cause:
 
         Σ_i f_i ln P(w_i | c̄) / Σ_k ln P(w_k | c̄)
 
@@ -21,9 +21,8 @@ class TWCNB(TextNaiveBayes):
     message by message: the sums over all words follow each message that is learned or unlearned,
     exactly and in the time that learning takes anyway. So nothing is refreshed.
 
-    Scores are means of weights, which are shares of 1, and so are as small as 1 / m: labels are
-    what they are for, and probabilities from them are nearly equal. For the same reason
-    `threshold="auto"` can't tell cuts apart.
+    The weights are shares of 1, so scores are as small as 1 / m. Use the labels: probabilities from
+    such scores are nearly equal, and `threshold="auto"` can't tell cuts apart.
 
     Of the transforms of the paper that come before, those of a message alone are `form="log"`,
     ln(1 + f), and `form="log-unit"`, that with unit length; the inverse document frequency is not

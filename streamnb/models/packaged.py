@@ -21,6 +21,7 @@ class _Columns:
 @dataclasses.dataclass(eq=False, repr=False)
 class _Links(NaiveBayes):
     max_links: int = Packaged.max_links
+    max_parents: int | None = Packaged.max_parents
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -86,7 +87,13 @@ class HNB(PackagedNB):
     max_links
         Bound of the pairs in packages, 0 or more: past it, those with the least information are
         left out.
+    max_parents
+        How many words of a text may be parents, 1 or more: those with the most information about
+        all others together. It bounds what a long text costs. None is any number, as in the paper;
+        with columns no bound is needed, and there is none.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
     Examples
@@ -148,6 +155,8 @@ class PHNB(PackagedNB, _Threshold):
         would have had the least log loss so far, each message scored before it was learned; so
         learning costs a prediction more.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `HNB`.
 
     Examples

@@ -11,14 +11,15 @@ __all__ = ["GRSCNB", "GRSMNB", "GRSOVA"]
 class GRSMNB(TextNaiveBayes):
     """Multinomial naive Bayes on words selected by gain ratio (GRSMNB).
 
-    Multinomial naive Bayes of a part of the words: of the top 10 %, 20 %, …, 100 % by gain ratio
-    (Equation 12) the first share that decides most of the indexed messages right, each without its
-    own counts. Class totals run over the words kept; *m* is that of all words, and the gain ratios
-    are those of all messages. Words that tie with the last one kept are kept.
+    Multinomial naive Bayes on a part of the words: the top 10 %, 20 %, … or 100 % by gain ratio
+    (Equation 12). Of these ten shares it takes the smallest with which most of the indexed messages
+    are classified correctly, each without its own counts. Class totals are sums over the words
+    kept, while *m* counts all words and the gain ratios are those of all messages. Words that tie
+    with the last word kept are kept too.
 
-    Chosen anew as `refresh_every` says, over the last `max_documents` messages: that takes the
-    time of scoring each of them. `weights_` is 1 for the words kept and 0 for the others; a word
-    that came since is kept until the next refresh.
+    The share is chosen anew when `refresh_every` says so, over the last `max_documents` messages,
+    which takes the time of scoring each of them. `weights_` is 1 for the words kept and 0 for the
+    others; a word that first appears after a refresh is kept until the next one.
 
     Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -26,17 +27,10 @@ class GRSMNB(TextNaiveBayes):
     --------
     >>> from streamnb import GRSMNB
     >>> model = GRSMNB()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------
@@ -49,8 +43,8 @@ class GRSMNB(TextNaiveBayes):
 class GRSCNB(TextNaiveBayes):
     """Complement naive Bayes on words selected by gain ratio (GRSCNB).
 
-    Complement naive Bayes of the share of words by gain ratio that decides most of the indexed
-    messages right, each without its own counts, with the score of `CNB`; else as `GRSMNB`.
+    Complement naive Bayes on the share of words with which the score of `CNB` classifies most of
+    the indexed messages correctly, each without its own counts. All else is as in `GRSMNB`.
 
     Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
@@ -74,8 +68,8 @@ class GRSCNB(TextNaiveBayes):
 class GRSOVA(TextNaiveBayes):
     """One-versus-all naive Bayes on words selected by gain ratio (GRSOVA).
 
-    One-versus-all naive Bayes of the share of words by gain ratio that decides most of the indexed
-    messages right, each without its own counts, with the score of `OVA`; else as `GRSMNB`.
+    One-versus-all naive Bayes on the share of words with which the score of `OVA` classifies most
+    of the indexed messages correctly, each without its own counts. All else is as in `GRSMNB`.
 
     Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 

@@ -73,6 +73,8 @@ class MNBTree(LeafNB):
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`. With
     `prior="empirical"`, a class without messages in the leaf counts for one.
 
@@ -80,17 +82,10 @@ class MNBTree(LeafNB):
     --------
     >>> from streamnb import MNBTree
     >>> model = MNBTree(min_samples_leaf=2)
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------

@@ -57,23 +57,18 @@ class DTWMNB(TreeDepthNB):
     min_samples_leaf
         The least weight of messages on either side of a split, above 0.
 
+    Notes
+    -----
     The other parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 
     Examples
     --------
     >>> from streamnb import DTWMNB
     >>> model = DTWMNB(min_samples_leaf=1)
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
     'spam'
-    >>> model.predict_one("lunch with you")
-    'ham'
 
     References
     ----------

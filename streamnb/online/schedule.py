@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 
 
 class Schedule:
@@ -30,7 +30,7 @@ class Schedule:
     def __init__(self, every: int | float, messages: int = 0) -> None:
         if isinstance(every, bool) or not isinstance(every, (int, float)):
             raise InputError(_allowed(every))
-        if not (every > 0 and math.isfinite(every)):
+        if not 0 < every < math.inf:
             raise InputError(_allowed(every))
         self.every = every
         self.reset(messages)
@@ -70,5 +70,5 @@ class Schedule:
 def _allowed(every: object) -> str:
     return (
         f"refresh_every must be an int from 1 on (messages between refreshes) or a float above 0 "
-        f"(growth of the stream between refreshes), not {every!r}"
+        f"(growth of the stream between refreshes), not {shown(every)}"
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.online.tuning import Judgement
 from streamnb.statistics.store import AnyStore
-from streamnb.text.labels import Label, Labels
+from streamnb.text.labels import Label, Labels, check_label
 
 # Log odds are kept in bins that are even on an asinh scale: 1/64 wide near 0, 1.6 % of the value
 # far out, up to ±4 million. With a quarter of the bins, the cuts learned on the SMS collection for
@@ -22,8 +23,24 @@ _BINS_EACH_SIDE = 1024
 _BINS_PER_UNIT = 64
 
 
-def parse_threshold(threshold: Any, positive: Any, cost_ratio: Any) -> DecisionThreshold | None:
+# When a record weighs this much, all of it counts half from then on: a cut follows the last two to
+# four thousand messages, and what a model that knew little got wrong is forgotten. The halves of
+# whole numbers are exact.
+_FULL = 4096.0
+
+
+def parse_threshold(
+    threshold: Any, positive: Any, cost_ratio: Any, calibrated: bool = False
+) -> DecisionThreshold | None:
     """Return the threshold that the parameters of a model describe.
+
+    Parameters
+    ----------
+    threshold, positive, cost_ratio
+        As the model was given them.
+    calibrated
+        Whether its probabilities are calibrated. The cheapest cut then follows from the cost: a
+        message is better called positive where P(positive) is above cost_ratio · P(negative).
 
     Raises
     ------
@@ -31,17 +48,22 @@ def parse_threshold(threshold: Any, positive: Any, cost_ratio: Any) -> DecisionT
         If a parameter is out of range.
     """
     if isinstance(cost_ratio, bool) or not isinstance(cost_ratio, (int, float)):
-        raise InputError(f"cost_ratio must be a number, not {cost_ratio!r}")
-    if not (cost_ratio > 0 and math.isfinite(cost_ratio)):
-        raise InputError(f"cost_ratio must be a number above 0, not {cost_ratio!r}")
+        raise InputError(f"cost_ratio must be a number, not {shown(cost_ratio)}")
+    if not 0 < cost_ratio <= sys.float_info.max:
+        raise InputError(f"cost_ratio must be a number above 0, not {shown(cost_ratio)}")
+    if positive is not None:
+        positive = check_label(positive)
     if threshold is None:
         return None
-    if threshold == "auto":
+    automatic = isinstance(threshold, str) and threshold == "auto"
+    if automatic and calibrated:
+        return DecisionThreshold(math.log(cost_ratio), positive)
+    if automatic:
         return LearnedThreshold(cost_ratio, positive)
     if isinstance(threshold, (int, float)) and 0 < threshold < 1:
         return DecisionThreshold(math.log(threshold) - math.log1p(-threshold), positive)
     raise InputError(
-        f"threshold must be None, a probability between 0 and 1, or 'auto', not {threshold!r}"
+        f"threshold must be None, a probability between 0 and 1, or 'auto', not {shown(threshold)}"
     )
 
 
@@ -88,7 +110,7 @@ class DecisionThreshold:
         if self.positive is None:
             return 1
         if self.positive not in labels:
-            raise InputError(f"positive is {self.positive!r}, which is none of {labels!r}")
+            raise InputError(f"positive is {shown(self.positive)}, which is none of {labels!r}")
         return labels.index(self.positive)
 
     def log_odds(self, labels: Sequence[Label], scores: Sequence[float]) -> float:
@@ -106,7 +128,9 @@ class DecisionThreshold:
 
 
 class LearnedThreshold(DecisionThreshold):
-    """The cut that would have cost least so far, over the scores before each message was learned.
+    """The cut that would have cost least of late, over the scores before each message was learned.
+
+    The record forgets: whenever it weighs 4,096 messages all of it counts half.
 
     Parameters
     ----------
@@ -134,6 +158,7 @@ class LearnedThreshold(DecisionThreshold):
         self.cost_ratio = cost_ratio
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
         self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
+        self._weight = 0.0
 
     @property
     def tuning(self) -> LearnedThreshold:
@@ -166,10 +191,13 @@ class LearnedThreshold(DecisionThreshold):
         else:
             self._cost[: place + 1] += weight * self.cost_ratio
         self._cut = None
+        self._weight += weight
+        if self._weight >= _FULL:
+            self._add_up()
 
     @property
     def cut(self) -> float:
-        """The cheapest cut so far; of several, the one nearest to even odds."""
+        """The cheapest cut of late; of several, the one nearest to even odds."""
         if self._cut is None:
             cost = self._cost
             edges = np.flatnonzero(cost <= cost.min() * (1 + 1e-12)) - _BINS_EACH_SIDE
@@ -201,7 +229,11 @@ class LearnedThreshold(DecisionThreshold):
         self._add_up()
 
     def _add_up(self) -> None:
-        """Compute from the record what each cut would have cost."""
+        """Forget where the record is full; compute from it what each cut would have cost."""
+        self._weight = float(self.scores.sum())
+        while self._weight >= _FULL:
+            self.scores /= 2
+            self._weight /= 2
         negatives, positives = self.scores
         self._cost[0] = 0.0
         np.cumsum(positives, out=self._cost[1:])

@@ -33,6 +33,7 @@ from streamnb.parts.events import (
     NormalisedComplement,
     OneVersusAll,
 )
+from streamnb.parts.forgetting import Forgetting
 from streamnb.parts.hidden import Hidden, HiddenRatios
 from streamnb.parts.higher_order import HigherOrderPaths
 from streamnb.parts.nearest import Nearest
@@ -66,6 +67,7 @@ __all__ = [
     "Estimate",
     "Event",
     "Fitted",
+    "Forgetting",
     "GainRatio",
     "Gaussian",
     "Hidden",

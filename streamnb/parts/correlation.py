@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.errors import InputError
@@ -52,6 +52,8 @@ class CorrelationFactor(Estimate, name="correlation"):
     ----------
     [^1]: Naive Bayes with correlation factor (NBCF paper), Equations 3.1 and 4.5, Theorem 5.1.
     """
+
+    decays: ClassVar[bool] = True
 
     factor: float | str = dataclasses.field(default=PAPER_FACTOR, compare=False)
 

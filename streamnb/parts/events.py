@@ -28,6 +28,7 @@ class Bernoulli(Event, name="bernoulli"):
           classification. AAAI-98 workshop on learning for text categorization.
     """
 
+    decays: ClassVar[bool] = True
     unseen: ClassVar[str] = "skip"
     counts: ClassVar[bool] = False
 
@@ -40,11 +41,14 @@ class Bernoulli(Event, name="bernoulli"):
 class Multinomial(Event, name="multinomial"):
     """A word is drawn as often as it occurs: Equations 1, 4 and 6 of the HMNB paper."""
 
+    decays: ClassVar[bool] = True
+
 
 @dataclasses.dataclass(frozen=True)
 class Complement(Event, name="complement"):
     """The class whose complement fits worst: Equations 2, 5 and 7 of the HMNB paper."""
 
+    decays: ClassVar[bool] = True
     prior: ClassVar[str] = "laplace"
 
 
@@ -87,6 +91,7 @@ class NormalisedComplement(Event, name="normalised-complement"):
 class OneVersusAll(Event, name="one-versus-all"):
     """The difference of multinomial and complement: Equation 3 of the HMNB paper."""
 
+    decays: ClassVar[bool] = True
     prior: ClassVar[str] = "laplace"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from streamnb import _core
+from streamnb.parameters import check_bound, check_most
 from streamnb.parts.axes.choice import InUse
-from streamnb.parts.axes.composition import Dependence, Setup
+from streamnb.parts.axes.composition import Composition, Dependence, Setup
 from streamnb.statistics.counts import Counts, Floats, qualified_parents
 from streamnb.statistics.refreshing import Refresher
 
@@ -15,6 +16,15 @@ from streamnb.statistics.refreshing import Refresher
 @dataclasses.dataclass(frozen=True)
 class Hidden(Dependence, name="hidden"):
     """Each word has one hidden parent, mixed from the qualified other words of the message.
+
+    Attributes
+    ----------
+    max_parents
+        How many words of a message may be parents, those of the greatest weight, 1 or more; None
+        is any number, as in the paper.
+    min_df
+        How many learned messages must have a word for it to count as a parent, and in the *m* of
+        Equations 13, 14 and 18: 1 or more; 1 is the paper's.
 
     References
     ----------
@@ -24,12 +34,27 @@ class Hidden(Dependence, name="hidden"):
     hidden: ClassVar[str | None] = "probabilities"
     indexed: ClassVar[int] = 65_536
 
+    max_parents: int | None = dataclasses.field(default=None, compare=False)
+    min_df: int = dataclasses.field(default=1, compare=False)
+
+    def __post_init__(self) -> None:
+        self._check("max_parents", check_most, 1)
+        self._check("min_df", check_bound, 1)
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for parents, and no more than allowed."""
+        return {**super().scoring_options(parts), "max_parents": self.max_parents}
+
+    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
+        """Say how many messages a word must have."""
+        store.tell_frequent(self.min_df)
+
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
         """Return the weight of each word as a parent: shape `(words,)`.
 
         It is the word's gain ratio where that is at least the average, else 0.
         """
-        return qualified_parents(counts, vocabulary_size)
+        return qualified_parents(counts, vocabulary_size, self.min_df)
 
     def in_use(self, setup: Setup) -> InUse:
         """Keep the weights of parents."""
@@ -66,7 +91,7 @@ class ParentWeights(Refresher[_core.CountStore]):
     dependence
         Gives each word its weight.
     vocabulary_size
-        m where it is known, at least the number of words learned.
+        m where it is known.
     """
 
     dependence: Hidden
@@ -74,6 +99,6 @@ class ParentWeights(Refresher[_core.CountStore]):
 
     def swap(self, store: _core.CountStore) -> bool:
         """Give each word its weight as a parent."""
-        words = max(self.vocabulary_size, float(store.n_words))
         counts = Counts.of(store)
-        return store.set_parents(counts.layout, self.dependence.parents(counts, words))
+        weights = self.dependence.parents(counts, self.vocabulary_size)
+        return store.set_parents(counts.layout, weights)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
+import numpy as np
+
 from streamnb.parts.axes.composition import Composition
 from streamnb.parts.hidden import Hidden
-from streamnb.statistics.counts import Counts, Floats, gain_ratio
+from streamnb.statistics.counts import Counts, Floats, frequent, gain_ratio
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,8 +35,8 @@ class OneDependence(Hidden, name="one-dependence"):
     hidden: ClassVar[str | None] = "estimators"
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
-        """Return the gain ratio of each word: shape `(words,)`."""
-        return gain_ratio(counts)
+        """Return the gain ratio of each word that counts: shape `(words,)`."""
+        return np.where(frequent(counts, self.min_df), gain_ratio(counts), 0.0)
 
     def store_options(self, parts: Composition) -> dict[str, Any]:
         """Ask for pairs of a word with itself: words are their own parents."""

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Judgement
-from streamnb.parameters import check_bound, check_number
+from streamnb.parameters import check_bound, check_most, check_number
 from streamnb.parts.axes.choice import InUse
-from streamnb.parts.axes.composition import Dependence, Setup
+from streamnb.parts.axes.composition import Composition, Dependence, Setup
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.packages import attribute_information, set_packages, word_information
 from streamnb.statistics.refreshing import Refresher
@@ -57,6 +57,10 @@ class Packaged(Dependence, name="packaged"):
         `"auto"`, that multiple of it in `GRID` with the least log loss so far.
     max_links
         The most pairs in packages, 0 or more.
+    max_parents
+        In texts, how many words of a message may be parents, 1 or more: those with the most
+        information about all others together. None is any number, as in the paper; and so it is
+        with columns, where a message has no more parents than attributes.
 
     References
     ----------
@@ -68,10 +72,16 @@ class Packaged(Dependence, name="packaged"):
 
     bag_threshold: float | str = dataclasses.field(default="average", compare=False)
     max_links: int = dataclasses.field(default=1_000_000, compare=False)
+    max_parents: int | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         self._check("bag_threshold", check_threshold)
         self._check("max_links", check_bound, 0)
+        self._check("max_parents", check_most, 1)
+
+    def scoring_options(self, parts: Composition) -> dict[str, Any]:
+        """Ask for packages, and for no more parents than allowed."""
+        return {**super().scoring_options(parts), "max_parents": self.max_parents}
 
     def in_use(self, setup: Setup) -> InUse:
         """Keep packages and their threshold."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from streamnb.columns.reading import Columns
-from streamnb.errors import NotLearnedError
+from streamnb.errors import InputError, NotLearnedError
 from streamnb.online.tuning import Tuning
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.store import AnyStore
@@ -37,6 +37,28 @@ class Learned:
     tunings: Sequence[Tuning[Any]]
 
 
+def alike(mine: Any, other: Any) -> Any:
+    """Return the other model, if the two count alike.
+
+    Raises
+    ------
+    InputError
+        If they don't.
+    """
+    kind = type(mine).__name__
+    if not isinstance(other, type(mine)) or other._parts != mine._parts:
+        raise InputError(f"a {kind} takes another {kind}, not {type(other).__name__}")
+    if other.tokenizer != mine.tokenizer:
+        raise InputError("models with different tokenizers count different words")
+    if other.form != mine.form:
+        raise InputError("models with different forms of documents count differently")
+    if other._forgetting != mine._forgetting:
+        raise InputError("models with another half_life or window count differently")
+    if mine._columns and other._columns and mine._columns.bins != other._columns.bins:
+        raise InputError("models with different bins count different words")
+    return other
+
+
 def merge(mine: Learned, theirs: Learned) -> None:
     """Add what another model of the same kind has learned."""
     labels = [label for label, _ in theirs.labels.order]
@@ -45,10 +67,11 @@ def merge(mine: Learned, theirs: Learned) -> None:
     if mine.columns is not None and theirs.columns is not None:
         mine.columns.widen(mine.store, theirs.columns.ranges)
         store = _as_wide(mine.columns, theirs.columns, store)
+    mine.labels.announce(new)
     mine.store.merge(store, _by_their_id(theirs.labels, labels, class_ids))
     for label in new:
         mine.labels.add(label)
-    mine.store.set_ranks(mine.labels.ranks())
+    mine.store.set_ranks(mine.labels.take_ranks())
     records = {tuning.name: tuning for tuning in theirs.tunings}
     for tuning in mine.tunings:
         if tuning.name in records:
@@ -66,7 +89,7 @@ def subtract(mine: Learned, theirs: Learned) -> None:
     labels = [label for label, _ in theirs.labels.order]
     class_ids, new = mine.labels.ids_of(labels)
     if new:
-        raise NotLearnedError(f"no message was learned with label {new[0]!r}")
+        raise NotLearnedError(f"no message was learned with label {next(iter(new))!r}")
     store = theirs.store
     if mine.columns is not None and theirs.columns is not None:
         if not mine.columns.covers(theirs.columns):
@@ -77,7 +100,7 @@ def subtract(mine: Learned, theirs: Learned) -> None:
     for label in labels:
         if documents[mine.labels.ids[label]] == 0:
             mine.labels.remove(label)
-    mine.store.set_ranks(mine.labels.ranks())
+    mine.store.set_ranks(mine.labels.take_ranks())
 
 
 def _as_wide(columns: Columns, others: Columns, store: AnyStore) -> AnyStore:

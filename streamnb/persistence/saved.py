@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,6 +16,7 @@ from streamnb.columns.reading import Columns
 from streamnb.errors import ModelFileError
 from streamnb.online.schedule import Schedule
 from streamnb.online.tuning import Tuning
+from streamnb.parameters import check_jobs, parameters_in_use
 from streamnb.parts.axes.choice import Scorer
 from streamnb.persistence import saving
 from streamnb.statistics.counts import Counts
@@ -44,6 +47,7 @@ class SavedModel(base.Base):
     _refreshers: Sequence[Refresher[Any]]
     _scorer: Scorer
     _scoring: _core.Scoring
+    _lock: threading.RLock
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -63,20 +67,33 @@ class SavedModel(base.Base):
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return {field.name: getattr(self, field.name) for field in fields}
 
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters that make the model what it is, by name: those of its file.
+
+        How many threads work is none of them. Those that came later are there where they are used,
+        so that the files of all other models are the bytes that they were.
+        """
+        used = parameters_in_use(self._get_params())
+        used.pop("n_jobs", None)
+        return used
+
     def to_bytes(self) -> bytes:
         """Return the model file's bytes: the same for all models that have learned the same.
 
         Statistics are refreshed first and not written: they follow from the counts.
         """
-        self.refresh()
-        return saving.dump(self.state())
+        with self._lock:
+            self.refresh()
+            return saving.dump(self.state())
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, which is replaced as a whole or not at all."""
         saving.write(Path(path), self.to_bytes())
 
     @classmethod
-    def load(cls, path: str | Path, tokenizer: Tokenize | None = None) -> Self:
+    def load(
+        cls, path: str | Path, tokenizer: Tokenize | None = None, n_jobs: int | None = None
+    ) -> Self:
         """Return the model that a file holds.
 
         Parameters
@@ -85,19 +102,28 @@ class SavedModel(base.Base):
             A file that `save` wrote.
         tokenizer
             The function that the model was saved with, if its tokenizer was one.
+        n_jobs
+            As the model's own parameter, which no file holds: how many threads score batches.
 
         Raises
         ------
         ModelFileError
             If the file is truncated, altered, of another version, or holds another model.
+        InputError
+            If `n_jobs` is no number of threads.
         """
-        return cls.from_bytes(Path(path).read_bytes(), tokenizer)
+        return cls.from_bytes(Path(path).read_bytes(), tokenizer, n_jobs)
 
     @classmethod
-    def from_bytes(cls, data: bytes, tokenizer: Tokenize | None = None) -> Self:
-        """Return the model that `to_bytes` wrote."""
+    def from_bytes(
+        cls, data: bytes, tokenizer: Tokenize | None = None, n_jobs: int | None = None
+    ) -> Self:
+        """Return the model that `to_bytes` wrote; parameters and errors are those of `load`."""
+        check_jobs("n_jobs", n_jobs)
         state = saving.read(data, tokenizer)
         with saving.readable():
+            # A file may hold a model of a family that nobody has asked for yet.
+            importlib.import_module("streamnb.models")
             found = SavedModel.known.get(state.model)
             if found is None:
                 raise ModelFileError(
@@ -108,7 +134,8 @@ class SavedModel(base.Base):
                     f"the file holds a model of class {found.__name__}, not {cls.__name__}: "
                     f"use {found.__name__}.load, or streamnb.load for any"
                 )
-            model = found(**found._read_parameters(state.parameters))
+            parameters = {**found._read_parameters(state.parameters), "n_jobs": n_jobs}
+            model = found(**parameters)
             model.restore(state)
         return model
 
@@ -121,7 +148,7 @@ class SavedModel(base.Base):
         """Return everything learned; statistics follow from it."""
         return saving.State(
             type(self).__name__,
-            self._get_params(),
+            self.saved_parameters(),
             [label for label, _ in self._labels.order],
             self._store.snapshot(statistics=False),
             {tuning.name: tuning.state() for tuning in self._tunings},
@@ -158,6 +185,10 @@ class SavedModel(base.Base):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle and deepcopy keep: everything, the statistics in use included."""
+        with self._lock:
+            return self._kept()
+
+    def _kept(self) -> dict[str, Any]:
         class_ids = [class_id for _, class_id in self._labels.order]
         return {
             "parameters": self._parameters(),

@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -100,6 +99,8 @@ def dump(state: State) -> bytes:
 
 def write(path: Path, data: bytes) -> None:
     """Replace a file by one with these bytes, or leave it as it was."""
+    import tempfile  # here: whoever saves nothing does not wait for it
+
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

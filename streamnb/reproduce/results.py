@@ -40,7 +40,7 @@ STREAMS = {
 }
 """Name of each stream → its heading; those that are shuffled are run once for each seed."""
 
-SHUFFLED = ("20news",)
+SHUFFLED = ("20news", "r8")
 
 VARIANTS = (
     "NBCF(factor='auto')",
@@ -58,8 +58,12 @@ VARIANTS = (
 """Models that the page has besides every class with its defaults."""
 
 
+# One object, so that figures without it are equal.
+_NONE = float("nan")
+
+
 class Figures(NamedTuple):
-    """What a run finds out, in the order of `StoredRun.scores`.
+    """What a run finds out, in the order of `StoredRun.scores`; runs of before have fewer.
 
     Attributes
     ----------
@@ -69,6 +73,10 @@ class Figures(NamedTuple):
         Microseconds a message.
     messages
         How many there were.
+    known_auc_loss
+        As `auc_loss`, from the first message after both classes were learned.
+    calibration_error
+        In [0, 1], after the first 500 messages; NaN where the model has no probabilities.
     code
         The version of the code that was measured.
     """
@@ -78,14 +86,19 @@ class Figures(NamedTuple):
     learn: float
     predict: float
     messages: float
+    known_auc_loss: float = _NONE
+    calibration_error: float = _NONE
     code: str = ""
 
     @classmethod
     def of(cls, result: StoredRun) -> Figures:
         """Return the figures of a stored run."""
-        accuracy, auc_loss, learn, predict, messages = result.scores
-        code = str(result.settings["code"])
-        return cls(accuracy, auc_loss, learn, predict, messages, code)
+        scores = [_NONE if score != score else score for score in result.scores]
+        accuracy, auc_loss, learn, predict, messages, *more = scores
+        found = cls(accuracy, auc_loss, learn, predict, messages)
+        if len(more) == 2:
+            found = found._replace(known_auc_loss=more[0], calibration_error=more[1])
+        return found._replace(code=str(result.settings["code"]))
 
 
 @dataclass(frozen=True)
@@ -202,15 +215,22 @@ def _evaluate(task: tuple[str, Run, dict[str, Any]]) -> StoredRun:
     model = build(model_spec(run.model))
     messages = _messages(run.stream, run.seed)[: run.limit]
     result = evaluation.prequential({run.model: model}, messages)[run.model]
-    area, n = result.cumulative.roc_auc, result.n_messages
+    found, n = result.cumulative, result.n_messages
+    two = len(result.labels) <= 2
     figures = Figures(
-        accuracy=100 * (result.cumulative.accuracy or 0.0),
-        auc_loss=float("nan") if area is None or len(result.labels) > 2 else 100 * (1 - area),
+        accuracy=100 * (found.accuracy or 0.0),
+        auc_loss=_or_nan(found.one_minus_auc_percent if two else None),
         learn=1e6 * result.learn_seconds / n,
         predict=1e6 * result.predict_seconds / n,
         messages=n,
+        known_auc_loss=_or_nan(found.one_minus_auc_percent_both_known if two else None),
+        calibration_error=_or_nan(found.calibration_error),
     )
-    return StoredRun(key, settings, figures[:5], result.learn_seconds + result.predict_seconds)
+    return StoredRun(key, settings, figures[:-1], result.learn_seconds + result.predict_seconds)
+
+
+def _or_nan(value: float | None) -> float:
+    return _NONE if value is None else value
 
 
 def run_streams(

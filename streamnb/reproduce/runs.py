@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from streamnb.datasets import cache_folder
 from streamnb.errors import DataError
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def code_fingerprint() -> str:
 
 def default_runs_path(experiment: str) -> Path:
     """Return where results are kept unless the user says otherwise: the user's cache folder."""
-    cache = os.environ.get("XDG_CACHE_HOME", "").strip() or Path("~/.cache").expanduser()
-    return Path(cache) / "streamnb" / "reproduce" / f"{experiment}.jsonl"
+    return cache_folder() / "reproduce" / f"{experiment}.jsonl"
 
 
 class RunsFile:

@@ -139,7 +139,19 @@ def gain_ratio(counts: Counts) -> Floats:
     return ratio
 
 
-def qualified_parents(counts: Counts, vocabulary_size: float) -> Floats:
+def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
+    """Return which words so many documents have, one being any: shape `(words,)`."""
+    if min_df == 1:
+        # A row without a cell is of a word that left: its id waits for another.
+        there: NDArray[np.bool_] = np.diff(counts.documents.indptr) > 0
+        return there
+    documents = np.asarray(counts.documents.sum(axis=1)).ravel()
+    # Ten documents of weight 0.1 are one, whatever rounding leaves of their sum.
+    enough: NDArray[np.bool_] = documents >= min_df * (1 - 1e-12)
+    return enough
+
+
+def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -> Floats:
     """Return W_t of each word: its gain ratio where that is at least the average, else 0.
 
     Parameters
@@ -147,7 +159,10 @@ def qualified_parents(counts: Counts, vocabulary_size: float) -> Floats:
     counts
         Counts with at least one document.
     vocabulary_size
-        m, the number of words that the average runs over.
+        m, the number of words that the average runs over, where it is known; it is never below the
+        number of words that count.
+    min_df
+        Documents that a word must have to count.
 
     Returns
     -------
@@ -157,8 +172,9 @@ def qualified_parents(counts: Counts, vocabulary_size: float) -> Floats:
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), Equations 12 and 13, Algorithm 1.
     """
-    ratios = gain_ratio(counts)
-    average = ratios.sum() / vocabulary_size
+    kept = frequent(counts, min_df)
+    ratios = np.where(kept, gain_ratio(counts), 0.0)
+    average = ratios.sum() / max(vocabulary_size, kept.sum(), 1.0)
     # The mean of equal numbers may come out one unit too large: they qualify all the same.
     weights: Floats = np.where(ratios >= average * (1 - 1e-12), ratios, 0.0)
     return weights

@@ -24,10 +24,34 @@ class CountStore(Protocol[Message, Batch]):
     def learn(self, x: Message, class_id: int, weight: Any, /) -> None:
         """Learn one message; nothing changes where it raises."""
 
+    def learn_known(self, x: Message, handle: int, weight: Any, /) -> bool:
+        """Learn one message of a class that has messages, by the handle of its label.
+
+        Returns
+        -------
+        False, with nothing changed, where the class has none, or belongs to another label by now,
+        or where the store can't learn in passing.
+        """
+
     def learn_many(
-        self, batch: Batch, class_ids: list[int], weight: Any, start: int, stop: int, /
+        self,
+        batch: Batch,
+        class_ids: list[int],
+        weight: Any,
+        start: int,
+        stop: int,
+        /,
     ) -> None:
-        """Learn the messages of a batch from one place up to another."""
+        """Learn the messages of a batch from one place up to another.
+
+        Where something raises meanwhile, as the handler of a signal may, the first are learned.
+        """
+
+    def expect_times(self, times: list[float], /) -> None:
+        """Say when the messages came that are learned next, for a half-life in time."""
+
+    def have_documents(self, class_ids: list[int], /) -> list[bool]:
+        """Return of each of some classes whether it has messages."""
 
     def unlearn(self, x: Message, class_id: int, weight: Any, /) -> bool:
         """Unlearn one message; return whether its class has any left."""
@@ -38,8 +62,8 @@ class CountStore(Protocol[Message, Batch]):
     def subtract(self, other: Self, class_ids: list[int], /) -> None:
         """Unlearn what another store has learned."""
 
-    def set_ranks(self, ranks: list[int], /) -> None:
-        """Say in which order the labels of the classes stand."""
+    def set_ranks(self, ranks: list[tuple[int, int]], /) -> None:
+        """Say in which order the labels of the classes stand: new ranks of some class ids."""
 
     def declare(self, values: Mapping[str, int], /) -> None:
         """Say how many values attributes of columns have."""
@@ -56,14 +80,19 @@ class CountStore(Protocol[Message, Batch]):
     def probabilities(self, x: Message, scoring: _core.Scoring, /) -> list[float]:
         """Return the probability of each class id."""
 
-    def predict_many(self, batch: Batch, scoring: _core.Scoring, labels: list[Any], /) -> list[Any]:
+    def predict_many(
+        self, batch: Batch, scoring: _core.Scoring, labels: list[Any], threads: int, /
+    ) -> list[Any]:
         """Return the label of each message."""
 
-    def scores_many(self, batch: Batch, scoring: _core.Scoring, /) -> bytes:
+    def scores_many(self, batch: Batch, scoring: _core.Scoring, threads: int, /) -> bytes:
         """Return the scores of each message as float64: shape `(messages, class ids)`."""
 
-    def probable_scores_many(self, batch: Batch, scoring: _core.Scoring, /) -> bytes:
+    def probable_scores_many(self, batch: Batch, scoring: _core.Scoring, threads: int, /) -> bytes:
         """Return the same whose soft maximum is the probability of each class id."""
+
+    def paired_scores_many(self, batch: Batch, scoring: _core.Scoring, threads: int, /) -> bytes:
+        """Return of each message both, float64 `messages × 2 × class ids`."""
 
     def explain(
         self, x: Any, scoring: _core.Scoring, /
@@ -75,6 +104,9 @@ class CountStore(Protocol[Message, Batch]):
 
     def counts(self) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes]:
         """Return a copy of the counts, for `streamnb.statistics.counts.Counts.from_arrays`."""
+
+    def take_emptied(self) -> list[int]:
+        """Return the classes that the window has left without messages since this was called."""
 
     def words(self) -> list[str]:
         """Return the words by id; an empty one where an id is free."""

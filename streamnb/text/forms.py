@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 
 FORMS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 
@@ -45,10 +45,10 @@ def check_form(form: object, event: Event) -> str:
 asks whether a word is there and not how often: leave it at 'counts'
     """
     if not isinstance(form, str) or form not in FORMS:
-        raise InputError(f"form must be one of {', '.join(map(repr, FORMS))}, not {form!r}")
+        raise InputError(f"form must be one of {', '.join(map(repr, FORMS))}, not {shown(form)}")
     if form != "counts" and not event.counts:
         raise InputError(
-            f"form={form!r} changes nothing for the event {event.name!r}, which asks whether a "
-            f"word is there and not how often: leave it at 'counts'"
+            f"form={shown(form)} changes nothing for the event {event.name!r}, which asks whether "
+            f"a word is there and not how often: leave it at 'counts'"
         )
     return form

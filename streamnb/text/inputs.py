@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
+from streamnb.text import frames
 
 if TYPE_CHECKING:
     from scipy import sparse
 
 _ONE = "a str, or a mapping of tokens to counts"
 _MANY = (
-    "a list of str or of mappings, a pandas Series of str, a pandas DataFrame of counts, "
-    "or a scipy sparse matrix of counts with vocabulary="
+    "a list of str or of mappings, a Series of str, a DataFrame of counts (of pandas, polars or "
+    "pyarrow), or a scipy sparse matrix of counts with vocabulary="
 )
 
 Tokenize = Callable[[str], Iterable[Any]]
@@ -40,11 +41,14 @@ def token_name(token: Any) -> str:
     if isinstance(token, tuple) and token:
         return " ".join(map(token_name, token))
     if isinstance(token, (int, np.integer)) and not isinstance(token, bool):
-        return str(int(token))
+        try:
+            return str(int(token))
+        except ValueError:  # Python writes no int of more than 4,300 digits
+            raise InputError(f"a token is {shown(token)}: give a smaller number") from None
     if not isinstance(token, str):
         raise InputError(
             f"a token must be a str, an int or a tuple of these (an n-gram), "
-            f"not {type(token).__name__}: {token!r}"
+            f"not {type(token).__name__}: {shown(token)}"
         )
     try:
         token.encode()
@@ -58,7 +62,7 @@ def token_name(token: Any) -> str:
 def bad_count(token: Any, count: Any) -> str:
     """Say what is wrong with a count that the core refused."""
     return (
-        f"the count of token {token!r} is {count!r} ({type(count).__name__}): "
+        f"the count of token {shown(token)} is {shown(count)} ({type(count).__name__}): "
         f"give a number from 0 to 2**53"
     )
 
@@ -73,7 +77,7 @@ def as_dict(x: Any) -> dict[Any, Any]:
     """
     if isinstance(x, Mapping):
         return dict(x)
-    raise InputError(f"a message must be {_ONE}, not {type(x).__name__}: {_short(x)}")
+    raise InputError(f"a message must be {_ONE}, not {type(x).__name__}: {shown(x)}")
 
 
 def count_tokens(x: Any, tokenize: Tokenize) -> Any:
@@ -93,8 +97,7 @@ def count_tokens(x: Any, tokenize: Tokenize) -> Any:
     except TypeError:  # not iterable, or a token is not hashable
         pass
     raise InputError(
-        f"tokenizer must return an iterable of tokens, not {type(tokens).__name__}: "
-        f"{_short(tokens)}"
+        f"tokenizer must return an iterable of tokens, not {type(tokens).__name__}: {shown(tokens)}"
     )
 
 
@@ -106,8 +109,9 @@ def read_labels(y: Any, messages: int) -> list[Any]:
     InputError
         If they are not as many as the messages, or no sequence of labels at all.
     """
-    if isinstance(y, (str, bytes)) or not isinstance(y, Iterable):
-        raise InputError(f"labels must be a list or Series, not {type(y).__name__}: {_short(y)}")
+    y = frames.column(y)
+    if isinstance(y, (str, bytes)) or not isinstance(y, Iterable) or hasattr(y, "columns"):
+        raise InputError(f"labels must be a list or Series, not {type(y).__name__}: {shown(y)}")
     labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
     if len(labels) != messages:
         raise InputError(
@@ -118,6 +122,8 @@ def read_labels(y: Any, messages: int) -> list[Any]:
 
 def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
     """Return the messages of a batch one by one, in a form that `learn_one` takes."""
+    X, words = frames.plain(X)
+    vocabulary = vocabulary if words is None else words
     rows = _matrix(X)
     if rows is not None and vocabulary is not None:
         return [
@@ -143,6 +149,8 @@ def read_batch(
         If `X` is of another form than the documented ones, or has a bad message.
     """
     index = None
+    X, words = frames.plain(X)
+    vocabulary = vocabulary if words is None else words
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         index, vocabulary = X.index, list(X.columns)
@@ -154,7 +162,7 @@ def read_batch(
         what = "a matrix" if isinstance(X, np.ndarray) else "a sparse matrix"
         return _rows(matrix, vocabulary, what), index
     if isinstance(X, (str, bytes, Mapping)) or not isinstance(X, Iterable):
-        raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {_short(X)}")
+        raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}")
     if tokenize is not None:
         X = [count_tokens(x, tokenize) for x in X]
     return _core.Batch(tokenizer, list(X)), index
@@ -191,6 +199,8 @@ def _frame_to_csr(frame: Any, pandas: Any) -> sparse.csr_matrix:
 def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str) -> _core.Batch:
     if vocabulary is None:
         raise InputError(f"{what} of counts needs vocabulary=, the list of its columns' words")
+    if not hasattr(vocabulary, "__len__"):
+        raise InputError(f"vocabulary must be the list of words, not {shown(vocabulary)}")
     if len(vocabulary) != matrix.shape[1]:
         raise InputError(
             f"{what} with {matrix.shape[1]} columns and a vocabulary of {len(vocabulary)} words: "
@@ -204,8 +214,3 @@ def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str
         np.ascontiguousarray(matrix.data, dtype=np.float64),
         [token_name(word) for word in vocabulary],
     )
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else shown[:77] + "..."

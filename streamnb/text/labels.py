@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Hashable
+import contextlib
+import heapq
+import itertools
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
+from streamnb.text.ranking import Ranking
 
 Label = Hashable
 
@@ -34,10 +38,11 @@ def check_label(label: Any) -> Label:
         hash(label)
     except TypeError:
         raise InputError(
-            f"a label must be hashable (a str, int, bool …), not {type(label).__name__}: {label!r}"
+            f"a label must be hashable (a str, int, bool …), not {type(label).__name__}: "
+            f"{shown(label)}"
         ) from None
     if label != label:
-        raise InputError(f"{label!r} is no label: it does not equal itself")
+        raise InputError(f"{shown(label)} is no label: it does not equal itself")
     return label  # type: ignore[no-any-return]
 
 
@@ -64,14 +69,19 @@ def sort_key(label: Label) -> tuple[Any, ...]:
 class Labels:
     """A two-way map between labels and class ids; ids of forgotten labels are used again.
 
+    A label that comes or goes changes little more than what is its own, however many there are.
+
     Attributes
     ----------
     names
         The label of each class id; None where the id is free.
     ids
         The class id of each label.
-    order
-        Labels in sorted order, each with its class id.
+    handles
+        The same for learning in passing: the class id, and in the bits above 32 how many labels had
+        it before. The core refuses a handle whose label is gone.
+    changes
+        Grows with each change, and at its beginning and end; odd within one.
 
     Examples
     --------
@@ -80,68 +90,113 @@ class Labels:
     (0, 1)
     >>> labels.order
     [('ham', 1), ('spam', 0)]
-    >>> labels.ranks()
-    [1, 0]
+    >>> ranks = dict(labels.take_ranks())
+    >>> ranks[1] < ranks[0]
+    True
     """
 
     def __init__(self, names: list[Label] | None = None) -> None:
         self.names: list[Label | None] = []
         self.ids: dict[Label, int] = {}
-        self.order: list[tuple[Label, int]] = []
+        self.handles: dict[Label, int] = {}
+        self.changes = 0
+        self._ranking = Ranking()
+        # The labels in order, as of so many changes.
+        self._order: tuple[int, list[tuple[Label, int]]] = (0, [])
+        # Ids that are free, a heap, with how many labels had each; the ids above are new.
+        self._free: list[int] = []
+        self._owners: list[int] = []
         for name in names or []:
             self.add(name)
 
-    def ids_of(self, labels: list[Label]) -> tuple[list[int], list[Label]]:
-        """Return the class id of each label of a batch, and the new labels among them.
+    def ids_of(self, labels: list[Label]) -> tuple[list[int], dict[Label, int]]:
+        """Return the class id of each label of a batch, and the new labels among them with theirs.
 
         New labels get the ids that `add` will give them, in this order.
         """
         try:
-            return [self.ids[label] for label in labels], []
+            return [self.ids[label] for label in labels], {}
         except (KeyError, TypeError):
             pass
         try:
             distinct = dict.fromkeys(labels)
         except TypeError:
             distinct = dict.fromkeys(map(check_label, labels))
-        ids = dict(self.ids)
-        new: list[Label] = []
+        new: dict[Label, int] = {}
+        free = itertools.chain(sorted(self._free), itertools.count(len(self._owners)))
         for label in distinct:
             checked = check_label(label)
-            if checked not in ids:
-                ids[checked] = self.free_id(skip=len(new))
-                new.append(checked)
-        return [ids[label] for label in labels], new
+            if checked not in self.ids and checked not in new:
+                new[checked] = next(free)
+        return [self.ids[label] if label in self.ids else new[label] for label in labels], new
 
-    def free_id(self, skip: int = 0) -> int:
-        """Return the id that the next label but `skip` will get."""
-        free = [class_id for class_id, name in enumerate(self.names) if name is None]
-        return free[skip] if skip < len(free) else len(self.names) + skip - len(free)
+    def free_id(self) -> int:
+        """Return the id that the next label will get."""
+        return self._free[0] if self._free else len(self._owners)
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Mark the time in which labels and the classes of a store are not the same."""
+        self.changes += 1
+        try:
+            yield
+        finally:
+            self.changes += 1
+
+    def announce(self, new: Mapping[Label, int]) -> None:
+        """Name new labels that are about to be learned: who predicts them finds them."""
+        for label, class_id in new.items():
+            self.names.extend([None] * (class_id + 1 - len(self.names)))
+            self.names[class_id] = label
+
+    def add_known(self, new: Iterable[Label], known: Iterable[bool]) -> None:
+        """Give those new labels an id that have messages: the first of a batch, if not all."""
+        for label, has_messages in zip(new, known, strict=True):
+            if has_messages:
+                self.add(label)
 
     def add(self, label: Label) -> int:
         """Give a new label an id."""
-        class_id = self.free_id()
-        if class_id == len(self.names):
-            self.names.append(label)
+        if self._free:
+            class_id = heapq.heappop(self._free)
         else:
-            self.names[class_id] = label
+            class_id = len(self._owners)
+            self._owners.append(0)
+        self.announce({label: class_id})
+        # Labels that can't be sorted come last, as they came.
+        self._ranking.add(sort_key(label), (label, class_id))
         self.ids[label] = class_id
-        self._sort()
+        self.handles[label] = self._owners[class_id] << 32 | class_id
+        self.changes += 2
         return class_id
 
     def remove(self, label: Label) -> None:
         """Forget a label whose class has no documents left."""
-        self.names[self.ids.pop(label)] = None
-        self._sort()
+        del self.handles[label]
+        class_id = self.ids.pop(label)
+        self._ranking.remove(sort_key(label), (label, class_id))
+        self.names[class_id] = None
+        self._owners[class_id] += 1
+        heapq.heappush(self._free, class_id)
+        self.changes += 2
 
-    def _sort(self) -> None:
-        # Labels that can't be sorted come last, as they came.
-        self.order = [(label, self.ids[label]) for label in sorted(self.ids, key=sort_key)]
+    def take_ranks(self) -> list[tuple[int, int]]:
+        """Return the class ids whose ranks changed since this was called, with their ranks.
 
-    def ranks(self) -> list[int]:
-        """Return for each class id the place of its label in sorted order."""
-        places = {class_id: place for place, (_, class_id) in enumerate(self.order)}
-        return [places.get(class_id, len(places)) for class_id in range(len(self.names))]
+        Ranks are numbers in the order of the labels.
+        """
+        moved, self._ranking.moved = self._ranking.moved, {}
+        return [(class_id, rank) for (_, class_id), rank in moved.items()]
+
+    @property
+    def order(self) -> list[tuple[Label, int]]:
+        """Labels in sorted order, each with its class id; not to be changed."""
+        at, order = self._order
+        if at != (before := self.changes):
+            order = list(self._ranking)
+            if self.changes == before:
+                self._order = before, order
+        return order
 
 
 def to_json(label: Label) -> list[Any]:
@@ -161,7 +216,12 @@ def to_json(label: Label) -> list[Any]:
         case bool():
             return ["bool", label]
         case int():
-            return ["int", str(int(label))]
+            try:
+                return ["int", str(int(label))]
+            except ValueError:
+                raise InputError(
+                    f"a model file can't hold a label that is {shown(label)}"
+                ) from None
         case float():
             return ["float", label.hex()]
         case str():
@@ -172,7 +232,7 @@ def to_json(label: Label) -> list[Any]:
             return ["tuple", *map(to_json, label)]
     raise InputError(
         f"a model file holds labels of type str, int, float, bool, bytes and tuples of these, "
-        f"not {type(label).__name__}: {label!r}"
+        f"not {type(label).__name__}: {shown(label)}"
     )
 
 

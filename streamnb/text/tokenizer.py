@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 
 # The kinds of tokens that may be asked for together.
 _KINDS = ("words", "sparse_bigrams", "characters", "characters_within_words")
@@ -86,6 +86,10 @@ class Tokenizer:
     fields
         Whether the text has fields, as `join_fields` writes them: each is cut by itself, and its
         tokens begin with its name, a colon and a space ("subject: free").
+    subject
+        Whether the subject of a mail or a news post says more than its other words: where a text
+        begins with headers, as mails do, the tokens of the first `Subject:` come before all
+        others, with "subject: " before each; they are among the tokens of the text, too.
 
     Raises
     ------
@@ -103,6 +107,8 @@ class Tokenizer:
     [' wi', 'win', 'in!', 'n! ']
     >>> Tokenizer(analyzer="osb")("Claim your prize")
     ['claim your', 'claim  prize', 'your prize']
+    >>> Tokenizer(subject=True)("From: Ann\nSubject: Free entry\n\nCall now")
+    ['subject: free', 'subject: entry', 'from', 'ann', 'subject', 'free', 'entry', 'call', 'now']
     >>> Tokenizer(deobfuscate=True)("fr€€ v1agra")
     ['free', 'viagra']
     >>> Tokenizer(words=(1, 1), characters=(3, 3), boundaries="unicode")("Win €5!!!")
@@ -124,17 +130,18 @@ class Tokenizer:
     deobfuscate: bool = False
     length: bool = False
     fields: bool = False
+    subject: bool = False
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
             if isinstance(value, list):  # as JSON has it
                 object.__setattr__(self, name, tuple(value))
-        for name in ("lowercase", "strip_accents", "deobfuscate", "length", "fields"):
+        for name in ("lowercase", "strip_accents", "deobfuscate", "length", "fields", "subject"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+                raise InputError(f"{name} must be True or False, not {shown(getattr(self, name))}")
         for name in ("analyzer", "boundaries"):
-            if not isinstance(getattr(self, name), str):
-                raise InputError(f"{name} must be a name, not {getattr(self, name)!r}")
+            if not (isinstance(value := getattr(self, name), str) and value.isascii()):
+                raise InputError(f"{name} must be a name, not {shown(value)}")
         _check_sizes("ngram_range", self.ngram_range)
         for name in ("words", "characters", "characters_within_words"):
             if getattr(self, name) is not None:
@@ -152,7 +159,7 @@ class Tokenizer:
         elif (analyzer, sizes) != ("word", (1, 1)):
             given = " and ".join(kind for kind in _KINDS if options[kind] is not None)
             raise InputError(
-                f"analyzer={analyzer!r}, ngram_range={sizes} can't be given beside {given}: "
+                f"analyzer={shown(analyzer)}, ngram_range={sizes} can't be given beside {given}: "
                 f"ask for each kind of token by {', '.join(_KINDS)}"
             )
         return _native(**options)
@@ -212,7 +219,9 @@ def _kind(analyzer: str, sizes: tuple[int, int]) -> dict[str, Any]:
         return {"sparse_bigrams": _SPARSE_WINDOW}
     kinds = {"word": "words", "char": "characters", "char_wb": "characters_within_words"}
     if analyzer not in kinds:
-        raise InputError(f"analyzer must be 'word', 'char', 'char_wb' or 'osb', not {analyzer!r}")
+        raise InputError(
+            f"analyzer must be 'word', 'char', 'char_wb' or 'osb', not {shown(analyzer)}"
+        )
     if not 1 <= sizes[0] <= sizes[1] <= 255:
         raise InputError(f"ngram_range must be 1 ≤ shortest ≤ longest ≤ 255, not {sizes}")
     return {kinds[analyzer]: sizes}
@@ -226,13 +235,14 @@ def _is_size(value: Any) -> bool:
 def _check_sizes(name: str, value: Any) -> None:
     if not (isinstance(value, tuple) and len(value) == 2 and all(map(_is_size, value))):
         raise InputError(
-            f"{name} must be a pair of whole numbers from 1 to 255, as in (2, 5), not {value!r}"
+            f"{name} must be a pair of whole numbers from 1 to 255, as in (2, 5), "
+            f"not {shown(value)}"
         )
 
 
 def _check_bound(name: str, value: Any) -> None:
     if value is not None and not (_is_size(value) and value > 0):
-        raise InputError(f"{name} must be None or a whole number from 1 on, not {value!r}")
+        raise InputError(f"{name} must be None or a whole number from 1 on, not {shown(value)}")
 
 
 @functools.cache

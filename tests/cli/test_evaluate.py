@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -22,8 +23,14 @@ class TestEvaluate:
         assert out.startswith("messages.jsonl: 120 messages, 2 classes (ham ")
         for heading in ("All messages", "Last 50 messages", "Cost"):
             assert f"\n{heading}\nmodel" in out
-        assert len(re.findall(rf"^{RIVER} ", out, re.M)) == 3
-        assert len(re.findall(r"^MNB ", out, re.M)) == 3
+        for heading in ("All messages", "Last 50 messages"):
+            assert f"\n{heading}: ranking and probabilities\nmodel" in out
+        for named in ("1-AUC%, all", "1-AUC%, both known", "log loss"):
+            assert out.count(f"  {named}") == 2
+        assert out.count("  ECE") == 0  # of 120 messages
+        assert "after the first 500 messages" in out
+        assert len(re.findall(rf"^{RIVER} ", out, re.M)) == 5
+        assert len(re.findall(r"^MNB ", out, re.M)) == 5
         assert max(map(len, out.splitlines())) <= 80
 
     def test_json(self, run, jsonl):
@@ -43,6 +50,72 @@ class TestEvaluate:
             assert model["messages_per_second"] > 0
             assert model["memory_bytes"] > 0
             assert model["curve"][-1]["n_messages"] == 120
+
+    def test_unsure(self, run, jsonl):
+        status, out, _ = run("evaluate", jsonl, "-m", "MNB", "--unsure", "0.2,0.99")
+        assert status == 0
+        assert "\nWith unsure, between 0.2 and 0.99\nmodel  unsure %" in out
+        found = json.loads(run("evaluate", jsonl, "--unsure", "0.2,0.99", "--json")[1])
+        answers = found["models"][0]["answers"]
+        counted = sum(answers["positives"].values()) + sum(answers["negatives"].values())
+        assert (answers["ham_cutoff"], answers["spam_cutoff"], counted) == (0.2, 0.99, 120)
+
+    @pytest.mark.parametrize("cuts", ["0.9", "0.9,0.2", "a,b", "0.1,2"])
+    def test_cuts_that_are_none(self, run, jsonl, cuts):
+        status, _, err = run("evaluate", jsonl, "--unsure", cuts)
+        assert status == 2
+        assert "--unsure" in err
+
+    def test_folders_of_mail(self, run, tmp_path):
+        """The name of a sub-folder is the label: files, an mbox and a Maildir side by side."""
+        mail = "From: a@shop.example\nSubject: {}\n\n{} now\n"
+        for label in ("ham", "spam"):
+            folder, new = tmp_path / "corpus" / label, tmp_path / "corpus" / label / "box" / "new"
+            for each in (new, new.with_name("cur")):
+                each.mkdir(parents=True)
+            (new / "1").write_text(mail.format(label, label))
+            (folder / "2.eml").write_text(mail.format(label, label))
+            (folder / "3.mbox").write_text(f"From a\n{mail.format(label, label)}\n" * 2)
+        status, out, err = run("evaluate", tmp_path / "corpus", "--unsure", "0.2,0.9")
+        assert (status, err) == (0, "")
+        assert out.startswith("corpus: 8 messages, 2 classes (ham 4, spam 4)")
+
+    def test_json_of_probabilities(self, run, jsonl):
+        options = ("-m", "MNB", "--json", "--calibration-skip", "20")
+        found = json.loads(run("evaluate", jsonl, *options)[1], parse_constant=pytest.fail)
+        assert found["stream"]["calibration_skip"] == 20
+        (model,) = found["models"]
+        assert sum(each["messages"] for each in model["reliability"]) == 100
+        error = sum(
+            each["messages"] * abs(each["share"] - each["probability"])
+            for each in model["reliability"]
+        )
+        assert model["cumulative"]["calibration_error"] == pytest.approx(error / 100)
+        assert model["windowed"]["calibration_error"] is None
+        for name in ("one_minus_auc_percent", "one_minus_auc_percent_both_known", "log_loss"):
+            assert model["cumulative"][name] > 0
+
+    def test_shuffle(self, run, tmp_path):
+        path = tmp_path / "sorted.sms"
+        path.write_text(
+            "".join(f"ham\tlunch at noon {n}\n" for n in range(60))
+            + "".join(f"spam\twin cash now {n}\n" for n in range(60))
+        )
+
+        def first_half(*options):
+            found = run("evaluate", path, "-m", RIVER, "--json", "--limit", "60", *options)[1]
+            return json.loads(found)["stream"]["labels"]
+
+        assert first_half() == {"ham": 60}
+        one, other = first_half("--shuffle", "1"), first_half("--shuffle", "2")
+        assert one.keys() == other.keys() == {"ham", "spam"}
+        assert one == first_half("--shuffle", "1")
+        assert one != other
+
+    def test_shuffle_of_a_stream_reaches_all_of_it(self, run):
+        options = ("--shuffle", "3", "--limit", "40", "-m", RIVER, "--json")
+        found = json.loads(run("evaluate", "synthetic-sms", *options)[1])
+        assert found["stream"]["n_messages"] == 40
 
     @pytest.mark.parametrize("kind", ["csv", "tsv", "sms"])
     def test_formats(self, run, tmp_path, pairs, kind):
@@ -127,9 +200,30 @@ class TestEvaluate:
         assert status == 0
         assert "3 classes" in out
         assert "AUC" not in out
-        status, out, err = run("evaluate", path, "-m", RIVER, "--positive", "b")
+        status, out, _ = run("evaluate", path, "-m", RIVER, "--positive", "b")
         assert "AUC" in out
-        status, out, err = run("evaluate", path, "-m", RIVER, "--positive", "nothing")
+
+    def test_a_positive_label_that_no_message_has(self, run, tmp_path, monkeypatch):
+        path = tmp_path / "some.sms"
+        path.write_text("a\tone two\nno tab\nb\tthree four\nc\tfive six\n" * 5)
+
+        def never(*arguments, **options):
+            raise AssertionError("the run began")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("streamnb.evaluation.prequential", never)
+            status, _, err = run("evaluate", path, "-m", RIVER, "--positive", "nothing")
+            assert status == 2
+            assert "--positive nothing: no message has the label (there are: a, b, c)" in err
+            assert "no tab" not in err
+            assert run("evaluate", path, "--positive", "c", "--limit", "2")[0] == 2
+            assert run("evaluate", "synthetic-sms", "--limit", "50", "--positive", "eggs")[0] == 2
+        # Standard input is read once, so the run tells.
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+        status, _, err = run(
+            "evaluate", "-", "--format", "sms", "-m", RIVER, "--positive", "nothing"
+        )
+        assert status == 0
         assert "no message has the label nothing (there are: a, b, c)" in err
 
     def test_plot(self, run, jsonl, tmp_path):
@@ -140,6 +234,10 @@ class TestEvaluate:
         assert str(path) in out
         assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         assert run("evaluate", jsonl, "--plot", tmp_path / "absent" / "curve.png")[0] == 2
+        for name in ("curve.xyz", "curve", "curve.svg"):
+            status, _, err = run("evaluate", "no such file", "--plot", tmp_path / name)
+            assert status == 2
+            assert f"{name}: the picture is a PNG; name it curve.png" in err
 
     def test_plot_without_matplotlib(self, run, jsonl, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -160,8 +258,8 @@ class TestEvaluate:
         status, out, err = run("evaluate", "--demo", "--limit", "300")
         assert status == 0
         assert out.startswith("Stream s")
-        for name in ("MNB", "CNB", "HMNB", RIVER):
-            assert len(re.findall(rf"^{name} ", out, re.M)) == 2
+        for name in ("OnlineNB", "MNB", "HMNB", RIVER):
+            assert len(re.findall(rf"^{name} ", out, re.M)) == 3
         assert Path("streamnb-demo.png").is_file() == with_matplotlib
         assert ("streamnb-demo.png" in out) == with_matplotlib
         assert ("pip install" in err) != with_matplotlib
@@ -175,8 +273,10 @@ class TestEvaluate:
             ["synthetic-sms", "--window", "0"],
             ["synthetic-sms", "--window", "many"],
             ["synthetic-sms", "--limit", "-1"],
+            ["synthetic-sms", "--shuffle", "x"],
+            ["synthetic-sms", "--calibration-skip", "-1"],
             ["-", "-"],
-            ["."],
+            [".", "--format", "csv"],
             [__file__],
             [__file__, "--format", "xml"],
             [__file__, "--format", "jsonl", "--encoding", "klingon"],

@@ -81,7 +81,7 @@ def environment(broker: Broker, tmp_path: Path) -> dict[str, str]:
 
 
 def produce(broker: Broker, topic: str, values: list[dict[str, str]]) -> None:
-    from streamnb_consumers.kafka.client_errors import kafka
+    from streamnb_consumers.kafka.python_client.client_errors import kafka
 
     producer = kafka.KafkaProducer(bootstrap_servers=broker.bootstrap)
     for value in values:
@@ -101,10 +101,12 @@ def test_from_nothing_to_decisions_and_back_again(
         wait_for(port, "/readyz", "ok")
         assert get(port, "/livez") == (200, "ok\n")
         produce(broker, topic["MESSAGES"], [*messages, {"id": "odd", "text": 5}])  # type: ignore[dict-item]
-        told = wait_for(port, "/metrics", r"streamnb_model_lessons 20\.0")
-        assert "streamnb_dead_letters_total 1.0" in told
-        assert "streamnb_decision_latency_seconds_count 20.0" in told
-        lag = rf'streamnb_lag_records{{partition="\d",topic="{topic["MESSAGES"]}"}} 0\.0'
+        told = wait_for(port, "/metrics", r'streamnb_model_lessons{filter="sms"} 20\.0')
+        assert 'streamnb_dead_letters_total{filter="sms"} 1.0' in told
+        assert 'streamnb_decision_latency_seconds_count{filter="sms"} 20.0' in told
+        lag = (
+            rf'streamnb_lag_records{{filter="sms",partition="\d",topic="{topic["MESSAGES"]}"}} 0\.0'
+        )
         told = wait_for(port, "/metrics", lag)
         process.send_signal(signal.SIGTERM)
         errors = process.communicate(timeout=STOP_SECONDS)[1]
@@ -113,7 +115,7 @@ def test_from_nothing_to_decisions_and_back_again(
     with daemon(flags, environment) as process:
         wait_for(port, "/readyz", "ok")
         produce(broker, topic["MESSAGES"], [{"id": "last", "text": "win"}])
-        wait_for(port, "/metrics", r'streamnb_decisions_total{label="spam"} 1\.0')
+        wait_for(port, "/metrics", r'streamnb_decisions_total{filter="sms",label="spam"} 1\.0')
     decided = [json.loads(each.value)["id"] for each in broker.read_all(topic["DECISIONS"])]
     assert sorted(decided) == sorted(["last", *(one["id"] for one in messages)])
 
@@ -133,7 +135,7 @@ def test_a_dry_run_writes_and_commits_nothing(broker: Broker, environment: dict[
         wait_for(port, "/readyz", "ok")
     produce(broker, topic["MESSAGES"], [{"id": "a", "text": "hi"}])
     with daemon([*flags, f"--http-port={port}", "--dry-run"], environment) as process:
-        wait_for(port, "/metrics", r'streamnb_decisions_total{label=""} 1\.0')
+        wait_for(port, "/metrics", r'streamnb_decisions_total{filter="sms",label=""} 1\.0')
         process.send_signal(signal.SIGTERM)
         errors = process.communicate(timeout=STOP_SECONDS)[1]
         assert process.returncode == 0, errors

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.daemon.loop import Limits, Loop
-from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.filter import state
 from streamnb_consumers.ports.files import FileSink, FileSource

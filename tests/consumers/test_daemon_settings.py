@@ -8,10 +8,18 @@ from typing import Any
 
 import pytest
 
-from streamnb import Tokenizer
+from streamnb import Tokenizer, __version__
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.command import run
-from streamnb_consumers.daemon.settings import PREFIX, Settings, parser, read_settings, table
+from streamnb_consumers.daemon.dead_letters_command import make_parser as replay_parser
+from streamnb_consumers.daemon.settings import (
+    PREFIX,
+    Settings,
+    parser,
+    read_settings,
+    table,
+    to_toml,
+)
 from streamnb_consumers.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +126,47 @@ def test_check_config(capsys: Any, monkeypatch: Any) -> None:
     assert run("spam", ["--check-config", "--model", "CNB"]) == 0
     shown = capsys.readouterr().out
     assert "batch = 7" in shown
-    assert "model = 'CNB'" in shown
+    assert 'model = "CNB"' in shown
     assert run("spam", ["--check-config", "--model", "XNB"]) == 2
     assert "there is no model" in capsys.readouterr().err
+
+
+ODD = 'a"b\\c\n\t\x00\x1f\x7f\x85é😀 {kind} # = [x]'
+
+
+@pytest.mark.parametrize("kind", ["sms", "spam"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings(labels=(), model="CNB"),
+        Settings(labels=("ham", "spam", ODD), window_age=1e9, snapshot_seconds=0.0, batch=7),
+        Settings(input="in", output="out", dead_letters=ODD, snapshots=ODD, instance_id="é"),
+        Settings(bootstrap_servers="a:1,b:2", security_protocol="SSL", group="a \\ b"),
+    ],
+)
+def test_what_check_config_prints_is_what_config_reads(
+    settings: Settings, kind: str, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(to_toml(settings, kind), encoding="utf-8")
+    found = read("--config", str(path))
+    for name, value in dataclasses.asdict(found).items():
+        given = getattr(settings, name)
+        assert value == (given.replace("{kind}", kind) if isinstance(given, str) else given), name
+    assert run(kind, ["--check-config", "--config", str(path)]) == 0
+    printed = capsys.readouterr().out
+    again = tmp_path / "again.toml"
+    again.write_text(printed, encoding="utf-8")
+    assert read("--config", str(again)) == found
+    assert run(kind, ["--check-config", "--config", str(again)]) == 0
+    assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize("command", ["streamnb-sms", "streamnb-spam", "streamnb-dead-letters"])
+def test_every_command_tells_its_version(command: str, capsys: Any) -> None:
+    made = replay_parser() if command.endswith("letters") else parser(command)
+    with pytest.raises(SystemExit) as ended:
+        made.parse_args(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"{command} {__version__}\n"

@@ -255,14 +255,17 @@ def test_the_filter_goes_on_with_what_was_sent_back(tmp_path: Path) -> None:
 # --- topics -------------------------------------------------------------------------------------
 
 
-def kafka_dead_letters(broker: Broker, group: str, topic: str, **options: Any) -> Any:
+def kafka_dead_letters(
+    broker: Broker, group: str, topic: str, client: str = "kafka-python", **options: Any
+) -> Any:
     from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
 
-    return KafkaDeadLetters(Cluster(broker.bootstrap, group, None, "unused"), topic, **options)
+    cluster = Cluster(broker.bootstrap, group, None, "unused", client=client)
+    return KafkaDeadLetters(cluster, topic, **options)
 
 
 def produce(broker: Broker, topic: str, letters: list[DeadLetter], commit: bool = True) -> None:
-    from streamnb_consumers.kafka.client_errors import kafka
+    from streamnb_consumers.kafka.python_client.client_errors import kafka
 
     producer = kafka.KafkaProducer(
         bootstrap_servers=broker.bootstrap, transactional_id=broker.unique("writer")
@@ -283,7 +286,7 @@ def run_replay(store: Any, **options: Any) -> Any:
         store.close(5.0)
 
 
-def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker) -> None:
+def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker, client: str) -> None:
     source, dead = broker.topic("sms", partitions=2), broker.topic("dead")
     group = broker.unique("group")
     letters = [
@@ -296,11 +299,11 @@ def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker) -> 
     produce(broker, dead, letters[:5])
     produce(broker, dead, [letters[0]] * 3, commit=False)
     produce(broker, dead, letters[5:])
-    listed = run_replay(kafka_dead_letters(broker, group, dead), error="odd", first=3)
+    listed = run_replay(kafka_dead_letters(broker, group, dead, client), error="odd", first=3)
     assert (listed.sent, listed.before, listed.others) == (4, 0, 6)
-    rest = run_replay(kafka_dead_letters(broker, group, dead))
+    rest = run_replay(kafka_dead_letters(broker, group, dead, client))
     assert (rest.sent, rest.before) == (6, 4)
-    assert run_replay(kafka_dead_letters(broker, group, dead)).sent == 0
+    assert run_replay(kafka_dead_letters(broker, group, dead, client)).sent == 0
     found = broker.read_all(source)
     assert sorted(each.value for each in found) == [b"bad %d" % n for n in range(10)]
     for each in found:
@@ -310,16 +313,16 @@ def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker) -> 
         assert each.headers == [("trace", b"%d" % number)]
 
 
-def test_a_replay_that_died_goes_on_and_an_older_one_is_fenced(broker: Broker) -> None:
+def test_a_replay_that_died_goes_on_and_an_older_one_is_fenced(broker: Broker, client: str) -> None:
     dead, to = broker.topic("dead"), broker.topic("to")
     group = broker.unique("group")
     produce(broker, dead, [letter(n, "gone", b"bad %d" % n) for n in range(10)])
-    old = kafka_dead_letters(broker, group, dead, to=to)
+    old = kafka_dead_letters(broker, group, dead, client, to=to)
     done = dict(old.start(30.0))
     first = [old.read(record) for record in poll_some(old)]
     done[Partition(dead, 0)].add(each.record.offset for each in first)
     # Another one begins and ends while the first holds letters that it has not sent.
-    assert run_replay(kafka_dead_letters(broker, group, dead, to=to)).sent == 10
+    assert run_replay(kafka_dead_letters(broker, group, dead, client, to=to)).sent == 10
     with pytest.raises(FencedError):
         old.commit(first, done, 30.0)
     old.close(5.0)
@@ -333,12 +336,13 @@ def poll_some(store: Any) -> list[Record]:
 
 
 def test_the_command_lists_and_sends_letters_of_a_topic(
-    broker: Broker, capsys: Any, monkeypatch: Any
+    broker: Broker, client: str, capsys: Any, monkeypatch: Any
 ) -> None:
     source, dead = broker.topic("sms"), broker.topic("dead")
     produce(broker, dead, [letter(n, source, b"bad %d" % n) for n in range(3)])
     monkeypatch.setenv("STREAMNB_BOOTSTRAP_SERVERS", broker.bootstrap)
     monkeypatch.setenv("STREAMNB_GROUP", broker.unique("group"))
+    monkeypatch.setenv("STREAMNB_CLIENT", client)
     flags = ["sms", "--dead-letters-topic", dead]
     assert main([*flags, "--dry-run"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
@@ -349,8 +353,8 @@ def test_the_command_lists_and_sends_letters_of_a_topic(
     assert "there is no topic" in capsys.readouterr().err
 
 
-def test_a_partition_that_is_gone_is_named(broker: Broker) -> None:
+def test_a_partition_that_is_gone_is_named(broker: Broker, client: str) -> None:
     dead = broker.topic("dead")
     produce(broker, dead, [letter(0, broker.unique("gone"), b"x")])
     with pytest.raises(SettingsError, match="any more: say --to"):
-        run_replay(kafka_dead_letters(broker, broker.unique("group"), dead))
+        run_replay(kafka_dead_letters(broker, broker.unique("group"), dead, client))

@@ -64,7 +64,7 @@ def test_the_image_runs_as_an_ordinary_user_and_has_no_secrets() -> None:
 def test_what_the_image_installs_exists() -> None:
     lines = [line for line in instructions("RUN") if " pip " in line]
     asked = [set(extras.split(",")) for line in lines for extras in re.findall(r"\[(.*?)\]", line)]
-    assert asked == [{"consumers", "kafka"}] * 2
+    assert asked == [{"confluent", "consumers", "kafka", "shared"}] * 2
     assert asked[0] <= set(PROJECT["optional-dependencies"])
     rust = re.search(r"^ARG RUST=rust:(\d+)\.(\d+)", (DOCKER / "Dockerfile").read_text(), re.M)
     wanted = tomllib.loads((ROOT / "core" / "Cargo.toml").read_text())["package"]["rust-version"]
@@ -210,7 +210,7 @@ def test_a_filters_settings_hold(service: str, program: str) -> None:
     for name in given:
         assert name in known, f"there is no setting {name}"
         value = variables[f"STREAMNB_{name.upper()}"]
-        assert known[name].strip("'") in (value, f"{value}.0")
+        assert known[name].strip('"') in (value, f"{value}.0")
     brokers = SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
     assert f"//{variables['STREAMNB_BOOTSTRAP_SERVERS']}," in brokers
     volumes = [volume.split(":") for volume in SERVICES[service]["volumes"]]

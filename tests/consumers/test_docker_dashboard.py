@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+from typing import Any
 
 import pytest
 import yaml
@@ -24,10 +27,10 @@ SERVICES = compose()["services"]
 
 def test_prometheus_asks_every_filter() -> None:
     settings = yaml.safe_load((DOCKER / "prometheus.yml").read_text(encoding="utf-8"))
-    assert set(settings) == {"global", "scrape_configs"}
+    assert set(settings) == {"global", "rule_files", "scrape_configs"}
     asked = {}
     for job in settings["scrape_configs"]:
-        assert set(job) <= {"job_name", "static_configs", "metrics_path"}
+        assert set(job) <= {"job_name", "honor_labels", "static_configs", "metrics_path"}
         for group in job["static_configs"]:
             asked |= dict.fromkeys(group["targets"], group["labels"]["filter"])
     port = image_environment()["STREAMNB_HTTP_PORT"]
@@ -78,6 +81,63 @@ def test_queries_are_well_formed(query: str) -> None:
         assert re.search(r"histogram_quantile\(0\.\d+, sum by \(le,", query)
     if name.endswith(("_bucket", "_total")):
         assert "rate(" in query
+
+
+# --- alerts -------------------------------------------------------------------------------------
+
+OF_PROMETHEUS = {"up": ("job", "instance")}
+
+
+def alerts() -> list[dict[str, Any]]:
+    (group,) = yaml.safe_load((DOCKER / "alerts.yml").read_text(encoding="utf-8"))["groups"]
+    return list(group["rules"])
+
+
+def test_prometheus_reads_the_alerts() -> None:
+    settings = yaml.safe_load((DOCKER / "prometheus.yml").read_text(encoding="utf-8"))
+    (rules,) = settings["rule_files"]
+    mounts = dict(each.split(":")[:2] for each in SERVICES["prometheus"]["volumes"][:-1])
+    folder = mounts["./prometheus.yml"].rpartition("/")[0]
+    assert mounts[f"./{rules}"] == f"{folder}/{rules}"
+
+
+@pytest.mark.parametrize("alert", alerts(), ids=lambda alert: alert["alert"])
+def test_alerts_ask_for_metrics_that_there_are(alert: dict[str, Any]) -> None:
+    assert set(alert) == {"alert", "expr", "for", "labels", "annotations"}
+    assert re.fullmatch(r"Filter[A-Za-z]+", alert["alert"])
+    assert re.fullmatch(r"\d+[mh]", alert["for"])
+    assert alert["labels"]["severity"] in ("critical", "warning")
+    assert set(alert["annotations"]) == {"summary", "description"}
+    query = alert["expr"]
+    for open_, close in ("()", "{}", "[]"):
+        assert query.count(open_) == query.count(close)
+    known = asked_names() | OF_PROMETHEUS
+    used = set(re.findall(r"streamnb_\w+|\bup\b", query))
+    assert used
+    assert used <= set(known)
+    labels = {"filter"} | {label for name in used for label in known[name]}
+    labels |= {"le"} if any(name.endswith("_bucket") for name in used) else set()
+    asked = [each for group in re.findall(r"by \((.*?)\)", query) for each in group.split(", ")]
+    asked += re.findall(r"(\w+)=~?\"", query)
+    assert set(asked) <= labels
+    for name in used:
+        if name.endswith(("_bucket", "_total")):
+            assert re.search(rf"(rate|increase)\({name}(\{{.*?\}})?\[", query), name
+    told = set(re.findall(r"\$labels\.(\w+)", str(alert["annotations"])))
+    assert told <= {"filter"} | ({"instance"} if used == {"up"} else set())
+
+
+def test_alerts_have_names_of_their_own_and_prometheus_takes_them() -> None:
+    names = [alert["alert"] for alert in alerts()]
+    assert len(names) == len(set(names)) > 5
+    promtool = shutil.which("promtool")
+    if promtool is not None:
+        command = [promtool, "check", "rules", str(DOCKER / "alerts.yml")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+# --- panels -------------------------------------------------------------------------------------
 
 
 def test_panels_lie_side_by_side() -> None:

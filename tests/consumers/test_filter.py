@@ -79,6 +79,17 @@ def test_a_corrected_label_unlearns_the_old_one() -> None:
     assert worker.counters["corrected"] == 1
 
 
+@pytest.mark.parametrize("memory", [{"half_life": 1.0}, {"window": 2}])
+def test_a_label_is_corrected_though_the_model_forgot_the_old_one(memory: Any) -> None:
+    worker = Filter(MNB(**memory), Sms(labels=("ham", "spam")), Options())
+    handle_all(worker, [SPAM, *(HAM | {"id": f"{n}"} for n in range(5))])
+    (outputs,) = handle_all(worker, [{"id": "a", "label": "ham"}])
+    assert not outputs.dead_letters
+    assert (outputs.training[0].unlearn, outputs.training[0].learn) == ("spam", "ham")
+    assert worker.counters["corrected"] == 1
+    assert worker.learner.model.predict_one(SPAM["text"]) == "ham"
+
+
 def test_metrics_come_from_decisions_against_later_labels() -> None:
     worker = trained()
     asked = [{"id": "c", "text": "win cash"}, {"id": "d", "text": "at noon"}]
@@ -202,6 +213,18 @@ def test_state_goes_through_bytes_at_every_place() -> None:
         outputs += [second.handle(record) for record in everything[stop:]]
         assert outputs == expected
         assert state.dump(second) == state.dump(whole)
+
+
+def test_a_restored_worker_works_on_the_threads_of_its_settings() -> None:
+    """A model file says nothing of threads: the settings do."""
+    first, second = (Filter(MNB(n_jobs=jobs), Sms()) for jobs in (None, 2))
+    handle_all(first, stream(20))
+    before = second.learner.model
+    state.restore(second, state.dump(first))
+    model = second.learner.model
+    assert model is not before
+    assert model.n_jobs == 2
+    assert state.dump(second) == state.dump(first)
 
 
 def test_a_bad_snapshot_is_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 from streamnb_consumers.daemon.breaker import Breaker
 from streamnb_consumers.daemon.loop import Limits, Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
-from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, FencedError
 from streamnb_consumers.filter import state

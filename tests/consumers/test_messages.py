@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from references import mail as reference
+from references.text import mail as reference
+from streamnb.mail.html import read_html
+from streamnb.mail.words import mail_words
 from streamnb_consumers.errors import BadRecordError
-from streamnb_consumers.messages.html import read_html
-from streamnb_consumers.messages.mail import mail_words
 from streamnb_consumers.messages.sms import Sms
 from streamnb_consumers.messages.spam import Spam
 from streamnb_consumers.records import Feedback, Message, Partition, Record
@@ -59,8 +59,8 @@ UEsDBA==
 
 def test_sms_is_read() -> None:
     reader = FORMATS[0]
-    assert reader.read(record({"id": 5, "text": "hi", "sender": "x", "time": None})) == Message(
-        "5", "hi"
+    assert reader.read(record({"id": 5, "text": "hi", "sender": "X", "time": None})) == Message(
+        "5", "hi", senders=("x",)
     )
     assert reader.read(record({"id": "a", "label": "ham"})) == Feedback("a", "ham")
     assert reader.read(record({"text": "hi"}, key=b"k1")) == Message("k1", "hi")
@@ -123,7 +123,8 @@ def test_mail_becomes_words() -> None:
 )
 def test_mail_comes_in_three_forms(value: Any) -> None:
     message = FORMATS[1].read(record(value))
-    assert message == Message("3-7", dict.fromkeys(mail_words(MAIL), 1))
+    senders = ("offers@mail.shop.example",)
+    assert message == Message("3-7", dict.fromkeys(mail_words(MAIL), 1), senders=senders)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from streamnb import __version__
 from streamnb_consumers.daemon import command, logs
 from streamnb_consumers.daemon.assembly import make_loop
 from streamnb_consumers.daemon.command import run, serving
@@ -144,6 +145,25 @@ def test_metrics_tell_what_happened() -> None:
     assert value("streamnb_snapshot_age_seconds") == 90.0
 
 
+def test_what_is_told_names_its_filter_and_what_runs() -> None:
+    metrics = PrometheusMetrics(told_as="spam")
+    server = HealthServer("127.0.0.1", 0, Health(), metrics.application)
+    try:
+        for path in ("/metrics", "/metrics?name[]=streamnb_build_info"):
+            lines = [line for line in get(server.port, path)[1].splitlines() if line[:1] != "#"]
+            assert lines
+            assert all('filter="spam"' in line for line in lines)
+            (build,) = (line for line in lines if line.startswith("streamnb_build_info"))
+            assert f'version="{__version__}"' in build
+            assert build.endswith(" 1.0")
+    finally:
+        server.close()
+    assert len(lines) == 1
+    assert metrics.registry.get_sample_value("streamnb_model_words") == 0, (
+        "the registry is as it was"
+    )
+
+
 def test_delays_of_labels_and_lags() -> None:
     metrics, worker = PrometheusMetrics(), make_filter()
     value = metrics.registry.get_sample_value
@@ -223,7 +243,7 @@ def test_check_config_shows_no_secret(monkeypatch: Any, capsys: Any) -> None:
         monkeypatch.setenv(name, text)
     assert run("sms", flags) == 0
     shown = "".join(capsys.readouterr())
-    assert "messages_topic = 'sms'" in shown
+    assert 'messages_topic = "sms"' in shown
     assert "# STREAMNB_SASL_PASSWORD is set" in shown
     assert "hunter2" not in shown
     assert "somebody" not in shown
@@ -341,7 +361,7 @@ def test_the_statuses_and_paths_of_the_documents() -> None:
 
 
 def test_the_client_knows_all_that_it_is_told_of_security() -> None:
-    client_errors = pytest.importorskip("streamnb_consumers.kafka.client_errors")
+    client_errors = pytest.importorskip("streamnb_consumers.kafka.python_client.client_errors")
     settings = Settings(**KAFKA, security_protocol="SASL_SSL")  # type: ignore[arg-type]
     told = {*make_cluster("sms", settings, SECRET).security, *_TLS_FILES.values()}
     for client in ("KafkaConsumer", "KafkaProducer", "KafkaAdminClient"):

@@ -1,4 +1,4 @@
-"""The rooms of `streamnb_consumers`: imports go one way, and only one room knows Kafka's client."""
+"""The rooms of `streamnb_consumers`: imports go one way, one folder knows each client of Kafka."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "consumers" / "streamnb_consumers"
 # Each may import those before it, and itself.
 ROOMS = (
-    *("errors", "records"),
+    *("errors", "jsons", "records"),
     *("messages", "filter", "ports", "dead_letters", "kafka", "daemon"),
     "demo",
 )
@@ -57,11 +57,14 @@ def test_no_module_imports_itself_round_about() -> None:
     assert not after
 
 
-def test_one_room_knows_the_client() -> None:
-    rooms = {
-        room for _, room, found in modules() if any(f"{x}.".startswith("kafka.") for x in found)
-    }
-    assert rooms == {"kafka"}
+def test_one_folder_knows_each_client() -> None:
+    for client, folder in (("kafka", "python_client"), ("confluent_kafka", "confluent_client")):
+        knowing = {
+            name.rpartition(".")[0]
+            for name, _, found in modules()
+            if any(f"{x}.".startswith(f"{client}.") for x in found)
+        }
+        assert knowing == {f"kafka.{folder}"}
 
 
 def test_rooms_and_modules_stay_small() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,11 @@ BOGOFILTER = {"accuracy": 0.984, "one_minus_auc_percent": 0.20}
 
 
 @pytest.mark.soak
-def test_the_spam_filter_is_at_least_as_good_as_bogofilter() -> None:
+@pytest.mark.parametrize(("ham_target", "least"), [(0.0, 0.99), ("auto", BOGOFILTER["accuracy"])])
+def test_the_spam_filter_is_at_least_as_good_as_bogofilter(ham_target: Any, least: float) -> None:
+    """Also with the bound on lost ham: this stream begins with 635 spam and 8 ham messages."""
     path = require_data("text/spamassassin.jsonl.xz")
-    worker, place = make_filter("spam", Settings()), Partition("mail", 0)
+    worker, place = make_filter("spam", Settings(ham_target=ham_target)), Partition("mail", 0)
     scores: dict[str, list[float]] = {"ham": [], "spam": []}
     right = 0
     for number, line in enumerate(read_lines(path)):
@@ -34,8 +37,8 @@ def test_the_spam_filter_is_at_least_as_good_as_bogofilter() -> None:
     assert area is not None
     accuracy, missed = right / (number + 1), 100 * (1 - area)
     print(f"accuracy {accuracy:.4f}, (1-AUC)% {missed:.3f}")
-    assert accuracy >= BOGOFILTER["accuracy"]
-    assert missed <= BOGOFILTER["one_minus_auc_percent"]
+    assert accuracy >= least
+    assert missed <= BOGOFILTER["one_minus_auc_percent"] / 2
     approximate = worker.learner.bound.area()
     assert approximate is not None
     assert 100 * (1 - approximate) == pytest.approx(missed, abs=0.02)

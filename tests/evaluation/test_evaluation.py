@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import math
 import random
@@ -15,30 +14,11 @@ from river import evaluate, feature_extraction, linear_model, metrics, naive_bay
 from sklearn import metrics as sk
 
 from streamnb import evaluation
-from streamnb.errors import InputError, MissingDependencyError
+from streamnb.errors import InputError
 from streamnb.evaluation.metrics import sorted_labels
-
-WORDS = {
-    "ham": ["see", "you", "at", "noon", "home", "call", "mum", "later"],
-    "spam": ["win", "cash", "now", "claim", "prize", "call", "free", "txt"],
-    "news": ["vote", "party", "goal", "match", "minister", "call", "rain"],
-}
-
-
-def river_mnb():
-    return feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
-
-
-def messages(n, labels=("ham", "spam"), seed=0, noise=0.3):
-    rng = random.Random(seed)
-    everything = sorted({word for words in WORDS.values() for word in words})
-    for _ in range(n):
-        label = rng.choice(labels)
-        words = [
-            rng.choice(everything if rng.random() < noise else WORDS[label])
-            for _ in range(rng.randint(1, 5))
-        ]
-        yield " ".join(words), label
+from streamnb.online.cutoffs import Cutoffs
+from support.streams import noisy_messages as messages
+from support.streams import river_mnb
 
 
 class Scripted:
@@ -199,6 +179,36 @@ class TestPrequential:
         result = evaluation.prequential(river_mnb(), stream)["Pipeline"]
         assert result.cumulative.roc_auc == pytest.approx(sk.roc_auc_score(true, scored), abs=1e-12)
 
+    @pytest.mark.parametrize(("positive", "delay"), [(None, 0), (None, 30), ("news", 7)])
+    def test_area_from_the_first_message_after_both_classes_were_known(self, positive, delay):
+        labels = ("ham", "spam") if positive is None else ("ham", "spam", "news")
+        stream = [(x, y) for x, y in messages(250, labels, noise=0.7) if y != "spam"][:20]
+        stream += list(messages(200, labels, seed=1, noise=0.7))
+        model, learned, true, scored, both = naive_bayes.MultinomialNB(), set(), [], [], []
+        bag = feature_extraction.BagOfWords()
+        for place, (x, y) in enumerate(stream):
+            found = model.joint_log_likelihood(bag.transform_one(x))
+            if found:
+                true.append(y == (positive or "spam"))
+                scored.append(evaluation.log_odds(found, positive or "spam"))
+                both.append((positive or "spam") in learned and len(learned) > 1)
+            if place >= delay:
+                late_x, late_y = stream[place - delay]
+                model.learn_one(bag.transform_one(late_x), late_y)
+                learned.add(late_y)
+        result = evaluation.prequential(river_mnb(), stream, positive=positive, label_delay=delay)[
+            "Pipeline"
+        ]
+        known = [(y, score) for y, score, was in zip(true, scored, both, strict=True) if was]
+        assert 0 < len(known) < len(true)
+        expected = 100 - 100 * sk.roc_auc_score(*zip(*known, strict=True))
+        found = result.cumulative
+        assert found.one_minus_auc_percent_both_known == pytest.approx(expected, abs=1e-9)
+        finite = np.clip(scored, -1e300, 1e300)
+        expected = 100 - 100 * sk.roc_auc_score(true, finite)
+        assert found.one_minus_auc_percent == pytest.approx(expected, abs=1e-9)
+        assert found.one_minus_auc_percent != found.one_minus_auc_percent_both_known
+
     @pytest.mark.parametrize("first", ["ham", "spam"])
     def test_area_does_not_depend_on_which_label_comes_first(self, first):
         stream = list(messages(150, noise=0.6))
@@ -297,7 +307,14 @@ class TestPrequential:
         assert values["curve"][0]["cumulative"]["accuracy"] >= 0
 
     @pytest.mark.parametrize(
-        "wrong", [{"window": 0}, {"every": 0}, {"label_delay": -1}, {"max_scores": -1}]
+        "wrong",
+        [
+            {"window": 0},
+            {"every": 0},
+            {"label_delay": -1},
+            {"max_scores": -1},
+            {"calibration_skip": -1},
+        ],
     )
     def test_parameters_out_of_range(self, wrong):
         with pytest.raises(InputError):
@@ -310,35 +327,35 @@ class TestPrequential:
             evaluation.prequential(river_mnb(), [("a", "ham"), ("b", None)])
 
 
-class TestPlots:
-    @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "news")])
-    def test_png(self, tmp_path, labels):
-        pytest.importorskip("matplotlib")
-        results = evaluation.prequential(
-            {"one": river_mnb(), "two": river_mnb()}, messages(300, labels), window=50
-        )
-        path = evaluation.plot_curves(results, tmp_path / "curve.png", error=len(labels) == 3)
-        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+def test_answers_by_two_cuts():
+    """Beside a plain loop; who is asked before both labels are learned is unsure."""
+    generator = random.Random(7)
+    labels = [generator.choice(["ham", "spam"]) for _ in range(200)]
+    spam = [generator.choice([0.0, 0.1, 0.2, 0.5, 0.9, 0.95, 1.0]) for _ in labels]
+    shares = [{"ham": 1 - each, "spam": each} for each in spam]
+    model = Scripted(["ham"] * len(labels), shares)
+    stream = [(str(at), label) for at, label in enumerate(labels)]
+    cutoffs = Cutoffs(ham=0.2, spam=0.9)
+    (result,) = evaluation.prequential(model, stream, cutoffs=cutoffs).values()
+    expected = {
+        label: dict.fromkeys(("negative", "unsure", "positive"), 0) for label in ("ham", "spam")
+    }
+    for at, (label, share) in enumerate(zip(labels, spam, strict=True)):
+        answer = "negative" if share <= 0.2 else "positive" if share >= 0.9 else "unsure"
+        known = len(set(labels[:at])) == 2
+        expected[label][answer if known else "unsure"] += 1
+    found = result.to_dict()["answers"]
+    assert found["positives"] == expected["spam"]
+    assert found["negatives"] == expected["ham"]
+    assert found["unsure"] == sum(each["unsure"] for each in expected.values()) / len(labels)
+    assert found["hm"] == expected["ham"]["positive"] / labels.count("ham")
+    assert found["sm"] == expected["spam"]["negative"] / labels.count("spam")
+    right = expected["spam"]["positive"] + expected["ham"]["negative"]
+    wrong = expected["spam"]["negative"] + expected["ham"]["positive"]
+    assert found["accuracy"] == right / (right + wrong)
 
-    def test_nothing_to_draw(self, tmp_path):
-        with pytest.raises(InputError, match="no learning curve"):
-            evaluation.plot_curves({}, tmp_path / "curve.png")
 
-    def test_folder_that_does_not_exist(self, tmp_path):
-        pytest.importorskip("matplotlib")
-        results = evaluation.prequential(river_mnb(), messages(30))
-        with pytest.raises(InputError, match="cannot write"):
-            evaluation.plot_curves(results, tmp_path / "absent" / "curve.png")
-
-    def test_without_matplotlib(self, tmp_path, monkeypatch):
-        real = builtins.__import__
-
-        def without(name, *args, **kwargs):
-            if name.startswith("matplotlib"):
-                raise ImportError(name)
-            return real(name, *args, **kwargs)
-
-        results = evaluation.prequential(river_mnb(), messages(30))
-        monkeypatch.setattr(builtins, "__import__", without)
-        with pytest.raises(MissingDependencyError, match=r"pip install streamnb\[plots\]"):
-            evaluation.plot_curves(results, tmp_path / "curve.png")
+def test_no_cuts_no_answers():
+    (result,) = evaluation.prequential(river_mnb(), messages(30)).values()
+    assert result.answers is None
+    assert result.to_dict()["answers"] is None

@@ -6,13 +6,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.client_errors import kafka
-from support.clients import LIMIT, Clients, nobody, offset, until, value_of
+from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
+from streamnb_consumers.kafka.python_client.client_errors import DefaultPartitioner, kafka
+from streamnb_consumers.kafka.python_client.partitioning import KeyPartitioner
+from support.clients import LIMIT, Clients, committed_offsets, nobody, offset, until, value_of
 
 errors = kafka.errors
 
@@ -21,8 +25,8 @@ errors = kafka.errors
 
 
 def test_defaults_that_are_overridden() -> None:
-    from streamnb_consumers.kafka.client import client_settings
     from streamnb_consumers.kafka.cluster import Cluster
+    from streamnb_consumers.kafka.python_client.client import client_settings
 
     ours = client_settings(Cluster("localhost:9092", "group", None, "name"))
     for client in (kafka.KafkaProducer, kafka.KafkaConsumer):
@@ -32,11 +36,45 @@ def test_defaults_that_are_overridden() -> None:
     assert ours["retry_backoff_ms"] <= 20
 
 
+# --- partitions ---------------------------------------------------------------------------------
+
+
+class Known:
+    """What is known of a topic's partitions."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self.numbers = set(numbers)
+
+    def topics(self) -> set[str]:
+        return {"topic"}
+
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        return set(self.numbers)
+
+    available_partitions_for_topic = partitions_for_topic
+
+
+@given(st.binary(max_size=40), st.integers(1, 70), st.booleans())
+def test_keys_choose_the_partitions_that_its_own_partitioner_chooses(
+    key: bytes, count: int, gap: bool
+) -> None:
+    known = Known(range(gap, count + gap))  # with a gap, one that is not heard of yet
+    asked = ("topic", key, key, b"", b"", known)
+    assert KeyPartitioner().partition(*asked) == DefaultPartitioner().partition(*asked)
+
+
+def test_records_without_a_key_go_to_any_partition() -> None:
+    asked = ("topic", None, None, b"", b"", Known({0, 1}))
+    chosen = {KeyPartitioner().partition(*asked) for _ in range(99)}
+    assert chosen == {0, 1}
+
+
 # --- warnings -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("module", "imported"), [("kafka", False), ("streamnb_consumers.kafka.client_errors", True)]
+    ("module", "imported"),
+    [("kafka", False), ("streamnb_consumers.kafka.python_client.client_errors", True)],
 )
 def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
     # The loader of kafka-python's protocol calls what Python 3.11 and 3.12 call deprecated.
@@ -68,13 +106,13 @@ def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:
         producer_workarounds.begin(producer)
         producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
         begun = time.monotonic()
-        assert consumer_workarounds.committed(committed, [place], 0.3) is None
+        assert committed_offsets(committed, [place], 0.3) is None
         assert 0.2 < time.monotonic() - begun < 2.0
         end(producer, LIMIT)
         expected = 1 if value == 2 else value
-        assert consumer_workarounds.committed(committed, [place], LIMIT) == {place: expected}
+        assert committed_offsets(committed, [place], LIMIT) == {place: expected}
     never = kafka.TopicPartition(topic, 1)
-    assert consumer_workarounds.committed(committed, [place, never], LIMIT) == {place: 3}
+    assert committed_offsets(committed, [place, never], LIMIT) == {place: 3}
 
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
@@ -91,7 +129,7 @@ def test_answer_that_came_too_late(clients: Clients, fixed: bool) -> None:
 
     commit(1)
     consumer = clients.consumer(group)
-    assert consumer_workarounds.committed(consumer, [place], LIMIT) == {place: 1}
+    assert committed_offsets(consumer, [place], LIMIT) == {place: 1}
     coordinator = consumer._coordinator
     fetch, slow = coordinator._send_offset_fetch_request, threading.Event()
     slow.set()
@@ -104,11 +142,11 @@ def test_answer_that_came_too_late(clients: Clients, fixed: bool) -> None:
         return found
 
     coordinator._send_offset_fetch_request = late
-    assert consumer_workarounds.committed(consumer, [place], 0.1) is None
+    assert committed_offsets(consumer, [place], 0.1) is None
     commit(2)
     time.sleep(0.6)
     if fixed:
-        assert consumer_workarounds.committed(consumer, [place], LIMIT) == {place: 2}
+        assert committed_offsets(consumer, [place], LIMIT) == {place: 2}
     else:
         assert consumer.committed(place, timeout_ms=1000 * LIMIT) == 1
 

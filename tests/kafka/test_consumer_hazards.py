@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.client_errors import is_fenced, kafka
-from support.clients import HANGS, LIMIT, Clients, offset, places, until
-from support.odd_headers import NO_VALUE, RawName, write_headers_without_values
+from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
+from streamnb_consumers.kafka.python_client.client_errors import is_fenced, kafka
+from support.brokers.odd_headers import NO_VALUE, RawName, write_headers_without_values
+from support.clients import HANGS, LIMIT, Clients, committed_offsets, offset, places, until
 
 errors = kafka.errors
 
@@ -52,7 +52,7 @@ def test_membership_is_that_of_the_poll_or_none(clients: Clients) -> None:
     producer_workarounds.begin(producer)
     producer_workarounds.send_offsets(producer, {place: offset(3)}, live, LIMIT)
     producer_workarounds.commit(producer, LIMIT)
-    assert consumer_workarounds.committed(other, [place], LIMIT) == {place: 3}
+    assert committed_offsets(other, [place], LIMIT) == {place: 3}
 
 
 # --- 4. a join that nobody waits for ------------------------------------------------------------
@@ -172,9 +172,9 @@ def test_partitions_are_taken_inside_a_poll_only(clients: Clients) -> None:
     producer_workarounds.commit(producer, LIMIT)
     until(lambda: second.assignment() and consumer_workarounds.membership(first), first, second)
     assert heard.events[1:] == [("taken", second.assignment())]
-    assert consumer_workarounds.committed(
-        second, sorted(second.assignment()), LIMIT
-    ) == dict.fromkeys(second.assignment(), 4)
+    assert committed_offsets(second, sorted(second.assignment()), LIMIT) == dict.fromkeys(
+        second.assignment(), 4
+    )
 
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])

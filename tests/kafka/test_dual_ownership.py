@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.client import open_producer
-from streamnb_consumers.kafka.client_errors import kafka
+from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
+from streamnb_consumers.kafka.python_client.client import open_producer
+from streamnb_consumers.kafka.python_client.client_errors import kafka
 from support.broker import Broker
 from support.stepped import SESSION, Stage, SteppedWorker, total, until
 

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from support.broker import Broker
-from support.scene import (
+from support.scenes.scene import (
     Message,
     Scene,
     check_outputs,
@@ -25,11 +25,17 @@ MNB = "MNB(alpha=0.1, unseen='skip')"
 
 
 def run_kills(
-    broker: Broker, folder: Path, model: str, kills: int, seed: int, count: int = 20_000
+    broker: Broker,
+    folder: Path,
+    client: str,
+    model: str,
+    kills: int,
+    seed: int,
+    count: int = 20_000,
 ) -> None:
     """Kill one worker again and again at random moments while the stream flows."""
     messages, generator = sms(count), random.Random(seed)
-    with Scene(broker, folder, model=model) as scene:
+    with Scene(broker, folder, client=client, model=model) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
         for sender in scene.feed(messages, pieces=kills + 1, seconds=0.5 * kills):
             senders.append(sender)
@@ -57,28 +63,29 @@ def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread])
     scene.wait_until_done(len(messages), len(expected_training(messages)), seconds=300)
 
 
-def test_two_kills(broker: Broker, tmp_path: Path) -> None:
-    run_kills(broker, tmp_path, MNB, kills=2, seed=1, count=4_000)
+def test_two_kills(broker: Broker, tmp_path: Path, client: str) -> None:
+    run_kills(broker, tmp_path, client, MNB, kills=2, seed=1, count=4_000)
 
 
 @pytest.mark.broker_long
 @pytest.mark.parametrize("model", [MNB, "HMNB()"])
-def test_kill_9(broker: Broker, tmp_path: Path, model: str) -> None:
-    run_kills(broker, tmp_path, model, kills=5, seed=1)
+def test_kill_9(broker: Broker, tmp_path: Path, client: str, model: str) -> None:
+    run_kills(broker, tmp_path, client, model, kills=5, seed=1)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("model", [MNB, "HMNB()"])
-def test_kill_9_again_and_again(broker: Broker, tmp_path: Path, model: str) -> None:
-    run_kills(broker, tmp_path, model, kills=50, seed=2)
+def test_kill_9_again_and_again(broker: Broker, tmp_path: Path, client: str, model: str) -> None:
+    run_kills(broker, tmp_path, client, model, kills=50, seed=2)
 
 
 @pytest.mark.broker_long
-def test_the_broker_dies(own_broker: Broker, tmp_path: Path) -> None:
+def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> None:
     messages, generator = sms(20_000), random.Random(3)
     # A transaction that outlasts its time while the broker is away would end the worker (status 3),
     # and on a busy machine the broker is away for more than 10 s.
-    with Scene(own_broker, tmp_path, model="HMNB()", transaction_seconds=60) as scene:
+    settings = {"client": client, "model": "HMNB()", "transaction_seconds": 60}
+    with Scene(own_broker, tmp_path, **settings) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
         for sender in scene.feed(messages, pieces=6, seconds=3.0):
             senders.append(sender)
@@ -94,10 +101,10 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path) -> None:
 
 
 @pytest.mark.broker_long
-def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
+def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str) -> None:
     """Three workers share four partitions; two of them come and go, in order or killed."""
     messages, generator = sms(20_000), random.Random(4)
-    with Scene(broker, tmp_path, partitions=4, model=MNB) as scene:
+    with Scene(broker, tmp_path, partitions=4, client=client, model=MNB) as scene:
         workers, senders = {"a": scene.worker("a", instance_id="a")}, []
         for name, sender in zip("bcbcbc", scene.feed(messages, pieces=6, seconds=3.0), strict=True):
             senders.append(sender)
@@ -124,12 +131,11 @@ def test_workers_join_and_leave(broker: Broker, tmp_path: Path) -> None:
 
 
 @pytest.mark.broker_long
-def test_a_worker_that_stood_still_is_refused(broker: Broker, tmp_path: Path) -> None:
+def test_a_worker_that_stood_still_is_refused(broker: Broker, tmp_path: Path, client: str) -> None:
     """Stopped past its session, then continued: others have its share, and it must not write."""
     messages = sms(12_000)
-    with Scene(
-        broker, tmp_path, partitions=2, model=MNB, session_seconds=3, transaction_seconds=4
-    ) as scene:
+    settings = {"client": client, "model": MNB, "session_seconds": 3, "transaction_seconds": 4}
+    with Scene(broker, tmp_path, partitions=2, **settings) as scene:
         frozen, other, senders = scene.worker("a"), None, []
         for sender in scene.feed(messages, pieces=4, seconds=4.0):
             senders.append(sender)

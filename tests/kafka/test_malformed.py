@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from streamnb.datasets import stream
-from streamnb_consumers.kafka.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client_errors import kafka
 from support.broker import Broker
-from support.scene import SPAM_MAIN, Scene, Worker
+from support.scenes.scene import SPAM_MAIN, Scene, Worker
 
 MEBIBYTE = 2**20
 
@@ -99,8 +99,10 @@ def resident(worker: Worker) -> int:
 
 @pytest.mark.broker_long
 @pytest.mark.parametrize(("kind", "bad"), [("sms", 7_000), ("spam", 3_000)])
-def test_malformed_records(broker: Broker, tmp_path: Path, kind: str, bad: int) -> None:
-    settings = {"window_bytes": MEBIBYTE, "feedback_topic": "", "batch": 500}
+def test_malformed_records(
+    broker: Broker, tmp_path: Path, client: str, kind: str, bad: int
+) -> None:
+    settings = {"client": client, "window_bytes": MEBIBYTE, "feedback_topic": "", "batch": 500}
     with Scene(broker, tmp_path, **settings) as scene:
         main = SPAM_MAIN if kind == "spam" else None
         worker = scene.worker("a", **({"main": main} if main else {}))

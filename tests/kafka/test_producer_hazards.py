@@ -14,10 +14,25 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.client_errors import close_quietly, is_fenced, is_stale, kafka
+from streamnb_consumers.kafka.python_client import producer_workarounds
+from streamnb_consumers.kafka.python_client.client_errors import (
+    close_quietly,
+    is_fenced,
+    is_stale,
+    kafka,
+)
 from support.broker import Broker
-from support.clients import HANGS, LIMIT, Clients, nobody, offset, places, until, value_of
+from support.clients import (
+    HANGS,
+    LIMIT,
+    Clients,
+    committed_offsets,
+    nobody,
+    offset,
+    places,
+    until,
+    value_of,
+)
 
 errors = kafka.errors
 
@@ -97,7 +112,7 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
                 if producer is None:
                     producer = clients.producer(name)
                 if failed and consumer.position(place, timeout_ms=100) != done:
-                    known = consumer_workarounds.committed(consumer, [place], 5.0)
+                    known = committed_offsets(consumer, [place], 5.0)
                     if known is None:
                         continue
                     done = known.get(place, 0)
@@ -149,7 +164,7 @@ def test_offsets_of_an_aborted_transaction(clients: Clients, fixed: bool) -> Non
     producer_workarounds.begin(producer)
     producer_workarounds.send_offsets(producer, {second: offset(6)}, nobody(group), LIMIT)
     producer_workarounds.commit(producer, LIMIT)
-    found = consumer_workarounds.committed(clients.consumer(group), [first, second], LIMIT)
+    found = committed_offsets(clients.consumer(group), [first, second], LIMIT)
     assert found == ({second: 6} if fixed else {first: 5, second: 6})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,17 @@ def test_batches_equal_one_by_one(name: str) -> None:
         assert many.predict_many(messages[120:]) == [one.predict_one(x) for x in messages[120:]]
         for got, x in zip(many.predict_proba_many(messages[120:]), messages[120:], strict=True):
             assert got == pytest.approx(one.predict_proba_one(x), abs=TOLERANCE)
+        assert_same_predictions(many, messages[120:])
     assert one.to_bytes() == many.to_bytes()
+
+
+def assert_same_predictions(model: Any, messages: list[Any]) -> None:
+    """In one call, a model says of many messages what it says of each."""
+    labels, scores, shares = zip(*model.predictions_many(messages), strict=True)
+    assert list(labels) == [model.predict_one(x) for x in messages]
+    for x, got, share in zip(messages, scores, shares, strict=True):
+        assert got == pytest.approx(model.joint_log_likelihood_one(x), abs=TOLERANCE)
+        assert share == pytest.approx(model.predict_proba_one(x), abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("refresh_every", [1, 7, 0.1, 0.5], ids=str)

@@ -16,7 +16,7 @@ STEP = 2.0**-20
 
 
 def make(**parameters: Any) -> Any:
-    return make_model("OnlineNB", **parameters)
+    return make_model("OnlineNB", **{"warm_up": 0, **parameters})
 
 
 def test_two_classes_are_calibrated_as_the_reference() -> None:

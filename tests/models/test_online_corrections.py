@@ -25,14 +25,25 @@ from streamnb.parts import OnlineWeights
 from support.data import require_data
 from support.drawn.messages import Stream, documents, streams
 from support.models import make_model
-from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
+from support.streams import (
+    assert_same_parts,
+    assert_same_scores,
+    learned,
+    sms_stream,
+    synthetic_stream,
+)
 
 STREAM = synthetic_stream(120)
 WEIGHTED = synthetic_stream(weighted=True)
 
 
 def make(**parameters: Any) -> Any:
-    return make_model("OnlineNB", **parameters)
+    """A model that takes steps from the first message on: streams here are short."""
+    return make_model("OnlineNB", **{"warm_up": 0, **parameters})
+
+
+def make_reference(**parameters: Any) -> OnlineWeightsReference:
+    return OnlineWeightsReference(**{"warm_up": 0, **parameters})
 
 
 def counts_of(model: Any) -> Any:
@@ -56,16 +67,19 @@ def test_by_hand() -> None:
     model = make()
     model.learn_one({"a": 1}, "ham")
     model.learn_one({"b": 1}, "spam")
-    # Both were learned before two were known: l = ln (1 + α)/(1 + 2α) − ln α/(1 + 2α), times c.
-    odds = 5 * math.log(1.03 / 0.03)
+    # Both were learned before two were known: l = ln (1 + α)/(1 + 2α) − ln α/(1 + 2α), times c; x
+    # of a word that one message has is 2^−0.1 in parts of 4096.
+    x = 3822 / 4096
+    odds = 5 * math.log(1.03 / 0.03) / x
     assert model.joint_log_likelihood_one({"a": 1}) == pytest.approx({"ham": odds, "spam": -odds})
-    # An unknown word says nothing, but halves what the other says.
-    assert model.joint_log_likelihood_one({"a": 1, "new": 1})["ham"] == pytest.approx(odds / 2)
+    # An unknown word says nothing, but lessens what the other says.
+    lessened = model.joint_log_likelihood_one({"a": 1, "new": 1})["ham"]
+    assert lessened == pytest.approx(odds * x / (x + 1))
     model.learn_one({"c": 1}, "spam")
-    # The score of {c} was 0: g = 1/2; b = g / √(1 + 16/4), w = 4 g / √(1 + 16/4).
+    # The score of {c} was 0: g = 1/2; b = g / √(1 + 64/4), w = 8 g / √(1 + 64/4).
     explanation = model.explain_one({"c": 1})
-    assert explanation.baseline["spam"] == pytest.approx(0.5 / math.sqrt(5))
-    assert explanation.corrections["c"]["spam"] == pytest.approx(2 / math.sqrt(5))
+    assert explanation.baseline["spam"] == pytest.approx(0.5 / math.sqrt(17))
+    assert explanation.corrections["c"]["spam"] == pytest.approx(4 / math.sqrt(17))
     assert explanation.corrections["c"]["ham"] == -explanation.corrections["c"]["spam"]
 
 
@@ -74,14 +88,19 @@ def test_by_hand() -> None:
     [
         {"learning_rate": 1.0, "bias_rate": 0.5, "rate_decay": 1.0, "margin": 0.0},
         {"nb_scale": 8.0, "margin": 0.3, "rate_decay": 0.0, "learning_rate": 0.5},
-        {"nb_scale": 0.0},
+        {"nb_scale": 0.0, "damping": 0.0},
+        {"damping": 0.8},
+        {"loss": "deviance"},
+        {"loss": "exponential", "nb_scale": 1.0, "learning_rate": 1.0},
+        {"loss": "squared"},
+        {"warm_up": 7},
     ],
     ids=str,
 )
 @pytest.mark.parametrize("stream", [STREAM, WEIGHTED], ids=["three classes", "weighted"])
 def test_parameters_are_those_of_the_reference(parameters: dict[str, Any], stream: Any) -> None:
     names = {"nb_scale": "scale", "learning_rate": "rate", "rate_decay": "decay"}
-    reference = OnlineWeightsReference(**{names.get(k, k): v for k, v in parameters.items()})
+    reference = make_reference(**{names.get(k, k): v for k, v in parameters.items()})
     model = make(**parameters)
     for n, (x, y, w) in enumerate(stream):
         assert_same_scores(model.joint_log_likelihood_one(x), reference.scores(x), n)
@@ -91,7 +110,7 @@ def test_parameters_are_those_of_the_reference(parameters: dict[str, Any], strea
 
 def test_rate_0_is_naive_bayes_to_the_last_bit() -> None:
     """c / n times the sums of one-versus-all naive Bayes: no step was taken, nothing is added."""
-    model = make(learning_rate=0.0, bias_rate=0.0)
+    model = make(learning_rate=0.0, bias_rate=0.0, damping=0.0)
     plain = streamnb.OVA(alpha=0.03, prior="uniform", unseen="skip", form="presence")
     for x, y, _ in sms_stream():
         model.learn_one(x, y)
@@ -107,7 +126,7 @@ def test_rate_0_is_naive_bayes_to_the_last_bit() -> None:
 
 @pytest.mark.parametrize("form", ["presence", "counts", "log-unit"])
 def test_explanations_have_the_parts_of_the_reference(form: str) -> None:
-    model, reference = make(form=form), OnlineWeightsReference()
+    model, reference = make(form=form), make_reference()
     for x, y, w in STREAM:
         model.learn_one(x, y, w)
         reference.learn(x, y, w)
@@ -119,12 +138,7 @@ def test_explanations_have_the_parts_of_the_reference(form: str) -> None:
             continue
         for label in scores:
             parts = reference.parts(x | {"never": 2}, label)
-            assert explanation.baseline[label] == pytest.approx(parts.bias, abs=1e-9)
-            for word in x:
-                correction = explanation.corrections[word][label]
-                assert correction == pytest.approx(parts.corrections[word], abs=1e-9)
-                evidence = explanation.words[word][label] - correction
-                assert evidence == pytest.approx(parts.evidence[word], abs=1e-9)
+            assert_same_parts(explanation, parts, label, x)
 
 
 def test_values_are_those_of_the_form() -> None:
@@ -135,7 +149,7 @@ def test_values_are_those_of_the_form() -> None:
     model.learn_one({"c": 3, "d": 4}, "spam")
     corrections = model.explain_one({"c": 1, "d": 1}).corrections
     for word, share in (("c", 3 / 5), ("d", 4 / 5)):
-        step = 4 * 0.5 * share / math.sqrt(1 + 16 * (0.5 * share) ** 2)
+        step = 8 * 0.5 * share / math.sqrt(1 + 64 * (0.5 * share) ** 2)
         assert corrections[word]["spam"] == pytest.approx(step / math.sqrt(2))
     # Tokens of a word that is not known are one word of as many.
     texts = make(form="counts")
@@ -152,7 +166,7 @@ def test_values_are_those_of_the_form() -> None:
 
 @given(stream=streams, extra=documents)
 def test_unlearning_takes_counts_back_and_leaves_corrections(stream: Stream, extra: Any) -> None:
-    model, reference = make(), OnlineWeightsReference()
+    model, reference = make(), make_reference()
     for x, y, w in stream:
         model.learn_one(x, y, w)
         reference.learn(x, y, w)
@@ -176,7 +190,7 @@ def test_unlearning_takes_counts_back_and_leaves_corrections(stream: Stream, ext
 @given(parts=st.lists(streams, min_size=2, max_size=3))
 def test_merging_adds_counts_and_averages_corrections(parts: list[Stream]) -> None:
     models = [learned(make(), part) for part in parts]
-    references = [OnlineWeightsReference() for _ in parts]
+    references = [make_reference() for _ in parts]
     for reference, part in zip(references, parts, strict=True):
         for document in part:
             reference.learn(*document)
@@ -330,6 +344,8 @@ def test_what_it_does_not_go_with(others: dict[str, str], why: str) -> None:
         ("bias_rate", [-0.1]),
         ("rate_decay", [-0.1, 1e9]),
         ("margin", [-0.1, 1.1]),
+        ("damping", [-0.1, 1.1, "much"]),
+        ("loss", ["hinge", None, 1]),
         ("forgetting_factor", [0, 1.1, -1]),
         ("calibrated", [1, "yes", None]),
     ],
@@ -342,7 +358,7 @@ def test_parameters_out_of_range(name: str, values: list[Any]) -> None:
 
 def test_composed_model_equals_the_named_one() -> None:
     composed = ComposedNB(
-        event="one-versus-all", weights=OnlineWeights(), alpha=0.03, form="presence"
+        event="one-versus-all", weights=OnlineWeights(warm_up=0), alpha=0.03, form="presence"
     )
     named = learned(make(), STREAM)
     assert learned(composed, STREAM)._store.snapshot(False) == named._store.snapshot(False)
@@ -367,3 +383,4 @@ def test_the_default_tokenizer_reads_every_script() -> None:
     assert model.tokenizer is None
     assert OnlineNB.from_bytes(model.to_bytes()).predict_one("免费") == "spam"
     assert OnlineNB(tokenizer=streamnb.Tokenizer())._native_tokenizer.tokens("Win €5!") == ["win"]
+    assert "subject: win" in model._native_tokenizer.tokens("To: ann\nSubject: Win\n\nnow")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import streamnb
 from streamnb.errors import InputError
+from streamnb.online.threshold import LearnedThreshold
 from support.batches import LABELS, QUERY, TEXTS, new
 from support.models import matrix
 from support.streams import synthetic_stream
@@ -16,7 +19,8 @@ from support.streams import synthetic_stream
 # --- threshold ------------------------------------------------------------------------------------
 
 
-def two_classes(n: int = 200) -> list[tuple[dict[Any, Any], str]]:
+@cache
+def two_classes(n: int = 120) -> list[tuple[dict[Any, Any], str]]:
     names = {"a": "ham", "b": "spam"}
     return [(x, names[str(y)]) for x, y, _ in synthetic_stream(n) if y != "c"]  # type: ignore[misc]
 
@@ -28,6 +32,12 @@ def on_two_classes(name: str = "MNB", **parameters: Any) -> Any:
     return model
 
 
+@cache
+def plain_on_two_classes(name: str) -> Any:
+    """Return the model without a threshold; it is only asked."""
+    return on_two_classes(name)
+
+
 @pytest.mark.parametrize(
     "threshold",
     [0.3, 0.5, 0.999, *(pytest.param(p, marks=pytest.mark.soak) for p in (0.01, 0.9))],
@@ -35,7 +45,7 @@ def on_two_classes(name: str = "MNB", **parameters: Any) -> Any:
 @matrix()
 def test_threshold_cuts_the_probability_of_the_positive_class(name: str, threshold: float) -> None:
     model = on_two_classes(name, threshold=threshold)
-    plain = on_two_classes(name)
+    plain = plain_on_two_classes(name)
     queries = [x for x, _ in two_classes()]
     for x in queries:
         p = model.predict_proba_one(x)["spam"]
@@ -159,6 +169,53 @@ def test_auto_threshold_in_batches(name: str) -> None:
     queries = [x for x, _ in stream]
     assert models[0].predict_many(queries) == [models[0].predict_one(x) for x in queries]
     assert set(models[0].predict_many(queries)) == {"ham", "spam"}
+
+
+@pytest.mark.parametrize("cost_ratio", [0.2, 1.0, 10.0])
+def test_auto_follows_from_calibrated_probabilities(cost_ratio: float) -> None:
+    model = new("OnlineNB", threshold="auto", cost_ratio=cost_ratio)
+    assert model.calibrated_
+    cut = cost_ratio / (1 + cost_ratio)
+    for x, y in skewed_stream(400):
+        p = model.predict_proba_one(x).get("spam", 0.0)
+        if len(model.classes_) == 2 and abs(p - cut) > 1e-9:
+            assert model.predict_one(x) == ("spam" if p > cut else "ham")
+        model.learn_one(x, y)
+    assert model.threshold_ == pytest.approx(math.log(cost_ratio))
+    assert not new("OnlineNB", calibrated=False).calibrated_
+    assert not new("MNB").calibrated_
+    plain = new("OnlineNB", threshold="auto", calibrated=False)
+    plain.learn_many([x for x, _ in skewed_stream(400)], [y for _, y in skewed_stream(400)])
+    assert plain.threshold_ != 0.0  # a record of scores that mean no probabilities
+
+
+def test_a_learned_cut_forgets_early_mistakes() -> None:
+    """After each 4,096 messages a record counts half: slowly, on lists of all scores."""
+    threshold = LearnedThreshold(cost_ratio=3.0)
+    rng, kept = np.random.default_rng(8), []
+    for n in range(20_000):
+        positive = bool(rng.random() < 0.5)
+        # The even cut is 40 at first, and -40 in the end.
+        middle = 40.0 if n < 8_000 else -40.0
+        odds = middle + (3.0 if positive else -3.0) + rng.normal()
+        threshold.record(odds, positive)
+        kept.append([odds, positive, 1.0])
+        if sum(weight for _, _, weight in kept) >= 4096:
+            for each in kept:
+                each[2] /= 2
+        if n in (7_999, 9_000, 13_000, 19_999):
+            again = LearnedThreshold(cost_ratio=3.0)
+            for odds, positive, weight in kept:
+                again.record(odds, positive, weight)
+            assert np.array_equal(again.scores, threshold.scores)
+            assert again.cut == threshold.cut
+            restored = LearnedThreshold(cost_ratio=3.0)
+            restored.restore(threshold.state())
+            assert restored.state() == threshold.state()
+            assert restored.cut == threshold.cut
+    assert -43 < threshold.cut < -37
+    threshold.merge(threshold)
+    assert threshold.scores.sum() < 4096
 
 
 def test_a_positive_label_that_is_none_of_the_two_is_refused_before_learning() -> None:

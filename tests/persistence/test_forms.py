@@ -65,7 +65,7 @@ def test_damaged_forms_are_refused() -> None:
     with pytest.raises(ModelFileError, match="can't be read"):
         # Version 1 had none.
         streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb\x01" + counts[9:]))
-    for version in (b"\x00", b"\x04", b"\x05"):
+    for version in (b"\x00", b"\x04", b"\x05", b"\x06", b"\x07"):
         with pytest.raises(ModelFileError, match="version"):
             streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb" + version + counts[9:]))
     header["parameters"]["form"] = "idf"

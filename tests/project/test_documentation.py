@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import inspect
+import json
 import re
 import shlex
 from dataclasses import fields
@@ -18,9 +19,10 @@ from streamnb import models
 from streamnb.cli import build_parser
 from streamnb.model_specs import MODELS
 from streamnb_consumers.daemon import settings
+from support.data import require_data
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docker/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("docker/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODELS_PAGE = ROOT / "docs" / "models.md"
 
@@ -62,8 +64,9 @@ def verbs() -> set[str]:
     return set(phony[1].split())
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+def program(name: str) -> ModuleType:
+    """A program that lies beside the documents."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "programs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -71,8 +74,15 @@ def generator() -> ModuleType:
     return module
 
 
+def require_data_of(page: Path) -> None:
+    """A page names the collections that its examples read."""
+    for name in re.findall(r"<!-- needs: (\S+) -->", page.read_text(encoding="utf-8")):
+        require_data(name)
+
+
 @pages
 def test_python_examples_run(page: Path) -> None:
+    require_data_of(page)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     names: dict[str, object] = {}
     for number, block in enumerate(blocks(page, "python"), start=1):
@@ -83,6 +93,19 @@ def test_python_examples_run(page: Path) -> None:
         result = doctest.DocTestRunner(optionflags=flags).run(test, clear_globs=False)
         names = test.globs
         assert result.failed == 0, f"example {number} of {page.name}"
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("docs/guides/*.md")), ids=lambda page: str(page.stem)
+)
+def test_guides_run_as_notebooks(page: Path) -> None:
+    require_data_of(page)
+    cells = json.loads(program("notebooks").notebook(page.read_text(encoding="utf-8")))["cells"]
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) == len(blocks(page, "python")) > 0
+    names: dict[str, object] = {}
+    for source in code:
+        exec(compile(source, f"a cell of {page.stem}", "exec"), names)
 
 
 @pages
@@ -133,13 +156,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_generated_pages_are_current() -> None:
-    assert generator().main(["--check"]) == 0, "run `make docs`"
+    assert program("generate").main(["--check"]) == 0, "run `make docs`"
 
 
 def test_command_line_knows_every_model() -> None:
     exported = {
         name
-        for name, value in vars(streamnb).items()
+        for name, value in ((name, getattr(streamnb, name)) for name in streamnb.__all__)
         if inspect.isclass(value) and hasattr(value, "learn_one")
     }
     exported -= {"NaiveBayes"}

@@ -20,7 +20,8 @@ FLOORS = {
 
 @pytest.fixture(scope="module")
 def drawing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_house", ROOT / "docs" / "draw_house.py")
+    program = ROOT / "docs" / "programs" / "draw_house.py"
+    spec = importlib.util.spec_from_file_location("draw_house", program)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,59 @@ def test_nothing_heavy_is_imported(statement: str) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == []
+
+
+def test_streamnb_itself_imports_what_is_asked_for() -> None:
+    program = """
+import sys
+import streamnb
+rooms = ("numpy", "river", "streamnb.models", "streamnb._core")
+assert not set(rooms) & set(sys.modules), sorted(sys.modules)
+assert set(streamnb.__all__) <= set(dir(streamnb))
+streamnb.MNB().learn_one("win", "spam")
+assert streamnb.parts.Multinomial and streamnb.models.MNB is streamnb.MNB
+try:
+    streamnb.nothing
+except AttributeError as error:
+    assert "no attribute 'nothing'" in str(error)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["evaluate", "nofile"], ["learn", "nofile", "-o", "x"], ["classify", "nomodel", "nofile"]],
+)
+def test_an_error_of_a_command_does_not_wait_for_libraries(arguments: list[str]) -> None:
+    program = f"""
+import sys
+from streamnb.cli import main
+assert main({arguments!r}) in (1, 2)
+print(*sorted(set({HEAVY!r}) & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() in ([], ["tqdm"])
+
+
+def test_every_model_is_named() -> None:
+    import streamnb
+    from streamnb import models
+
+    assert list(streamnb._MODELS) == list(models.__all__)
+    assert all(getattr(streamnb, name) is not None for name in streamnb.__all__)
+
+
+def test_a_model_file_is_read_before_any_model_was_asked_for(tmp_path: Path) -> None:
+    import streamnb
+
+    streamnb.HMNB().save(tmp_path / "model")
+    program = f"import streamnb; print(type(streamnb.load({str(tmp_path / 'model')!r})).__name__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "HMNB\n"
 
 
 def test_messages_one_by_one_do_not_wait_for_scipy() -> None:

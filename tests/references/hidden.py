@@ -8,7 +8,7 @@ Equations 10 to 18 of the paper on hidden multinomial naive Bayes (HMNB, HCNB, H
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,50 @@ from references.independent import Reference
 TIE = 1e-12
 
 
-class HiddenReference(Reference):
-    """Scores of HMNB, HCNB or HOVA given past documents; parameters are those of `Reference`."""
+def strongest(words: list[str], weight: Callable[[str], float], most: int | None) -> list[str]:
+    """Return the words of greatest weight, in their order; of equal ones the first by their bytes.
+
+    Weights are equal that are so in single precision: their last digits are rounding.
+    """
+    if most is None or len(words) <= most:
+        return words
+    ranked = sorted(words, key=lambda word: (-np.float32(weight(word)), word.encode()))
+    kept = set(ranked[:most])
+    return [word for word in words if word in kept]
+
+
+class FrequentReference(Reference):
+    """Scores of independent words, and which of them enough documents have to be parents.
+
+    Parameters are those of `Reference`, and how many documents are enough.
+    """
+
+    def __init__(self, name: str, min_df: int = 1, **parameters: Any) -> None:
+        super().__init__(name, **parameters)
+        self.min_df = min_df
+
+    def m_of_parents(self, docs: Documents) -> int:
+        """m of Equations 13, 14 and 18: words that enough documents have."""
+        return max(self.vocabulary_size or 0, int(self.frequent(docs).sum()), 1)
+
+    def frequent(self, docs: Documents) -> NDArray[np.bool_]:
+        """Return which words enough documents have; one is any, whatever its weight."""
+        if self.min_df == 1:
+            return np.ones(len(docs.words), dtype=bool)
+        df: Array = docs.weights @ (docs.counts > 0)
+        return np.asarray(df >= self.min_df * (1 - TIE))
+
+
+class HiddenReference(FrequentReference):
+    """Scores of HMNB, HCNB or HOVA given past documents.
+
+    Parameters are those of `Reference`, how many words of a message may be parents, and how many
+    documents must have a word for it to be one, and to count in m.
+    """
+
+    def __init__(self, name: str, max_parents: int | None = None, **parameters: Any) -> None:
+        super().__init__(name, **parameters)
+        self.max_parents = max_parents
 
     def _words(
         self,
@@ -36,7 +78,7 @@ class HiddenReference(Reference):
         parents, columns = self._parents(docs, x, gain)
         with_parent = self._with_parent(docs, columns, members)
         # Denominators of Equations 14 and 18: tokens of the members that contain w_t.
-        tokens = docs.lengths @ with_parent + self.alpha * self._m(docs)
+        tokens = docs.lengths @ with_parent + self.alpha * self.m_of_parents(docs)
         score = 0.0
         for word, count in x.items():
             others = np.array([parent != word for parent in parents], dtype=bool)
@@ -54,12 +96,14 @@ class HiddenReference(Reference):
         self, docs: Documents, x: Mapping[Any, float], gain: Array
     ) -> tuple[list[Any], NDArray[np.intp]]:
         """Return the qualified parents among the words of `x`, and their columns."""
-        average = math.fsum(gain) / self._m(docs)  # Equation 13
+        gain = np.where(self.frequent(docs), gain, 0.0)
+        average = math.fsum(gain) / self.m_of_parents(docs)  # Equation 13
         candidates = [(word, docs.words[word]) for word in x if word in docs.words]
-        parents = [
-            (word, t) for word, t in candidates if gain[t] > 0 and gain[t] >= average * (1 - TIE)
+        qualified = [
+            word for word, t in candidates if gain[t] > 0 and gain[t] >= average * (1 - TIE)
         ]
-        return [word for word, _ in parents], np.array([t for _, t in parents], dtype=int)
+        parents = strongest(qualified, lambda word: gain[docs.words[word]], self.max_parents)
+        return parents, np.array([docs.words[word] for word in parents], dtype=int)
 
     def _with_parent(
         self, docs: Documents, columns: NDArray[np.intp], members: NDArray[np.bool_]
@@ -90,7 +134,7 @@ class RatiosReference(HiddenReference):
         gain = docs.gain_ratios if docs.labels else np.zeros(0)
         parents, columns = self._parents(docs, x, gain)
         inside, outside = (self._with_parent(docs, columns, side) for side in (members, ~members))
-        smoothing = self.alpha * self._m(docs)
+        smoothing = self.alpha * self.m_of_parents(docs)
         score = 0.0
         for word, count in x.items():
             others = np.array([parent != word for parent in parents], dtype=bool)

@@ -164,9 +164,10 @@ class NeighbourhoodReference:
             - (present * _entropy(of_class @ presence) + absent * _entropy(of_class @ ~presence))
             / weights.sum()
         )
-        if gain.max(initial=0.0) <= TIE:
+        most = gain.max(initial=0.0)
+        if most <= TIE:
             return None
-        ties = [word for word, j in docs.words.items() if gain[j] >= gain.max() - TIE]
+        ties = [word for word, j in docs.words.items() if gain[j] >= most - TIE]
         best = min(ties, key=in_bytes)
         j = docs.words[best]
         if min(present[j], absent[j]) < self.min_samples_leaf:

@@ -7,7 +7,6 @@ Rennie et al. 2003: Tackling the Poor Assumptions of Naive Bayes Text Classifier
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +30,8 @@ class NormalisedReference(Reference):
         """Return −Σ_k ln θ_k over all m words; 1 where there is one word, which weighs nothing."""
         if self._m(docs) == 1:
             return 1.0
-        known = sum(math.log(self._conditional(docs, word, members)) for word in docs.words)
+        weights = docs.weights * members
+        total = weights @ docs.lengths + self.alpha * self._m(docs)
+        known = np.log((weights @ docs.counts + self.alpha) / total).sum()
         others = self._m(docs) - len(docs.words)
-        return -known - others * math.log(self._conditional(docs, None, members))
+        return -float(known + others * np.log(self.alpha / total))

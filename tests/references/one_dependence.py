@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from references.documents import Array, Documents
-from references.independent import Reference
+from references.hidden import FrequentReference, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,12 +29,17 @@ CONTEXT = decimal.Context(prec=40, Emin=-(10**9), Emax=10**9)
 
 
 class OneDependenceReference:
-    """Scores of one model given past documents; parameters are those of `Reference`."""
+    """Scores of one model given past documents.
 
-    def __init__(self, name: str, **parameters: Any) -> None:
+    Parameters are those of `Reference`, how many words of a message may be parents, and how many
+    documents must have a word for it to be one, and to count in m.
+    """
+
+    def __init__(self, name: str, max_parents: int | None = None, **parameters: Any) -> None:
         self.name = name
+        self.max_parents = max_parents
         # The event model, whose priors, treatment of unseen words and independent score it has.
-        self.independent = Reference(name[-3:], **parameters)
+        self.independent = FrequentReference(name[-3:], **parameters)
 
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the score of each class for the document `x`."""
@@ -42,11 +47,14 @@ class OneDependenceReference:
         if self.independent.unseen == "skip":
             present = {word: count for word, count in present.items() if word in docs.words}
         gain = docs.gain_ratios if docs.labels else np.zeros(0)
+        gain = np.where(self.independent.frequent(docs), gain, 0.0)
         known = [word for word in present if word in docs.words]
         # Column by column the messages' counts of the known words: all that is asked below.
         counts = docs.counts[:, [docs.words[word] for word in known]]
         weight_of = {word: float(gain[docs.words[word]]) for word in known}
-        parents = [t for t, word in enumerate(known) if weight_of[word] > ROUNDING]
+        words = [word for word in known if weight_of[word] > ROUNDING]
+        kept = strongest(words, weight_of.__getitem__, self.max_parents)
+        parents = [t for t, word in enumerate(known) if word in kept]
         if not parents:
             return self.independent.joint_log_likelihood(docs, x)
         f = [
@@ -95,7 +103,7 @@ class OneDependenceReference:
         """Return the product of P(w_i|w_t,c)^f_i over the message; Equations 14 and 18."""
         weights = docs.weights * members * (counts[:, t] > 0)
         alpha = self.independent.alpha
-        length = float(weights @ docs.lengths) + alpha * self.independent._m(docs)
+        length = float(weights @ docs.lengths) + alpha * self.independent.m_of_parents(docs)
         product = decimal.Decimal(1)
         # The last count is that of all tokens never learned.
         for together, count in zip([*(weights @ counts), 0.0], f, strict=True):

@@ -9,22 +9,31 @@ A document is a set of words: counts above zero mean presence. n is the number o
 that no document had before included; such a word has log odds 0.
 
     l_ik = ln (f_ik + alpha) / (N_k + alpha V) - ln (f_i - f_ik + alpha) / (N - N_k + alpha V)
-    s_k  = b_k + (scale / n) sum_i l_ik + (1 / sqrt n) sum_i w_ik
+    x_i  = (1 + f_i)^-damping to a multiple of 2**-12,   u_i = x_i / sqrt(sum_j x_j^2)
+    s_k  = b_k + scale sum_i l_ik / sum_i x_i + sum_i w_ik u_i
     p_k  = 1 / (1 + exp -s_k),   g_k = [k = y] - p_k
-    G_ik += g_k^2 / n,           w_ik += rate g_k / sqrt n / sqrt(1 + decay G_ik)
+    G_ik += (g_k u_i)^2,         w_ik += rate g_k u_i / sqrt(1 + decay G_ik)
     B_k  += g_k^2,               b_k  += bias_rate g_k / sqrt(1 + decay B_k)
+
+With multiplicative corrections, which is LNB with a weight for each word and class, and none below
+0 as there (Equation 21),
+
+    z_ik = scale l_ik / sum_j x_j,   s_k = b_k + sum_i w_ik z_ik,   w_ik = 1 at first, 0 at least
+
+and z_ik stands for u_i in the steps; a word of which z_ik is 0 takes none.
 
 f_ik documents of class k have the word i, f_i documents of any class; N_k and N are their sums
 over words, V the number of words with f_i > 0. A class takes a step when it was known before the
-document, another class too, and |g_k| > margin. A document of weight w counts w times, and its
-steps are those of w g_k. g_k is rounded to multiples of 2**-20. Where a prior is asked for,
-ln P(k) - ln P(not k) is added to s_k.
+document, another class too, |g_k| > margin, and warm_up documents of it and as many of
+others came, each when it and another class were known. A document of weight w counts w times, and
+its steps are those of w g_k. With another loss g_k is minus its derivative by s_k. g_k is rounded
+to multiples of 2**-20. Where a prior is asked for, ln P(k) - ln P(not k) is added to s_k.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, TypeVar
 
 from references.documents import Documents
@@ -51,8 +60,10 @@ class OnlineWeightsReference:
 
     Parameters
     ----------
-    alpha, scale, rate, decay, bias_rate, margin
+    alpha, scale, rate, decay, bias_rate, damping, loss, margin, warm_up
         As in the equations above.
+    correction
+        "additive" or "multiplicative".
     prior, unseen, vocabulary_size
         As in `references.independent.Reference`; with `unseen="smooth"` a word that no document
         has is estimated from the smoothing alone.
@@ -62,21 +73,29 @@ class OnlineWeightsReference:
         self,
         alpha: float = 0.03,
         scale: float = 5.0,
-        rate: float = 4.0,
-        decay: float = 16.0,
+        rate: float = 8.0,
+        decay: float = 64.0,
         bias_rate: float = 1.0,
+        damping: float = 0.1,
+        loss: str = "logistic",
         margin: float = 0.05,
+        warm_up: int = 5,
         prior: str | None = None,
         unseen: str | None = None,
         vocabulary_size: float | None = None,
+        correction: str = "additive",
     ) -> None:
+        self.multiplies = correction == "multiplicative"
         self.prior, self.unseen = prior or "uniform", unseen or "skip"
         self.vocabulary_size = vocabulary_size or 1
-        self.alpha, self.scale = alpha, scale
+        self.alpha, self.scale, self.damping = alpha, scale, damping
+        self.slope = SLOPES[loss]
         self.rate, self.decay, self.bias_rate, self.margin = rate, decay, bias_rate, margin
+        self.warm_up = warm_up
         self.documents: list[tuple[frozenset[str], Hashable, float]] = []
         self.w: dict[tuple[str, Hashable], float] = {}
         self.squares: dict[tuple[str, Hashable], float] = {}
+        self.met: dict[Hashable, int] = {}
         self.b: dict[Hashable, float] = {}
         self.bias_squares: dict[Hashable, float] = {}
 
@@ -111,12 +130,29 @@ class OnlineWeightsReference:
     def parts(self, x: Words, label: Hashable) -> Parts:
         """Return the score s_k of a known class, taken apart."""
         words = present(x)
-        n = len(words)
-        return Parts(
-            self.b.get(label, 0.0) + self.log_prior_odds(label),
-            {word: self.scale / n * self.log_odds(word, label) for word in words},
-            {word: self.w.get((word, label), 0.0) / math.sqrt(n) for word in words},
-        )
+        evidence = self.evidence(words, label)
+        if self.multiplies:
+            corrections = {i: (self.w.get((i, label), 1.0) - 1) * z for i, z in evidence.items()}
+        else:
+            shares = self.shares(words)
+            corrections = {i: self.w.get((i, label), 0.0) * u for i, u in shares.items()}
+        return Parts(self.b.get(label, 0.0) + self.log_prior_odds(label), evidence, corrections)
+
+    def evidence(self, words: frozenset[str], label: Hashable) -> dict[str, float]:
+        """z_ik of each word."""
+        n = sum(self.values(words).values())
+        return {word: self.scale / n * self.log_odds(word, label) for word in words}
+
+    def values(self, words: frozenset[str]) -> dict[str, float]:
+        """x_i of each word."""
+        counted = {i: sum(w for other, _, w in self.documents if i in other) for i in words}
+        return {i: rounded((1 + f) ** -self.damping, 2**-12) for i, f in counted.items()}
+
+    def shares(self, words: frozenset[str]) -> dict[str, float]:
+        """u_i of each word."""
+        x = self.values(words)
+        length = math.sqrt(sum(value**2 for value in x.values()))
+        return {i: value / length for i, value in x.items()}
 
     def scores(self, x: Words) -> dict[Hashable, float]:
         """Return s_k of each class; 0 for a class that is the only one."""
@@ -131,10 +167,18 @@ class OnlineWeightsReference:
         scores = self.scores(x)
         if len(scores) >= 2:
             for label, score in scores.items():
-                g = rounded(float(label == y) - sigmoid(score), STEP)
-                if abs(g) > self.margin:
+                sign = 1 if label == y else -1
+                g = rounded(-sign * self.slope(sign * score), STEP)
+                if abs(g) > self.margin and self.tells(label):
                     self._step(words, label, w * g)
+            if y in scores:
+                self.met[y] = self.met.get(y, 0) + 1
         self.documents.append((words, y, w))
+
+    def tells(self, label: Hashable) -> bool:
+        """Whether enough of a class and enough of others was met for it to take steps."""
+        met = self.met.get(label, 0)
+        return min(met, sum(self.met.values()) - met) >= self.warm_up
 
     def joint_log_likelihood(self, documents: Documents, x: Words) -> dict[Hashable, float]:
         """Return the score of each class after these documents.
@@ -156,12 +200,17 @@ class OnlineWeightsReference:
         self.bias_squares[label] = self.bias_squares.get(label, 0.0) + g**2
         step = self.bias_rate * g / math.sqrt(1 + self.decay * self.bias_squares[label])
         self.b[label] = self.b.get(label, 0.0) + step
-        share = 1 / math.sqrt(len(words)) if words else 0.0
-        for word in words:
+        shares = self.evidence(words, label) if self.multiplies else self.shares(words)
+        for word, share in shares.items():
+            if share == 0:
+                continue
             key = word, label
             self.squares[key] = self.squares.get(key, 0.0) + (g * share) ** 2
             step = self.rate * g * share / math.sqrt(1 + self.decay * self.squares[key])
-            self.w[key] = self.w.get(key, 0.0) + step
+            if self.multiplies:
+                self.w[key] = max(self.w.get(key, 1.0) + step, 0.0)
+            else:
+                self.w[key] = self.w.get(key, 0.0) + step
 
     def unlearn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
         """Forget the counts of a document; corrections stay, but those of a word in no document."""
@@ -172,20 +221,32 @@ class OnlineWeightsReference:
             del self.w[key], self.squares[key]
         for label in [label for label in self.b if label not in labels]:
             del self.b[label], self.bias_squares[label]
+        self.met = {label: met for label, met in self.met.items() if label in labels}
 
     def merge(self, other: OnlineWeightsReference) -> None:
         """Add the documents of another model; average corrections by their evidence, G and B."""
         self.documents += other.documents
         average(self.w, self.squares, other.w, other.squares)
         average(self.b, self.bias_squares, other.b, other.bias_squares)
+        for label, met in other.met.items():
+            self.met[label] = self.met.get(label, 0) + met
+
+
+# d/dm of the losses: ln (1 + exp -m), ln (1 + exp -2m), exp -m and (1 - sigmoid m)^2.
+SLOPES: dict[str, Callable[[float], float]] = {
+    "logistic": lambda m: -1 / (1 + math.exp(m)),
+    "deviance": lambda m: -2 / (1 + math.exp(2 * m)),
+    "exponential": lambda m: -min(math.exp(-m), 1024),
+    "squared": lambda m: -2 * (1 - sigmoid(m)) * sigmoid(m) * (1 - sigmoid(m)),
+}
 
 
 class CalibrationReference:
     """P(y = 1 | s) = 1 / (1 + exp -(a + k s)), by a Newton step a message, forgetting slowly.
 
     With p from the score before its label was known and v = max(p (1 - p), 1e-4),
-    H <- f H + (1 - f) I + v (1, s)(1, s)^T and (a, k) <- (a, k) + H^-1 (1, s) (y - p),
-    from (a, k) = (0, 1), H = I; k stays at 0.05 or above.
+    H <- f H + (1 - f) 10 I + v (1, s)(1, s)^T and (a, k) <- (a, k) + H^-1 (1, s) (y - p),
+    from (a, k) = (0, 1), H = 10 I; k stays at 0.05 or above.
 
     Parameters
     ----------
@@ -196,7 +257,7 @@ class CalibrationReference:
     def __init__(self, forget: float = 0.999) -> None:
         self.forget = forget
         self.a, self.k = 0.0, 1.0
-        self.h = (1.0, 0.0, 1.0)
+        self.h = (10.0, 0.0, 10.0)
 
     def probability(self, score: float) -> float:
         """Return P(y = 1 | s)."""
@@ -207,9 +268,9 @@ class CalibrationReference:
         g = float(y) - self.probability(score)
         v = max(self.probability(score) * (1 - self.probability(score)), 1e-4)
         f = self.forget
-        h00 = f * self.h[0] + (1 - f) + v
+        h00 = f * self.h[0] + (1 - f) * 10 + v
         h01 = f * self.h[1] + v * score
-        h11 = f * self.h[2] + (1 - f) + v * score**2
+        h11 = f * self.h[2] + (1 - f) * 10 + v * score**2
         determinant = h00 * h11 - h01**2
         self.a += (h11 - h01 * score) * g / determinant
         self.k = max(self.k + (h00 * score - h01) * g / determinant, 0.05)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from references.documents import Array, Documents
+from references.hidden import strongest
 from references.independent import Reference
 
 # An attribute *at* the average belongs to the bag, as words do to the parents in
@@ -78,14 +79,21 @@ class PackagedReference:
         Bits, `"average"`, or a tuple of a number of averages; 0 is HNB.
     event
         `"MNB"`, `"CNB"` or `"OVA"`: the sides that are mixed.
+    max_parents
+        How many words of a message may be parents; None is any number.
     alpha, prior, unseen, vocabulary_size
         As in `references.independent.Reference`.
     """
 
     def __init__(
-        self, bag_threshold: float | str | tuple[float], event: str = "MNB", **parameters: Any
+        self,
+        bag_threshold: float | str | tuple[float],
+        event: str = "MNB",
+        max_parents: int | None = None,
+        **parameters: Any,
     ) -> None:
         self.bag_threshold = bag_threshold
+        self.max_parents = max_parents
         self.plain = Reference(event, **parameters)
 
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
@@ -118,13 +126,18 @@ class PackagedReference:
         threshold = self._threshold(docs, bits)
         weights = docs.weights * members
         m = self.plain._m(docs)
+        linked = (together > 0) & (bits > NOTHING) & (bits >= threshold)
+        np.fill_diagonal(linked, False)
+        strength = (bits * linked).sum(axis=0)
+        known = [word for word in x if word in docs.words and strength[docs.words[word]] > 0]
+        parents = strongest(known, lambda word: strength[docs.words[word]], self.max_parents)
         score = 0.0
         for word, count in x.items():
             own = self.plain._conditional(docs, word, members)
             i = docs.words.get(word)
             bag = []
             if i is not None:
-                others = [docs.words[other] for other in x if other in docs.words and other != word]
+                others = [docs.words[other] for other in parents if other != word]
                 bag = [
                     j
                     for j in others

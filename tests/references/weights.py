@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,19 @@ EVENTS = ("MNB", "CNB", "OVA")
 SHARES = range(1, 11)  # in tenths
 # Numbers this near are the same but for rounding: gain ratios that tie, scores that tie.
 TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a class, or all others, say: the prior, ln P(w) of each word, and of a new one."""
+
+    prior: float
+    words: Array
+    new: float
+
+    def score(self, row: Array, new: float) -> float:
+        """Return the score of a document's counts, and of so many tokens of new words."""
+        return self.prior + float(row @ self.words) + new * self.new
 
 
 class WeightsReference:
@@ -114,22 +128,35 @@ class WeightsReference:
         each: Array,
     ) -> float:
         sides = []
+        for members, side in zip(
+            (docs.of(c), ~docs.of(c)), self.sides(docs, c, weights, each), strict=True
+        ):
+            score = side.score(weights * row, unseen * new)
+            if self.words == "Rwc":
+                score += float(row @ np.log(np.maximum(self._ratios(docs, members), 1)))
+            sides.append(score)
+        return self.of_event(*sides)
+
+    def of_event(self, own: float, rest: float) -> float:
+        """Return the score of the event from those of a class and of its complement."""
+        return {"MNB": own, "CNB": -rest, "OVA": own - rest}[self.event]
+
+    def sides(self, docs: Documents, c: Any, weights: Array, each: Array) -> list[Side]:
+        """Return what a class and its complement say of each word."""
+        sides = []
         for members in (docs.of(c), ~docs.of(c)):
             n, n_c = each.sum(), each[members].sum()
             if self.prior == "uniform" or (self.prior == "empirical" and not members.any()):
-                side = 0.0
+                prior = 0.0
             elif self.prior == "empirical":
-                side = math.log(n_c / n)
+                prior = math.log(n_c / n)
             else:
-                side = math.log((n_c + 1) / (n + len(docs.classes)))
+                prior = math.log((n_c + 1) / (n + len(docs.classes)))
             tokens = weights * (each[members] @ docs.counts[members])
             total = tokens.sum() + self.alpha * self.m(docs)
-            side += float(weights * row @ np.log((tokens + self.alpha) / total))
-            side += unseen * new * math.log(self.alpha / total)
-            if self.words == "Rwc":
-                side += float(row @ np.log(np.maximum(self._ratios(docs, members), 1)))
-            sides.append(side)
-        return {"MNB": sides[0], "CNB": -sides[1], "OVA": sides[0] - sides[1]}[self.event]
+            logs = np.log((tokens + self.alpha) / total)
+            sides.append(Side(prior, logs, math.log(self.alpha / total)))
+        return sides
 
     def _ratios(self, docs: Documents, members: Any) -> Array:
         """R_wc = n df(w, c) / (n_c df(w)); 1 where there is no document."""

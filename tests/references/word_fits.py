@@ -59,17 +59,16 @@ class WordFitReference(WeightsReference):
         self, docs: Documents, x: Mapping[Any, float], c: Any, each: Array
     ) -> tuple[float, dict[Any, float]]:
         """Return the prior's part of the score of a class, and that of each word."""
-        weights, unseen = self.word_weights(docs)
-        nothing = np.zeros(len(docs.words))
-        prior = self._score(docs, nothing, 0.0, c, weights, unseen, each)
+        sides = self.sides(docs, c, np.ones(len(docs.words)), each)
+        prior = self.of_event(*(side.prior for side in sides))
         terms = {}
         for word, count in x.items():
-            row, new = nothing.copy(), 0.0
+            logs = [0.0, 0.0]
             if word in docs.words:
-                row[docs.words[word]] = count
+                logs = [count * float(side.words[docs.words[word]]) for side in sides]
             elif self.unseen == "smooth":
-                new = count
-            terms[word] = self._score(docs, row, new, c, weights, unseen, each) - prior
+                logs = [count * side.new for side in sides]
+            terms[word] = self.of_event(*logs)
         return prior, terms
 
     def scores(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,10 @@ def test_a_change_in_any_room_of_the_models_makes_other_code(
         second = runs.code_fingerprint()
         assert second != first, name
         first = second
+
+
+def test_the_help_tells_what_is_run() -> None:
+    from streamnb.cli.results import _DESCRIPTION
+
+    assert all(re.search(rf"\b{stream}\b", _DESCRIPTION) for stream in STREAMS)
+    assert "20news (in shuffled order, once for each seed)" in " ".join(_DESCRIPTION.split())

@@ -56,6 +56,18 @@ def test_dimension_finds_the_attributes_that_matter(monkeypatch: pytest.MonkeyPa
         assert all(70 < value <= 100 for value in values)
 
 
+def test_a_long_figure_shows_its_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(robustness, "DIMENSIONS", (2, 4))
+    monkeypatch.setattr(robustness, "TESTED", 20)
+    robustness.dimension([], 1, 1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    robustness.dimension([], 1, 1)
+    assert "| 0/2 [" in capsys.readouterr().err
+
+
 def test_figures_are_printed_and_drawn(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -75,6 +87,10 @@ def test_figures_are_printed_and_drawn(
     assert main(["reproduce", "loss-noise", "--collections", "nowhere"]) != 0
     assert "it has car, yeast" in capsys.readouterr().err
     assert main(["reproduce", "loss-dimension", "--folds", "1"]) != 0
+    assert main(["reproduce", "loss-noise", "--plot", "x.xyz"]) == 2
+    assert "the figure is an SVG" in capsys.readouterr().err
+    assert main(["reproduce", "loss-noise", "--plot", "absent/x.svg"]) == 2
+    assert "not a file in a folder that exists" in capsys.readouterr().err
     assert main(["reproduce", "loss", "--plot", "x.svg"]) != 0
     assert "--plot is for" in capsys.readouterr().err
     assert main(["reproduce", "--list"]) == 0

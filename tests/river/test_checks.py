@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import collections
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from river import (
@@ -11,28 +10,13 @@ from river import (
     checks,
 )
 
-from support.estimators import CHECKED
-from support.models import mark
+from support.estimators import CHECKED, checked_mark, river_checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def river_checks() -> list[Any]:
-    """Return river's checks of every model, each a test of its own."""
-    cases = []
-    for name, model in CHECKED.items():
-        seen: collections.Counter[str] = collections.Counter()
-        for check in checks.yield_checks(model):
-            if check.__name__ in model._unit_test_skips():
-                continue
-            seen[check.__name__] += 1
-            title = f"{name}: {check.__name__} {seen[check.__name__]}"
-            cases.append(pytest.param(model, check, id=title, marks=mark(name)))
-    return cases
-
-
-@pytest.mark.parametrize(("model", "check"), river_checks())
+@pytest.mark.parametrize(("model", "check"), river_checks(CHECKED, checked_mark))
 def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], None]) -> None:
     check(model.clone())
 

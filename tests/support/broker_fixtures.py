@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from streamnb_consumers.daemon.settings_fields import CLIENTS
 from support.broker import Broker, BrokerUnavailableError, locked
 
 
@@ -44,7 +45,10 @@ def _shared() -> Iterator[Broker]:
             known = json.loads(note.read_text())
         else:
             shutil.rmtree(folder, ignore_errors=True)
-            started = Broker(owners=[_controller()], folder=folder)
+            # Nobody restarts it, so it need not be given up soon: on a machine full of other
+            # work its heartbeats came later than a second, and no partition had a leader.
+            calm = {"broker.session.timeout.ms": "30000"}
+            started = Broker(owners=[_controller()], folder=folder, properties=calm)
             started.start()
             known = {"bootstrap": started.bootstrap, "pid": started.pid, "users": 0}
         note.write_text(json.dumps(known | {"users": known["users"] + 1}))
@@ -70,6 +74,12 @@ def broker() -> Iterator[Broker]:
         yield from _shared()
     except BrokerUnavailableError as error:
         _unavailable(str(error))
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> str:
+    """The client of Kafka that workers use."""
+    return str(request.param)
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from streamnb_consumers.kafka import producer_workarounds
-from streamnb_consumers.kafka.client_errors import CooperativeStickyAssignor, kafka
+from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
+from streamnb_consumers.kafka.python_client.client_errors import CooperativeStickyAssignor, kafka
 from support.broker import Broker
 
 LIMIT = 20.0  # seconds: for what takes milliseconds on an idle machine
@@ -80,6 +80,12 @@ def until(condition: Callable[[], Any], *polled: Any, seconds: float = LIMIT) ->
 
 def offset(value: int) -> Any:
     return kafka.structs.OffsetAndMetadata(value, "", -1)
+
+
+def committed_offsets(consumer: Any, places: list[Any], timeout: float) -> Any:
+    """The offsets that a group committed, without notes."""
+    found = consumer_workarounds.committed(consumer, places, timeout)
+    return found and {place: each[0] for place, each in found.items()}
 
 
 def nobody(group: str) -> Any:

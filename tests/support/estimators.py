@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from river import base, checks
+
 import streamnb
-from support.models import COLUMNS, MODELS, make_model, makes
+from support.models import COLUMNS, MODELS, make_model, makes, mark
 
 # Of texts. Compositions stand for themselves.
 ESTIMATORS = {name: makes(name)() for name in MODELS} | {
@@ -16,13 +23,54 @@ ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
 # Messages of columns: all of river's checks, but no texts.
+# Where weights are fitted, each fit waits for half as many rows again as it had: nothing that is
+# checked hangs on how many there are.
+REFITTED = {
+    **{name: getattr(streamnb, name)() for name in COLUMNS},
+    "ComposedNB direct": streamnb.ComposedNB("gaussian", weights="squared", multiclass="direct"),
+}
 CHECKED = ESTIMATORS | {
     "OnlineNB with its own tokens": streamnb.OnlineNB(),
     "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
-    **{name: getattr(streamnb, name)() for name in COLUMNS},
+    **{name: model.clone({"refresh_every": 0.5}) for name, model in REFITTED.items()},
+    **{f"{name} refreshed by default": model for name, model in REFITTED.items()},
     "ComposedNB numbers": streamnb.ComposedNB(event="gaussian"),
-    "ComposedNB direct": streamnb.ComposedNB("gaussian", weights="squared", multiclass="direct"),
     "ComposedNB columns": streamnb.ComposedNB(event="attributes"),
+    "MNB with a half-life": streamnb.MNB(half_life=50),
+    "OnlineNB with a half-life": streamnb.OnlineNB(half_life=50),
+    "HMNB in a window": streamnb.HMNB(window=30),
 }
+
+
+# A model of texts, one of columns, one whose attributes come from columns.
+RELABELLED = {"MNB", "KLNB", "PHNB columns"}
+
+
+def checked_mark(name: str) -> pytest.MarkDecorator:
+    """Return the mark of a model of `CHECKED`."""
+    return pytest.mark.soak if name.endswith("by default") else mark(name)
+
+
+def river_checks(
+    models: Mapping[str, base.Estimator],
+    marks: Callable[[str], pytest.MarkDecorator] = lambda name: pytest.mark.matrix,
+) -> list[Any]:
+    """Return river's checks of models, each with its model as the parameters of a test.
+
+    The second stream of a check is the first one with other labels, `numpy.bool_`. Labels are kept
+    by one room for all models, so outside the soak a few models have that stream.
+    """
+    cases = []
+    for name, model in models.items():
+        seen: collections.Counter[str] = collections.Counter()
+        for check in checks.yield_checks(model):
+            if check.__name__ in model._unit_test_skips():
+                continue
+            seen[check.__name__] += 1
+            stream = seen[check.__name__]
+            given = pytest.mark.soak if stream == 2 and name not in RELABELLED else marks(name)
+            title = f"{name}: {check.__name__} {stream}"
+            cases.append(pytest.param(model, check, id=title, marks=given))
+    return cases

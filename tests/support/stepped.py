@@ -13,9 +13,9 @@ from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.opening import open_kafka
+from streamnb_consumers.kafka.python_client.client_errors import kafka
 from streamnb_consumers.kafka.topics import create_topics
 from support.broker import Broker
 
@@ -26,8 +26,11 @@ LIMIT = 30.0  # seconds: for what takes one on an idle machine
 class Stage:
     """Topics that no other test has, messages into them, and workers over them."""
 
-    def __init__(self, broker: Broker, partitions: int, **settings: Any) -> None:
+    def __init__(
+        self, broker: Broker, partitions: int, client: str = "kafka-python", **settings: Any
+    ) -> None:
         self.broker, self.partitions, self.settings = broker, partitions, settings
+        self.client = client
         self.group = broker.unique("stepped")
         parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
         self.topics = Topics(*(self.group + part for part in parts))
@@ -50,6 +53,7 @@ class Stage:
             session_seconds=SESSION,
             transaction_seconds=10.0,
             named=False,
+            client=self.client,
         )
 
     def worker(self, name: str, batch: int = 50) -> SteppedWorker:
@@ -96,13 +100,13 @@ class SteppedWorker:
         )
         limits = Limits(batch=batch, poll=0.0, commit=10.0, aborts=1000, pause=0.01)
         self.loop = Loop(source, sink, worker, limits=limits)
-        self.loop._load()
         self.loop._start()
+        self._started = True
 
     @property
     def consumer(self) -> Any:
         """The consumer that is a member of the group."""
-        return self.loop.source._group  # type: ignore[attr-defined]
+        return self.loop.source._group.consumer  # type: ignore[attr-defined]
 
     @property
     def coordinator(self) -> Any:
@@ -113,10 +117,13 @@ class SteppedWorker:
         """Poll once, for so long, and commit what came; go back to what was committed on errors."""
         self.loop.limits = dataclasses.replace(self.loop.limits, poll=seconds)
         try:
+            if not self._started:
+                self.loop._start()
+                self._started = True
             self.loop._step()
         except AbortedError as error:
+            self._started = False
             self.loop._recover(error)
-            self.loop._start()
 
     def stall(self) -> None:
         """Send no more heartbeats, as a process that stands still."""
@@ -128,11 +135,7 @@ class SteppedWorker:
 
     def runs(self) -> set[int]:
         """Return the partitions that it would read messages of."""
-        return {
-            place.partition
-            for place in self.consumer.assignment()
-            if place not in self.consumer.paused()
-        }
+        return {owned.number for owned in self.loop.source._partitions._running()}  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Leave the group."""

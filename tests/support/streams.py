@@ -8,7 +8,7 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from river import feature_extraction
+from river import feature_extraction, naive_bayes
 
 from references.documents import Document, Documents
 from support.data import require_data
@@ -18,7 +18,7 @@ from support.models import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 
 TOLERANCE = 1e-9
@@ -60,6 +60,16 @@ def synthetic_stream(n: int = 120, weighted: bool = False, seed: int = 7) -> lis
             counts = {word: count * rng.choice([0.5, 1.0, 1.25]) for word, count in counts.items()}
         stream.append((counts, label, weight))
     return stream
+
+
+def assert_same_parts(explanation: Any, parts: Any, label: Any, words: Iterable[Any]) -> None:
+    """The bias, and each word's evidence and correction, are those of the reference."""
+    assert abs(explanation.baseline[label] - parts.bias) <= TOLERANCE
+    for word in words:
+        correction = explanation.corrections[word][label]
+        assert abs(correction - parts.corrections[word]) <= TOLERANCE, word
+        evidence = explanation.words[word][label] - correction
+        assert abs(evidence - parts.evidence[word]) <= TOLERANCE, word
 
 
 def assert_same_scores(got: dict[Any, float], expected: dict[Any, float], where: object) -> None:
@@ -104,3 +114,30 @@ def learned(model: Any, stream: Iterable[Document]) -> Any:
     for x, y, w in stream:
         model.learn_one(x, y, w)
     return model
+
+
+THEMES = {
+    "ham": ["see", "you", "at", "noon", "home", "call", "mum", "later"],
+    "spam": ["win", "cash", "now", "claim", "prize", "call", "free", "txt"],
+    "news": ["vote", "party", "goal", "match", "minister", "call", "rain"],
+}
+
+
+def noisy_messages(
+    n: int, labels: tuple[str, ...] = ("ham", "spam"), seed: int = 0, noise: float = 0.3
+) -> Iterator[tuple[str, str]]:
+    """Short texts of the words of their label, a share of the words being anybody's."""
+    rng = random.Random(seed)
+    everything = sorted({word for words in THEMES.values() for word in words})
+    for _ in range(n):
+        label = rng.choice(labels)
+        words = [
+            rng.choice(everything if rng.random() < noise else THEMES[label])
+            for _ in range(rng.randint(1, 5))
+        ]
+        yield " ".join(words), label
+
+
+def river_mnb() -> Any:
+    """River's own multinomial model, behind its bag of words."""
+    return feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()

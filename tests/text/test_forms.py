@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from river import base, checks, feature_extraction
+from river import base, feature_extraction
 from scipy import sparse
 
 import streamnb
@@ -18,6 +18,7 @@ from streamnb.model_specs import build, model_spec
 from streamnb.text import forms
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
+from support.estimators import river_checks
 from support.models import COUNTING, make_model, make_reference, matrix
 from support.profiles import examples
 from support.streams import assert_same_scores, sms_stream, synthetic_stream
@@ -260,17 +261,7 @@ FORMED = {
 }
 
 
-def river_checks() -> list[Any]:
-    """Return river's checks of every model, each a test of its own."""
-    return [
-        pytest.param(model, check, id=f"{name}: {check.__name__} {place}")
-        for name, model in FORMED.items()
-        for place, check in enumerate(checks.yield_checks(model))
-        if check.__name__ not in model._unit_test_skips()
-    ]
-
-
-@pytest.mark.parametrize(("model", "check"), river_checks())
+@pytest.mark.parametrize(("model", "check"), river_checks(FORMED))
 def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], None]) -> None:
     check(model.clone())
 

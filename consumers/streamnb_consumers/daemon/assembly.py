@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib.util
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from streamnb.errors import StreamNBError
+from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb.model_specs import build, model_spec
+from streamnb.online.cutoffs import Cutoffs
+from streamnb.online.drift import NO_DETECTOR
 from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import Metrics, PrometheusMetrics
-from streamnb_consumers.daemon.settings_fields import Settings
-from streamnb_consumers.daemon.snapshots import Snapshots
-from streamnb_consumers.errors import SettingsError, needing_kafka
+from streamnb_consumers.daemon.settings_fields import AUTO, Settings
+from streamnb_consumers.daemon.snapshots.local import Snapshots
+from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
+from streamnb_consumers.daemon.snapshots.stores import open_store
+from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.filter.bound import is_calibrated
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
+from streamnb_consumers.filter.senders import SenderLists, read_senders
 from streamnb_consumers.filter.window import Bounds
 from streamnb_consumers.messages import sms, spam
 from streamnb_consumers.messages.reading import MessageReader
 from streamnb_consumers.ports.files import FileSink, FileSource
 from streamnb_consumers.ports.memory import MemoryLog, MemorySink
-from streamnb_consumers.ports.protocols import Sink, Source
+from streamnb_consumers.ports.protocols import Sink, Source, TrainingLog
 from streamnb_consumers.ports.stdio import StdinSource, StdoutSink
+from streamnb_consumers.records import Partition
 
 __all__ = ["make_filter", "make_loop"]
 
+# Records of topics are what they look like.
+_FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
+_HAM_TARGET = 0.01
 _MODELS = {"sms": sms.DEFAULT_MODEL, "spam": spam.DEFAULT_MODEL}
 
 
@@ -49,28 +62,57 @@ def make_filter(kind: str, settings: Settings) -> Filter:
     except (argparse.ArgumentTypeError, StreamNBError) as error:
         raise SettingsError(f"model: {error}") from error
     if not hasattr(model, "to_bytes"):
-        raise SettingsError(f"model: {text} is river's own, which has no snapshots")
-    size = {"max_bytes": settings.max_bytes} if settings.max_bytes else {}
+        raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
+    sizes = {name: getattr(settings, name) for name in ("max_bytes", "max_text")}
+    size = {name: value for name, value in sizes.items() if value}
     reader: MessageReader
     if kind == "sms":
         reader = sms.Sms(settings.labels, **size)
     else:
-        reader = spam.Spam(settings.labels, **size)
+        if importlib.util.find_spec("lxml") is None:
+            raise MissingDependencyError("mail needs lxml: pip install 'streamnb[consumers]'")
+        reader = spam.Spam(
+            settings.labels,
+            form=_FORMS.get(settings.format, "raw"),
+            status_header=settings.status_header,
+            # A tokenizer has no use for words that are cut already.
+            texts="tokenizer" in spec.parameters,
+            **size,
+        )
     bounds = Bounds(
         count=settings.window_count,
         age=round(settings.window_age * 1000) or None,
         size=settings.window_bytes,
         future=round(settings.window_future * 1000) or None,
+        labels=settings.label_rate or None,
     )
     options = Options(
         positive=settings.positive,
         negative=settings.negative,
-        ham_target=settings.ham_target or None,
+        ham_target=_ham_target(settings, model),
         top_words=settings.top_words,
         shared=bool(settings.bootstrap_servers),
+        adopt=settings.training_log_adopt,
         bounds=bounds,
+        cutoffs=_cutoffs(settings),
+        senders=SenderLists(
+            read_senders(settings.allow_senders), read_senders(settings.deny_senders)
+        ),
+        label_source=settings.label_source,
+        drift=None if settings.drift == NO_DETECTOR else settings.drift,
     )
     return Filter(model, reader, options)
+
+
+def _ham_target(settings: Settings, model: Any) -> float | None:
+    """Return the share of ham that may be lost: where nothing is said, what cuts leave open."""
+    if settings.ham_target != AUTO:
+        return float(settings.ham_target) or None
+    return _HAM_TARGET if is_calibrated(model) and not settings.spam_cutoff else None
+
+
+def _cutoffs(settings: Settings) -> Cutoffs | None:
+    return Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
 
 
 def make_loop(
@@ -78,6 +120,7 @@ def make_loop(
     settings: Settings,
     dry_run: bool = False,
     environment: Mapping[str, str] | None = None,
+    begun: bytes = b"",
 ) -> Loop:
     """Return the loop that settings describe, ready to run.
 
@@ -91,6 +134,8 @@ def make_loop(
         Whether to write, commit and keep nothing.
     environment
         Where secrets are; None is the environment of this process.
+    begun
+        What was read of standard input already.
 
     Raises
     ------
@@ -100,14 +145,19 @@ def make_loop(
         If something is asked for that is not installed.
     """
     environment = os.environ if environment is None else environment
+    if not settings.bootstrap_servers:
+        settings = dataclasses.replace(settings, format=recognised(kind, settings, begun))
     worker = make_filter(kind, settings)
+    log = shared = None
     if settings.bootstrap_servers:
-        source, sink = _topics(kind, settings, dry_run, environment)
+        source, sink, log = _topics(kind, settings, dry_run, environment)
+        shared = _shared_snapshots(kind, settings, log, dry_run)
     else:
-        source, sink = _files(settings, worker.reader.max_bytes, dry_run)
+        source, sink = _files(settings, worker.reader.max_bytes, dry_run, begun)
     keep = settings.snapshots and not dry_run
     limits = Limits(
         batch=settings.batch,
+        gather=settings.batch_seconds if settings.bootstrap_servers else 0.0,
         poll=settings.poll_seconds,
         commit=settings.commit_seconds,
         stop=settings.stop_seconds,
@@ -118,12 +168,17 @@ def make_loop(
         sink,
         worker,
         snapshots=_snapshots(settings) if keep else None,
+        shared=shared,
+        log=log,
         limits=limits,
         breaker=Breaker(settings.breaker_share, settings.breaker_records),
-        metrics=PrometheusMetrics() if settings.http_port else Metrics(),
+        metrics=PrometheusMetrics(told_as=kind) if settings.http_port else Metrics(),
         # As long as the watchdog gives one round of the loop, and then a little: the watchdog's
         # message is the better one.
-        health=Health(limit=limits.poll + 4 * limits.commit + 30.0),
+        health=Health(
+            limit=limits.poll + 4 * limits.commit + 30.0,
+            session=settings.session_seconds if settings.bootstrap_servers else math.inf,
+        ),
     )
 
 
@@ -131,24 +186,41 @@ def _snapshots(settings: Settings) -> Snapshots:
     return Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
 
 
+def _shared_snapshots(
+    kind: str, settings: Settings, log: TrainingLog, dry_run: bool
+) -> SharedSnapshots | None:
+    if not settings.shared_snapshots:
+        return None
+
+    def truncate(offsets: Mapping[Partition, int]) -> None:
+        log.truncate(offsets, settings.commit_seconds)
+
+    return SharedSnapshots(
+        open_store(settings.shared_snapshots.replace("{kind}", kind)),
+        settings.snapshots_kept,
+        settings.snapshot_bytes,
+        math.inf if dry_run else settings.shared_snapshot_seconds,
+        truncate if settings.training_log_truncate and not dry_run else None,
+    )
+
+
 def _topics(
     kind: str, settings: Settings, dry_run: bool, environment: Mapping[str, str]
-) -> tuple[Source, Sink]:
+) -> tuple[Source, Sink, TrainingLog]:
     cluster, topics = make_cluster(kind, settings, environment), make_topics(kind, settings)
-    with needing_kafka():
-        from streamnb_consumers.kafka.opening import open_kafka
-        from streamnb_consumers.kafka.topics import create_topics
+    from streamnb_consumers.kafka.opening import open_kafka, open_training_log
+
     if dry_run:
         # A group of its own: in the filter's it would take partitions away from who works.
         aside = f"{cluster.transactional_id}-dry-run"
         cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
-    elif settings.create_topics:
-        create_topics(cluster, topics.layouts(settings.create_topics), settings.commit_seconds)
+    made = topics.layouts(settings.create_topics) if settings.create_topics and not dry_run else []
     source, sink = open_kafka(cluster, topics, settings.commit_seconds)
-    return source, MemorySink(MemoryLog()) if dry_run else sink
+    log = open_training_log(cluster, topics, made)
+    return source, MemorySink(MemoryLog()) if dry_run else sink, log
 
 
-def _files(settings: Settings, longest: int, dry_run: bool) -> tuple[Source, Sink]:
+def _files(settings: Settings, longest: int, dry_run: bool, begun: bytes) -> tuple[Source, Sink]:
     dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
     sink: Sink
     files = None
@@ -158,6 +230,7 @@ def _files(settings: Settings, longest: int, dry_run: bool) -> tuple[Source, Sin
         sink = StdoutSink(dead_letters=dead_letters)
     else:
         sink = files = FileSink(Path(settings.output), dead_letters)
-    if settings.input == "-":
-        return StdinSource(max_bytes=longest), sink
-    return FileSource(Path(settings.input), files, max_bytes=longest), sink
+    if settings.input == "-" and settings.format == "jsonl":
+        return StdinSource(max_bytes=longest, begun=begun), sink
+    path = Path(settings.input)
+    return FileSource(path, files, max_bytes=longest, format=settings.format), sink

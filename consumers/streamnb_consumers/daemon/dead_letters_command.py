@@ -16,13 +16,14 @@ from streamnb_consumers.daemon.settings import Settings, parser, read_settings
 from streamnb_consumers.dead_letters.files import FileDeadLetters
 from streamnb_consumers.dead_letters.replay import DeadLetterStore, Report, replay
 from streamnb_consumers.dead_letters.selection import Selection
-from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
+from streamnb_consumers.errors import SettingsError, exit_status
 
 __all__ = ["main", "make_parser"]
 
 _PROGRAM = "streamnb-dead-letters"
 _SETTINGS = (
     "bootstrap_servers",
+    "client",
     "messages_topic",
     "dead_letters_topic",
     "group",
@@ -80,8 +81,8 @@ def _open_store(flags: argparse.Namespace, settings: Settings) -> DeadLetterStor
         return FileDeadLetters(Path(kind), Path(flags.to) if flags.to else None, keep)
     if not settings.bootstrap_servers:
         raise SettingsError(f"bootstrap_servers must be set to reach the dead letters of {kind}")
-    with needing_kafka():
-        from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
+    from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
+
     cluster = make_cluster(kind, settings, os.environ)
     topic = make_topics(kind, settings).dead_letters
     return KafkaDeadLetters(cluster, topic, flags.to, keep)

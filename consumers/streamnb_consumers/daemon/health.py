@@ -7,6 +7,7 @@ while it fails. `/metrics`: for Prometheus.
 from __future__ import annotations
 
 import logging
+import math
 import socket
 import threading
 import time
@@ -23,6 +24,8 @@ _LOG = logging.getLogger(__name__)
 
 # A client that sends nothing for so many seconds is hung up on: it holds a thread.
 CLIENT_SECONDS = 10.0
+# What the loop does that waits for the cluster.
+_ASKING = ("start", "poll", "commit")
 
 
 class Health:
@@ -34,6 +37,8 @@ class Health:
         Seconds without a beat after which the loop is taken for hung.
     clock
         Seconds that only go forward.
+    session
+        Seconds without an answer of the cluster after which it is not ready.
 
     Examples
     --------
@@ -51,10 +56,20 @@ class Health:
     'the loop has not moved for 10 seconds'
     """
 
-    def __init__(self, limit: float = 180.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limit, self._clock = limit, clock
+    def __init__(
+        self,
+        limit: float = 180.0,
+        clock: Callable[[], float] = time.monotonic,
+        session: float = math.inf,
+    ) -> None:
+        self._limit, self._clock, self._session = limit, clock, session
+        self._busy: Callable[[], tuple[str, float]] = lambda: ("", 0.0)
         self._last = clock()
         self._why = "starting"
+
+    def watch(self, busy: Callable[[], tuple[str, float]]) -> None:
+        """Ask this for what the loop is doing, and for how many seconds."""
+        self._busy = busy
 
     def beat(self) -> None:
         """Say that the loop has come round, or that a long start goes on."""
@@ -78,7 +93,14 @@ class Health:
 
     def problem_of_readiness(self) -> str:
         """Return what is missing; empty if messages are being decided on."""
-        return self._why or self.problem_of_life()
+        return self._why or self._unanswered() or self.problem_of_life()
+
+    def _unanswered(self) -> str:
+        """Return what the cluster has not answered for a session: others have the partitions."""
+        what, seconds = self._busy()
+        if what in _ASKING and seconds > self._session:
+            return f"the cluster has not answered for {seconds:.0f} seconds ({what})"
+        return ""
 
 
 class _Server(ThreadingMixIn, wsgiref.simple_server.WSGIServer):

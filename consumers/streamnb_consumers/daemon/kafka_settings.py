@@ -57,6 +57,7 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
         session_seconds=settings.session_seconds,
         transaction_seconds=settings.transaction_seconds,
         security=_security(settings, environment),
+        client=settings.client,
     )
 
 

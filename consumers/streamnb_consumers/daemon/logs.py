@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TextIO
 
-__all__ = ["JsonFormatter", "set_up"]
+__all__ = ["JsonFormatter", "Seldom", "set_up"]
 
+_CLIENTS = ("kafka", "streamnb_consumers.kafka.confluent_client")
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -39,9 +42,67 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
+class Seldom(logging.Filter):
+    """Let through a few lines of Kafka's client, and then one a minute.
+
+    While a cluster is away a client may write ten lines a second, all of which say so.
+
+    Parameters
+    ----------
+    burst
+        Lines that may come at once.
+    every
+        Seconds after which there may be one more.
+    clock
+        Seconds that only go forward.
+
+    Examples
+    --------
+    >>> times = iter([0.0, 1.0, 2.0, 60.0, 61.0])
+    >>> seldom = Seldom(burst=1, every=60.0, clock=lambda: next(times))
+    >>> line = logging.makeLogRecord({"name": "kafka.net", "msg": "no node"})
+    >>> [seldom.filter(line) for _ in range(3)]
+    [True, False, False]
+    >>> seldom.filter(line), line.getMessage()
+    (True, 'no node (and 2 lines before it)')
+    >>> seldom.filter(logging.makeLogRecord({"name": "streamnb_consumers.daemon.loop"}))
+    True
+    """
+
+    def __init__(
+        self, burst: int = 5, every: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._burst, self._every, self._clock = burst, every, clock
+        self._left, self._since, self._hidden = burst, clock(), 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a line is let through; it says how many were not."""
+        if not record.name.startswith(_CLIENTS):
+            return True
+        now = self._clock()
+        earned = int((now - self._since) // self._every)
+        if self._left < self._burst and earned:
+            self._left = min(self._burst, self._left + earned)
+        self._since = now if self._left == self._burst else self._since + earned * self._every
+        if not self._left:
+            self._hidden += 1
+            return False
+        self._left -= 1
+        if self._hidden:
+            record.msg = f"{record.getMessage()} (and {self._hidden} lines before it)"
+            record.args, self._hidden = (), 0
+        return True
+
+
 def set_up(level: str, form: str, file: TextIO | None = None) -> None:
-    """Send the logs of the consumers, and warnings of Kafka's client, to a file: standard error."""
+    """Send the logs of the consumers, and warnings of Kafka's client, to a file: standard error.
+
+    Of the client's warnings there are few a minute, but at the level DEBUG.
+    """
     handler = logging.StreamHandler(file or sys.stderr)
+    if level != "DEBUG":
+        handler.addFilter(Seldom())
     handler.setFormatter(
         JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s: %(message)s")
     )

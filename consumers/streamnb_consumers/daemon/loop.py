@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,12 +20,14 @@ from typing import Any
 from streamnb_consumers.daemon.breaker import Breaker
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.metrics import Metrics
-from streamnb_consumers.daemon.snapshots import Snapshots
+from streamnb_consumers.daemon.setbacks import Setbacks
+from streamnb_consumers.daemon.snapshots.keeping import Keeping
+from streamnb_consumers.daemon.snapshots.local import Snapshots
+from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
-from streamnb_consumers.errors import AbortedError, BadInputError
-from streamnb_consumers.filter import state
+from streamnb_consumers.errors import AbortedError, BadInputError, TruncatedError
 from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.ports.protocols import Batch, Sink, Source
+from streamnb_consumers.ports.protocols import Batch, Sink, Source, TrainingLog
 from streamnb_consumers.records import Outputs, Partition
 
 __all__ = ["Limits", "Loop", "stopping_on_signals"]
@@ -43,6 +46,8 @@ class Limits:
     ----------
     batch
         Records of one transaction at most.
+    gather
+        Time from the beginning of a transaction that was not full to the next one.
     poll
         Longest wait for records; SIGTERM is noticed within it.
     commit
@@ -54,11 +59,11 @@ class Limits:
     aborts
         Transactions that may be aborted one after another before the loop gives up.
     pause
-        Longest wait between two of these; the first is a hundredth of it, and each is twice the
-        one before.
+        Longest wait between two of these, and while the cluster is away.
     """
 
     batch: int = 500
+    gather: float = 0.0
     poll: float = 0.5
     commit: float = 60.0
     stop: float = 10.0
@@ -76,8 +81,8 @@ class Loop:
         Where records come from and outputs go to.
     worker
         The filter.
-    snapshots
-        Where snapshots are kept; None keeps the last one in memory, for aborted transactions.
+    snapshots, shared, log
+        What the filter begins with and goes back to (`keeping`).
     limits
         Sizes and times.
     breaker
@@ -99,6 +104,8 @@ class Loop:
         worker: Filter,
         *,
         snapshots: Snapshots | None = None,
+        shared: SharedSnapshots | None = None,
+        log: TrainingLog | None = None,
         limits: Limits | None = None,
         breaker: Breaker | None = None,
         metrics: Metrics | None = None,
@@ -108,19 +115,20 @@ class Loop:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.source, self.sink, self.worker = source, sink, worker
-        self.snapshots = snapshots
+        self.keeping = Keeping(worker, snapshots, shared, log)
         self.limits = limits or Limits()
         self.breaker = breaker or Breaker()
         self.metrics = metrics or Metrics()
         self.watchdog = watchdog or Watchdog()
         self.health = health or Health()
+        self.health.watch(self.watchdog.busy)
         self._clock, self._sleep = clock, sleep
         self._stopping = False
         self._committed: dict[Partition, int] = {}
-        self._base = b""  # what an abort goes back to; nothing where state is shared
         self._due = self._lag_due = 0.0
+        self._next = -math.inf  # when a transaction may begin
         self._unsaved = False
-        self._aborts = 0
+        self.setbacks = Setbacks(self.limits.aborts, self.limits.pause, clock)
 
     def stop(self, *_: object) -> None:
         """Ask the loop to end after the present batch; may be called from a signal handler."""
@@ -142,7 +150,6 @@ class Loop:
         """
         self.watchdog.start()
         try:
-            self._load()
             started = False
             while not self._stopping:
                 try:
@@ -154,7 +161,8 @@ class Loop:
                 except AbortedError as error:
                     started = False
                     self._recover(error)
-            self._save()
+            if self.keeping.loaded:  # else it would be a snapshot of nothing
+                self._save()
         except BadInputError:
             self._save()
             raise
@@ -164,10 +172,14 @@ class Loop:
     def _step(self) -> bool:
         """Handle one batch; tell whether there may be another."""
         limits = self.limits
+        if (wait := self._next - self._clock()) > 0:
+            self._sleep(min(wait, limits.gather))
         with self.watchdog.limit("poll", limits.poll + limits.commit):
             batch = self.source.poll(limits.batch, limits.poll)
         self.health.beat()
-        self.health.ready(not self.source.waiting, self.source.waiting)
+        waiting = self.source.waiting
+        missing = waiting or ("" if self.worker.watch.begun else "the training events are checked")
+        self.health.ready(not missing, missing)
         self._tell_lag()
         self.worker.forget(batch.dropped)
         if batch.records or batch.offsets:
@@ -176,8 +188,11 @@ class Loop:
         elif self.source.ended:
             self._transact(Batch([]), self.worker.finish)
             return False
-        elif not self.source.waiting:
-            self._aborts = 0  # whatever failed, there is nothing left to try again
+        elif not waiting:
+            self.setbacks.over()  # whatever failed, there is nothing left to try again
+        if not waiting and not self.worker.watch.begun:
+            self.worker.watch.begin()
+            self.health.ready()
         if self._unsaved and self._clock() >= self._due:
             self._save()
         return True
@@ -190,9 +205,14 @@ class Loop:
     def _transact(self, batch: Batch, handle: Callable[[], Outputs]) -> None:
         """Commit what handling a batch gives, and its offsets."""
         started = self._clock()
+        # A transaction costs a broker about the same whatever is in it.
+        if len(batch.records) < self.limits.batch:
+            self._next = started + self.limits.gather
         self.sink.begin()
         try:
             outputs = handle()
+            if outputs.training and self.worker.identity is not None:
+                outputs.settings = self.worker.identity.header
             offsets = dict(batch.offsets)
             for record in batch.records:
                 if record.offset >= self._committed.get(record.partition, 0):
@@ -203,57 +223,42 @@ class Loop:
                     self.sink.commit(offsets, batch.token, self.limits.commit)
             else:
                 self.sink.abort()  # all of it was replayed
-        except AbortedError:
+        except AbortedError as error:
+            self.health.ready(False, str(error))
             self.sink.abort()
             raise
         if any(record.is_input for record in batch.records):
-            self._aborts = 0
+            self.setbacks.over()
         self._unsaved = self._unsaved or bool(batch.records)
         self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
 
     def _handle(self, batch: Batch) -> Outputs:
         """Return the outputs of the records that were not committed before."""
-        outputs = Outputs()
-        for record in batch.records:
-            given = self.worker.handle(record)
-            if record.offset >= self._committed.get(record.partition, 0):
-                if record.is_input:
-                    self.breaker.note(any(one.record is record for one in given.dead_letters))
-                outputs.add(given)
-        return outputs
+        return self.worker.handle_many(batch.records, self._committed, self.breaker.note)
 
     # --- snapshots and recovery -----------------------------------------------------------------
 
-    def _load(self) -> None:
-        if self.snapshots is not None:
-            path = self.snapshots.load(lambda data: state.restore(self.worker, data))
-            _LOG.info("starting", extra={"snapshot": path.name if path else None})
-        if not self.worker.options.shared:
-            self._base = state.dump(self.worker)
-
     def _start(self) -> None:
         with self.watchdog.limit("start", 4 * self.limits.commit):
+            if self.keeping.begin(self.limits.commit):
+                self.metrics.began(self.worker, self.keeping.size)
             self.sink.start(self.limits.commit)
-            committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
+            try:
+                committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
+            except TruncatedError:
+                # This worker stood still while the others went on: they have what it needs.
+                self.keeping.catch_up()
+                committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
         self._committed = dict(committed)
         self._due = self._clock() + self.limits.snapshot
 
     def _recover(self, error: AbortedError) -> None:
         """Go back to the state before the aborted transaction: what the records since then make."""
-        self._aborts += 1
         self.health.beat()
         self.health.ready(False, str(error))
-        _LOG.warning("a transaction was aborted: %s", error, extra={"aborts": self._aborts})
         self.metrics.aborted()
-        if self._aborts > self.limits.aborts:
-            raise error
-        if self.worker.options.shared:
-            # Training events are read when they are committed, so no abort takes them back; the
-            # windows come from their log again.
-            self.worker.forget(list(self.worker.join.windows))
-        else:
-            state.restore(self.worker, self._base)
-        pause = min(self.limits.pause, self.limits.pause / 100 * 2 ** (self._aborts - 1))
+        pause = self.setbacks.note(error)
+        self.keeping.go_back()
         until = self._clock() + pause
         while not self._stopping and self._clock() < until:
             self._sleep(min(0.1, pause))
@@ -261,17 +266,14 @@ class Loop:
     def _save(self) -> None:
         """Take a snapshot: every output of the records in it is committed."""
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
-            data = state.dump(self.worker)
-            if self.snapshots is not None:
-                self.snapshots.save(data)
-            if not self.worker.options.shared:
-                self._base = data
-        self.metrics.saved(len(data))
+            size = self.keeping.save()
+        self.metrics.saved(size)
         self._unsaved = False
         self._due = self._clock() + self.limits.snapshot
 
     def _close(self) -> None:
-        with self.watchdog.limit("stop", 2 * self.limits.stop):
+        with self.watchdog.limit("stop", 3 * self.limits.stop):
+            self.keeping.close(self.limits.stop)
             try:
                 self.source.close(self.limits.stop)
             finally:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import platform
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from streamnb import __version__
 from streamnb.errors import MissingDependencyError
 from streamnb_consumers.records import Outputs, Partition, Record
 
@@ -37,6 +40,9 @@ class Metrics:
 
     def aborted(self) -> None:
         """Note an aborted transaction."""
+
+    def began(self, worker: Filter, size: int) -> None:
+        """Note what a filter holds at its start, from a snapshot of so many bytes; 0: from none."""
 
     def saved(self, size: int) -> None:
         """Note a snapshot of so many bytes."""
@@ -82,6 +88,12 @@ _KINDS = (
         buckets=_LABEL,
     ),
     _Kind("windowed_accuracy", "gauge", "Share of right among recent decisions with labels."),
+    _Kind("drift_alarms", "counter", "Alarms of drift that were raised since the start."),
+    _Kind(
+        "drift_timestamp_seconds",
+        "gauge",
+        "When the label came that raised the last alarm of drift, since 1970.",
+    ),
     _Kind("one_minus_auc_ratio", "gauge", "1 - AUC of the scores against later labels."),
     _Kind("score_cut", "gauge", "Scores must be above it to be positive."),
     _Kind("model_lessons", "gauge", "Labels that the model has learned."),
@@ -91,6 +103,7 @@ _KINDS = (
     _Kind("labels_waiting", "gauge", "Labels that wait for their messages."),
     _Kind("snapshot_age_seconds", "gauge", "Since the last snapshot, or since the start."),
     _Kind("snapshot_bytes", "gauge", "Size of the last snapshot."),
+    _Kind("build_info", "gauge", "1, with what runs in its labels.", ("version", "python")),
 )
 
 
@@ -106,6 +119,27 @@ def table() -> str:
     return "\n".join(lines)
 
 
+class _Told:
+    """A registry whose samples have one more label, as they are told."""
+
+    def __init__(self, registry: Any, kind: str) -> None:
+        self._registry, self._kind = registry, kind
+
+    def restricted_registry(self, names: Iterable[str]) -> _Told:
+        """Return only some of it, which Prometheus may ask for."""
+        return _Told(self._registry.restricted_registry(names), self._kind)
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics."""
+        for metric in self._registry.collect():
+            told = copy.copy(metric)
+            told.samples = [
+                sample._replace(labels={"filter": self._kind} | sample.labels)
+                for sample in metric.samples
+            ]
+            yield told
+
+
 class PrometheusMetrics(Metrics):
     """Measure with `prometheus_client`.
 
@@ -115,6 +149,8 @@ class PrometheusMetrics(Metrics):
         A registry of it; None is a new one.
     clock
         Seconds since 1970.
+    told_as
+        What the label `filter` says of everything that Prometheus reads; empty: no label.
 
     Raises
     ------
@@ -122,8 +158,14 @@ class PrometheusMetrics(Metrics):
         If it is not installed.
     """
 
-    def __init__(self, registry: Any = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        registry: Any = None,
+        clock: Callable[[], float] = time.time,
+        told_as: str = "",
+    ) -> None:
         super().__init__()
+        self._told_as = told_as
         try:
             import prometheus_client as client
         except ImportError as error:
@@ -144,10 +186,17 @@ class PrometheusMetrics(Metrics):
                 f"streamnb_{kind.name}", kind.meaning, kind.labels, registry=self.registry, **more
             )
         # What has no value yet is not zero.
-        for name in ("windowed_accuracy", "one_minus_auc_ratio", "score_cut"):
+        for name in (
+            "windowed_accuracy",
+            "drift_timestamp_seconds",
+            "one_minus_auc_ratio",
+            "score_cut",
+        ):
             self._of[name].set(math.nan)
+        self._of["build_info"].labels(__version__, platform.python_version()).set(1)
         # An age that is computed when it is asked for goes on growing when the loop hangs.
         self._saved_at = clock()
+        self._alarms = 0  # of the filter that were told
         self._of["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
 
     @property
@@ -155,7 +204,8 @@ class PrometheusMetrics(Metrics):
         """The WSGI application that tells all this to Prometheus."""
         import prometheus_client
 
-        application: Callable[..., Iterable[bytes]] = prometheus_client.make_wsgi_app(self.registry)
+        told: Any = _Told(self.registry, self._told_as) if self._told_as else self.registry
+        application: Callable[..., Iterable[bytes]] = prometheus_client.make_wsgi_app(told)
         return application
 
     def committed(
@@ -184,8 +234,27 @@ class PrometheusMetrics(Metrics):
         of["batch_seconds"].observe(seconds)
         self._state(worker)
 
+    def began(self, worker: Filter, size: int) -> None:
+        """Note what a filter holds at its start."""
+        alarm = worker.learner.alarm
+        if alarm is not None and alarm.count:
+            self._alarms = alarm.count  # those of the snapshot were raised before
+            self._tell_drift(alarm.last)
+        self._state(worker)
+        self._of["snapshot_bytes"].set(size)
+
+    def _tell_drift(self, at: int | None) -> None:
+        """Tell when the last alarm was raised: now, if records have no time."""
+        self._of["drift_timestamp_seconds"].set(self._clock() if at is None else at / 1000)
+
     def _state(self, worker: Filter) -> None:
         of = self._of
+        alarm = worker.learner.alarm
+        # After an aborted transaction the filter goes back, and raises the same alarms again.
+        if alarm is not None and alarm.count > self._alarms:
+            of["drift_alarms"].inc(alarm.count - self._alarms)
+            self._alarms = alarm.count
+            self._tell_drift(alarm.last)
         accuracy, area = worker.learner.tally.windowed_accuracy(), worker.learner.bound.area()
         of["windowed_accuracy"].set(math.nan if accuracy is None else accuracy)
         of["one_minus_auc_ratio"].set(math.nan if area is None else 1 - area)

@@ -9,17 +9,20 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
+import json
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from streamnb import __version__
 from streamnb_consumers.daemon.kafka_settings import SECRETS
+from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings_fields import Settings
 from streamnb_consumers.errors import SettingsError
 
-__all__ = ["PREFIX", "Settings", "parser", "read_settings", "table"]
+__all__ = ["PREFIX", "Settings", "parser", "read_settings", "table", "to_toml"]
 
 PREFIX = "STREAMNB_"
 _FILTER = (
@@ -48,6 +51,7 @@ def parser(
         epilog=f"Every setting may also stand in the TOML file, or in the environment as "
         f"{PREFIX} and its name in capitals.",
     )
+    made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     made.add_argument("--config", metavar="FILE", help="a TOML file of settings")
     if not names:
         made.add_argument(
@@ -58,6 +62,8 @@ def parser(
             action="store_true",
             help="read and decide; write, commit and keep nothing",
         )
+        if program == "streamnb-spam":
+            add_mail_flags(made)
     chosen = frozenset(names) or {field.name for field in dataclasses.fields(Settings)}
     for field in dataclasses.fields(Settings):
         if field.name not in chosen:
@@ -149,6 +155,31 @@ def _read_toml(path: str | None) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def to_toml(settings: Settings, kind: str) -> str:
+    r"""Return settings as the TOML file that they would be read from; `{kind}` is filled in.
+
+    Examples
+    --------
+    >>> print(to_toml(Settings(model="MNB()"), "sms").splitlines()[:2])
+    ['model = "MNB()"', 'labels = ["ham", "spam"]']
+    """
+    lines = []
+    for name, value in dataclasses.asdict(settings).items():
+        shown = value.replace("{kind}", kind) if isinstance(value, str) else value
+        lines.append(f"{name} = {_toml(shown)}\n")
+    return "".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        # As in JSON, but that TOML knows no surrogates and no DEL.
+        plain = value.encode("utf-8", "replace").decode()
+        return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower()  # a number, or true or false
 
 
 def table() -> str:

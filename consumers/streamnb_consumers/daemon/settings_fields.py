@@ -3,79 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable
 from typing import Any
 
+from streamnb.online.cutoffs import UNSURE
+from streamnb.online.drift import DETECTORS, NO_DETECTOR
+
+# With another name, for a setting may have theirs.
+from streamnb_consumers.daemon.settings_values import flag as _flag
+from streamnb_consumers.daemon.settings_values import header as _header
+from streamnb_consumers.daemon.settings_values import labels as _labels
+from streamnb_consumers.daemon.settings_values import name as _name
+from streamnb_consumers.daemon.settings_values import number as _number
+from streamnb_consumers.daemon.settings_values import one_of as _one_of
+from streamnb_consumers.daemon.settings_values import optional as _optional
+from streamnb_consumers.daemon.settings_values import text as _text
+from streamnb_consumers.daemon.settings_values import topic as _topic
+from streamnb_consumers.daemon.settings_values import whole as _whole
 from streamnb_consumers.errors import SettingsError
 
-__all__ = ["MECHANISMS", "PROTOCOLS", "Settings"]
+__all__ = ["AUTO", "CLIENTS", "FORMATS", "MECHANISMS", "PROTOCOLS", "Settings"]
 
+AUTO = "auto"
+CLIENTS = ("kafka-python", "confluent")
+FORMATS = ("auto", "jsonl", "mail", "mbox", "maildir", "eml")
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be a string")
-    return value
-
-
-def _topic(value: Any) -> str:
-    """Read the name of a topic, by Kafka's rules; `{kind}` stands for sms or spam."""
-    name = _text(value)
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name.replace("{kind}", "spam")):
-        raise ValueError("must be 1 to 249 letters, digits, dots, underscores or hyphens")
-    if name in (".", ".."):
-        raise ValueError("must be more than dots")
-    return name
-
-
-def _name(value: Any) -> str:
-    name = _text(value)
-    if not name.strip() or not name.isprintable():
-        raise ValueError("must be a name")
-    return name
-
-
-def _optional(read: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda value: "" if value == "" else read(value)
-
-
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"must be one of {', '.join(choices)}")
-        return str(value)
-
-    return read
-
-
-def _labels(value: Any) -> tuple[str, ...]:
-    found = [each.strip() for each in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(found, (list, tuple)) or not all(isinstance(one, str) for one in found):
-        raise ValueError("must be labels, separated by commas")
-    return tuple(one for one in found if one)
-
-
-def _whole(least: int, most: int = 2**53) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        number = int(value) if isinstance(value, str) else value
-        if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
-            raise ValueError(f"must be a whole number from {least:,} to {most:,}")
-        return number
-
-    return read
-
-
-def _number(least: float, most: float) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
-        number = float(value) if isinstance(value, (str, int)) else value
-        if not isinstance(number, float) or isinstance(value, bool) or not least <= number <= most:
-            raise ValueError(f"must be a number from {least:g} to {most:g}")
-        return number
-
-    return read
+def _or_auto(read: Callable[[Any], float]) -> Callable[[Any], float | str]:
+    return lambda value: AUTO if value == AUTO else read(value)
 
 
 def _key(default: Any, read: Callable[[Any], Any], meaning: str, former: str = "") -> Any:
@@ -96,12 +53,44 @@ class Settings:
     )
     positive: str = _key("spam", _text, "the label that scores are the log odds of")
     negative: str = _key("ham", _text, "what is decided where `ham_target` forbids the positive")
-    ham_target: float = _key(
-        0.0, _number(0.0, 0.5), "share of negative messages that may be lost; 0: no bound"
+    ham_target: float | str = _key(
+        AUTO,
+        _or_auto(_number(0.0, 0.5)),
+        "share of negative messages that may be lost; 0: no bound; auto: 0.01 where probabilities "
+        "are calibrated and `spam_cutoff` is 0, else no bound",
+    )
+    spam_cutoff: float = _key(
+        0.0,
+        _number(0.0, 1.0),
+        "probability of `positive` from which it is decided; 0: as the model decides",
+    )
+    ham_cutoff: float = _key(
+        0.0,
+        _number(0.0, 1.0),
+        "probability of `positive` up to which it is not; between the two cuts: `unsure`; 0: never",
+    )
+    allow_senders: str = _key(
+        "", _text, "file of senders that are never `positive`: addresses or domains, one a line"
+    )
+    deny_senders: str = _key("", _text, "file of senders that always are")
+    status_header: str = _key(
+        "X-Spam-Status", _header, "header that `-p` writes, and that no mail is read with"
+    )
+    drift: str = _key(
+        NO_DETECTOR,
+        _one_of(*DETECTORS, NO_DETECTOR),
+        "detector of river's that watches whether decisions go wrong more often than they did: "
+        "`adwin`, `ddm` or `none`; it adds a second to the start",
     )
     top_words: int = _key(0, _whole(0, 1000), "loudest words that a decision names")
     max_bytes: int = _key(
         0, _whole(0, 2**30), "longest message in bytes; 0: the kind's own (SMS 65,536, mail 2^24)"
+    )
+    max_text: int = _key(
+        0,
+        _whole(0, 2**30),
+        "characters of a message's text that are read, the rest is ignored; 0: the kind's own (SMS "
+        "4,096; mail 8,192 for a model with a tokenizer, else 262,144)",
     )
     window_count: int = _key(
         100_000, _whole(1), "messages that wait for a label, in each partition"
@@ -112,17 +101,57 @@ class Settings:
         _number(0.0, 1e9),
         "seconds that a timestamp may lie in the future and be believed; 0: no bound",
     )
+    label_rate: float = _key(
+        1000.0,
+        _number(0.0, 1e9),
+        "labels that one source, which `label_source` names, may give in an hour, and at once, in "
+        "each partition: those beyond it are dead letters; 0: no bound",
+    )
+    label_source: str = _key(
+        "labelled-by",
+        _optional(_header),
+        "header of a record that says who gave its label; one without it has no bound",
+    )
     window_bytes: int = _key(2**27, _whole(1), "bytes that they take, in each partition")
-    input: str = _key("-", _text, "a file of JSON lines; `-`: standard input")
+    input: str = _key("-", _text, "a file, or a folder of mail; `-`: standard input")
+    format: str = _key(
+        "auto",
+        _one_of(*FORMATS),
+        "of the input: jsonl, for mail also mail, mbox, maildir or eml; auto: what it looks like",
+    )
     output: str = _key("-", _text, "where decisions go: a file, exactly once; `-`: standard output")
     dead_letters: str = _key(
         "", _text, "file of bad records; empty: standard error, or the output's name and `.dead`"
     )
     snapshots: str = _key("", _text, "folder of snapshots; empty: none are kept")
+    shared_snapshots: str = _key(
+        "",
+        _text,
+        "folder or fsspec URL of snapshots that all workers of a group share; empty: none",
+    )
+    shared_snapshot_seconds: float = _key(
+        300.0, _number(0.0, 1e6), "seconds between shared snapshots, whichever worker writes them"
+    )
+    training_log_truncate: bool = _key(
+        False,
+        _flag,
+        "delete training events that are in the oldest shared snapshot that is kept: true or false",
+    )
+    training_log_adopt: bool = _key(
+        False,
+        _flag,
+        "learn training events that were written under other settings before: true or false",
+    )
     snapshots_kept: int = _key(3, _whole(1, 1000), "snapshots kept")
     snapshot_bytes: int = _key(2**33, _whole(1), "largest snapshot that is read or written")
     snapshot_seconds: float = _key(60.0, _number(0.0, 1e6), "seconds between snapshots")
-    batch: int = _key(500, _whole(1, 100_000), "records of one transaction at most")
+    batch: int = _key(2000, _whole(1, 100_000), "records of one transaction at most")
+    batch_seconds: float = _key(
+        0.02,
+        _number(0.0, 10.0),
+        "seconds from one transaction that was not full to the next, of topics: fewer and larger "
+        "ones cost less, later decisions come with them",
+    )
     poll_seconds: float = _key(0.5, _number(0.001, 60.0), "longest wait for records")
     commit_seconds: float = _key(60.0, _number(0.1, 3600.0), "longest wait for a commit")
     stop_seconds: float = _key(10.0, _number(0.1, 3600.0), "longest time for closing at the end")
@@ -136,6 +165,12 @@ class Settings:
     http_host: str = _key("127.0.0.1", _text, "address that they are served on")
     bootstrap_servers: str = _key(
         "", _text, "Kafka's brokers, `host:port` separated by commas; empty: `input` and `output`"
+    )
+    client: str = _key(
+        "kafka-python",
+        _one_of(*CLIENTS),
+        "what Kafka is reached with: `kafka-python`, or `confluent`, which is faster and needs "
+        "brokers of Kafka 4.0 or later",
     )
     messages_topic: str = _key("{kind}", _topic, "topic of messages, with labels or without")
     feedback_topic: str = _key(
@@ -195,10 +230,25 @@ class Settings:
                     raise SettingsError(f"{name} is {getattr(self, name)!r}, none of the labels")
         if self.positive == self.negative:
             raise SettingsError("positive and negative are the same label")
+        if self.ham_cutoff and not self.ham_cutoff < self.spam_cutoff:
+            raise SettingsError(
+                f"ham_cutoff is {self.ham_cutoff:g}, which must be below spam_cutoff, "
+                f"{self.spam_cutoff:g}"
+            )
+        if self.ham_cutoff and (not self.labels or UNSURE in self.labels):
+            raise SettingsError(f"with ham_cutoff there must be labels, none of them {UNSURE!r}")
         if self.output != "-" and self.input == "-":
             raise SettingsError(
                 "output to a file is exactly once, for which input must be a file too; "
                 "with standard input use > for the output"
+            )
+        for name in ("shared_snapshots", "training_log_truncate", "training_log_adopt"):
+            if getattr(self, name) and not self.bootstrap_servers:
+                raise SettingsError(f"{name} is set without bootstrap_servers: it is of topics")
+        if self.training_log_truncate and not self.shared_snapshots:
+            raise SettingsError(
+                "training_log_truncate is set without shared_snapshots: new workers would have no "
+                "model"
             )
         if self.bootstrap_servers:
             self._check_kafka()
@@ -210,7 +260,8 @@ class Settings:
                 raise SettingsError(
                     f"bootstrap_servers must be host:port, separated by commas, not {each!r}"
                 )
-        for name, place in (("input", "-"), ("output", "-"), ("dead_letters", "")):
+        places = (("input", "-"), ("output", "-"), ("dead_letters", ""), ("format", "auto"))
+        for name, place in places:
             if getattr(self, name) != place:
                 raise SettingsError(f"{name} and bootstrap_servers are both set: choose one")
         names = [name for name in vars(self) if name.endswith("_topic") and getattr(self, name)]

@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from streamnb_consumers.errors import RESTART
+
 __all__ = ["EXIT_STATUS", "Watchdog"]
 
-EXIT_STATUS = 70
+EXIT_STATUS = RESTART
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,6 +60,11 @@ class Watchdog:
             yield
         finally:
             self._call = before
+
+    def busy(self) -> tuple[str, float]:
+        """Return what is being done now and for how many seconds; nothing, for none."""
+        call = self._call
+        return ("", 0.0) if call is None else (call[0], self._clock() - call[2] + call[1])
 
     def check(self) -> None:
         """End the process if the present call is past its limit."""

@@ -20,7 +20,8 @@ from streamnb.persistence.saving import write
 from streamnb_consumers.dead_letters.reading import read_line
 from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
-from streamnb_consumers.records import DeadLetter, Partition, Record, canonical
+from streamnb_consumers.jsons import canonical
+from streamnb_consumers.records import DeadLetter, Partition, Record
 
 __all__ = ["FileDeadLetters"]
 

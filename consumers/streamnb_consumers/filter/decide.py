@@ -7,16 +7,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamnb.evaluation import log_odds
+from streamnb.online.cutoffs import UNSURE
+from streamnb_consumers.filter.bound import is_calibrated, odds_of
 from streamnb_consumers.filter.options import Model, Options
+from streamnb_consumers.filter.saying import Said, say
 from streamnb_consumers.records import Decision, Features, Message, Record
 
 __all__ = ["decide"]
 
 
 def decide(
-    record: Record, message: Message, model: Model, options: Options, cut: float, version: int
+    record: Record,
+    message: Message,
+    model: Model,
+    options: Options,
+    cut: float,
+    version: int,
+    said: Said | None = None,
 ) -> Decision:
-    """Return what the model, as it is now, says of a message.
+    """Return the decision on a message.
 
     Parameters
     ----------
@@ -27,20 +36,26 @@ def decide(
     options
         Which label is the positive one, and how many words to name.
     cut
-        The score that a message must exceed to be positive, where the loss of ham is bounded.
+        The score, or where probabilities are calibrated their log odds, that a message must exceed
+        to be positive, where the loss of ham is bounded.
     version
         Training events that the model has learned.
+    said
+        What the model, as it is now, says of the message; None asks it.
     """
-    label = model.predict_one(message.features)
-    scores = model.joint_log_likelihood_one(message.features)
-    probabilities = model.predict_proba_one(message.features)
+    label, scores, probabilities = said or say(model, message.features)
+    calibrated = is_calibrated(model)
     score = None
     if options.positive in scores and len(scores) > 1:
         odds = log_odds(scores, options.positive)
-        words = _length(message.features)
+        words = 1.0 if calibrated else _length(message.features)
         score = odds / words if math.isfinite(odds) else math.copysign(1e6, odds)
-        if label == options.positive and score <= cut and options.ham_target:
-            label = options.negative
+    level = odds_of(probabilities, options.positive) if calibrated else score
+    lost = level is not None and level <= cut and bool(options.ham_target)
+    label = _answer(label, probabilities, lost, options)
+    verdict = options.senders.verdict(message.senders) if options.senders else None
+    if verdict is not None:
+        label = options.negative if verdict == "allow" else options.positive
     loudest = None
     if options.top_words:
         loudest = _loudest(model, message.features, label, scores, options.top_words)
@@ -53,13 +68,35 @@ def decide(
         record.partition,
         record.offset,
         loudest,
+        verdict,
     )
+
+
+def _answer(label: Any, probabilities: Mapping[Any, float], lost: bool, options: Options) -> Any:
+    """Return the decision: the model's, moved by the cuts and by the bound on lost ham."""
+    if options.cutoffs is not None and probabilities:
+        share = probabilities.get(options.positive, 0.0)
+        answer = options.cutoffs.answer(share)
+        if answer == "positive" and lost:
+            answer = "unsure" if options.cutoffs.ham else "negative"
+        if answer == "unsure":
+            return UNSURE
+        if answer == "positive":
+            return options.positive
+        others = {each: part for each, part in probabilities.items() if each != options.positive}
+        return max(others, key=others.__getitem__, default=options.negative)
+    return options.negative if lost and label == options.positive else label
 
 
 def _loudest(
     model: Model, features: Features, label: Any, scores: Mapping[Any, float], most: int
 ) -> tuple[tuple[str, float], ...]:
-    """Return the words that differ most between the label and the next likely one."""
+    """Return the words that differ most between the label and the next likely one.
+
+    Of a decision that is no label of the model, the likeliest one is meant.
+    """
+    if label not in scores and scores:
+        label = max(scores, key=scores.__getitem__)
     rival = max((each for each in scores if each != label), key=scores.__getitem__, default=None)
     if label not in scores or rival is None:
         return ()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from streamnb_consumers.filter.options import Options
 from streamnb_consumers.filter.window import JoinWindow, WindowEntry
+from streamnb_consumers.jsons import canonical
 from streamnb_consumers.messages.reading import MessageReader
 from streamnb_consumers.records import (
     DeadLetter,
@@ -15,10 +16,11 @@ from streamnb_consumers.records import (
     Message,
     Record,
     TrainingEvent,
-    canonical,
 )
 
 __all__ = ["Join", "Joined"]
+
+_MAX_SOURCE = 256  # bytes of the name of who gave a label
 
 
 class Joined(NamedTuple):
@@ -99,7 +101,11 @@ class Join:
             Labels are added to it for which it is now too late.
         """
         window = self.window(record.partition.number)
+        refusal = None if found.label is None else self._refusal(window, record)
         if isinstance(found, Feedback):
+            if refusal is not None:
+                dead_letters.append(DeadLetter(record, refusal, refused=True))
+                return
             entry = window.get(found.id)
             if entry is None:
                 dead_letters += window.wait(found.id, record)
@@ -107,7 +113,11 @@ class Join:
             waiting = [(found.label, record)]
         else:
             entry = self._enter(window, record, found, decision, dead_letters)
-            waiting = [] if found.label is None else [(found.label, record)]
+            waiting = []
+            if refusal is not None:
+                dead_letters.append(DeadLetter(record, f"not learned: {refusal}", refused=True))
+            elif found.label is not None:
+                waiting = [(found.label, record)]
         for label, source in waiting:
             yield Joined(found.id, entry, label, source)
             if label != entry.label:
@@ -119,6 +129,14 @@ class Join:
                 yield Joined(found.id, entry, late, early)
                 if late != entry.label:
                     window.label(found.id, entry, late)
+
+    def _refusal(self, window: JoinWindow, record: Record) -> str | None:
+        """Return why a label is more than its source may give; one that is not named may."""
+        named = self._options.label_source
+        sources = [value for name, value in record.headers if name == named and value]
+        if not named or not sources:
+            return None
+        return window.refusal(sources[-1][:_MAX_SOURCE].decode("utf-8", "replace"), record)
 
     def _enter(
         self,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from streamnb.errors import StreamNBError
-from streamnb_consumers.filter.bound import HamBound
+from streamnb.online.cutoffs import UNSURE
+from streamnb.online.drift import DriftAlarm
+from streamnb_consumers.filter.bound import HamBound, is_calibrated, odds_of
 from streamnb_consumers.filter.options import Model, Options
 from streamnb_consumers.filter.tally import Tally
-from streamnb_consumers.records import TrainingEvent
+from streamnb_consumers.records import Features, TrainingEvent
 
 __all__ = ["Learner"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Learner:
@@ -22,34 +28,60 @@ class Learner:
         Scores of labelled messages, and the cut that follows from them.
     tally
         Decisions beside their labels.
+    alarm
+        The alarm of drift on the errors of these decisions; None where nothing watches them.
     learned
         Training events learned so far.
+    touched
+        How often the model may have changed, or what decides beside it.
     """
 
     def __init__(self, model: Model, options: Options) -> None:
         self.model = model
-        self.bound = HamBound(options.ham_target)
+        self.bound = HamBound(options.ham_target, is_calibrated(model))
         self.tally = Tally()
+        self.alarm = None if options.drift is None else DriftAlarm(options.drift)
         self.learned = 0
+        self.touched = 0
         self._positive = options.positive
 
-    def learn(self, event: TrainingEvent) -> None:
+    def learn(self, event: TrainingEvent, at: int | None = None) -> None:
         """Learn one event, whole or not at all.
+
+        Parameters
+        ----------
+        event
+            The event.
+        at
+            When its label came, in milliseconds since 1970, where it is known.
 
         Raises
         ------
         StreamNBError
             If the model refuses it.
         """
-        if event.unlearn is not None:
-            self.model.unlearn_one(event.features, event.unlearn)
+        self.touched += 1
+        # Counts that fade in time go by the records' own clock: who reads them again gets the same.
+        timed = isinstance(getattr(self.model, "half_life", None), str)
+        when = {"time": at / 1000} if timed and at is not None else {}
+        odds = None
+        if self.bound.judges and event.unlearn is None:
+            # As the model would decide now: a cut that was raised since the decision counts.
+            odds = odds_of(self.model.predict_proba_one(event.features), self._positive)
+        taken = event.unlearn is not None and self._take_back(event.features, event.unlearn)
         try:
-            self.model.learn_one(event.features, event.learn)
+            self.model.learn_one(event.features, event.learn, **when)
         except StreamNBError:
-            if event.unlearn is not None:
-                self.model.learn_one(event.features, event.unlearn)
+            if taken:
+                self.model.learn_one(event.features, event.unlearn, **when)
             raise
         self.learned += 1
+        if odds is not None:
+            self.bound.judge(odds, event.learn == self._positive)
+        elif event.unlearn is not None and event.decided == self._positive:
+            # What was taken for the positive class, or was it.
+            was, now = (each != self._positive for each in (event.unlearn, event.learn))
+            self.bound.count(now - was)
         if event.score is not None:
             if event.unlearn is not None:
                 self.bound.record(event.score, event.unlearn == self._positive, times=-1)
@@ -57,5 +89,47 @@ class Learner:
         if event.decided is not None:
             if event.unlearn is None:
                 self.tally.add(event.decided, event.learn)
+                self._watch(event.decided, event.learn, at)
             else:
                 self.tally.correct(event.decided, event.unlearn, event.learn)
+
+    def _take_back(self, features: Features, label: str) -> bool:
+        """Unlearn what a message taught with its old label; False where too little is left of it.
+
+        A model that forgets may have forgotten it, in part or whole: the rest goes by itself, and
+        is no reason to refuse the new label.
+        """
+        try:
+            self.model.unlearn_one(features, label)
+        except StreamNBError:
+            if all(getattr(self.model, name, None) is None for name in ("half_life", "window")):
+                raise
+            return False
+        return True
+
+    def _watch(self, decided: str, label: str, at: int | None) -> None:
+        """Show the alarm of drift a decision that was sure, beside its label."""
+        if decided == UNSURE or self.alarm is None or not self.alarm.update(decided != label, at):
+            return
+        _LOG.warning(
+            "drift: decisions are less often right than they were",
+            extra={
+                "detector": self.alarm.detector,
+                "alarms": self.alarm.count,
+                "learned": self.learned,
+                "at": at,
+                "accuracy": self.tally.windowed_accuracy(),
+            },
+        )
+
+    def unlearn(self, features: Features, label: str) -> None:
+        """Take back one message that was learned without a decision, as if it never had been.
+
+        Raises
+        ------
+        StreamNBError
+            If it was not learned with this label.
+        """
+        self.touched += 1
+        self.model.unlearn_one(features, label)
+        self.learned = max(0, self.learned - 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Protocol
 
+from streamnb.online.cutoffs import Cutoffs
+from streamnb_consumers.filter.senders import SenderLists
 from streamnb_consumers.filter.window import Bounds
 
 __all__ = ["Model", "Options"]
@@ -13,7 +15,7 @@ __all__ = ["Model", "Options"]
 class Model(Protocol):
     """What the filter asks of a model of streamnb."""
 
-    def learn_one(self, x: Any, y: Any) -> None:
+    def learn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
         """Learn one message."""
 
     def unlearn_one(self, x: Any, y: Any) -> None:
@@ -54,8 +56,20 @@ class Options:
         is then learned not where it arises but when it comes back as a record of the role
         `training`, so that all workers fold the same log; and the changes of join windows are
         outputs, from which the next owner of a partition makes its window.
+    adopt
+        Whether training events that workers with other settings wrote, before this one began, are
+        learned.
     bounds
         Of the join window of each partition.
+    cutoffs
+        Cuts on the probability of the positive label, between which a decision is `unsure`; None
+        for the model's own decision.
+    senders
+        Lists of senders, which decide before the model does.
+    label_source
+        Header of a record that names who gave its label; empty for none.
+    drift
+        The detector that watches the errors of decisions (`DriftAlarm`); None for none.
     """
 
     positive: str = "spam"
@@ -63,4 +77,9 @@ class Options:
     ham_target: float | None = None
     top_words: int = 0
     shared: bool = False
+    adopt: bool = False
     bounds: Bounds = dataclasses.field(default_factory=Bounds)
+    cutoffs: Cutoffs | None = None
+    senders: SenderLists = dataclasses.field(default_factory=SenderLists)
+    label_source: str = ""
+    drift: str | None = None

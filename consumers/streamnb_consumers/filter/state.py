@@ -8,14 +8,16 @@ from typing import Any
 
 from streamnb.errors import StreamNBError
 from streamnb.naive_bayes import NaiveBayes
-from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.filter.bound import HamBound
+from streamnb.online.drift import DriftAlarm
+from streamnb_consumers.errors import ForeignError, SnapshotError
+from streamnb_consumers.filter.bound import HamBound, is_calibrated
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.tally import Tally
 from streamnb_consumers.filter.window import JoinWindow
-from streamnb_consumers.records import Partition, canonical
+from streamnb_consumers.jsons import canonical
+from streamnb_consumers.records import Partition
 
-__all__ = ["dump", "restore"]
+__all__ = ["dump", "is_shared", "offsets", "restore"]
 
 MAGIC = b"streamFI"
 VERSION = 1
@@ -33,8 +35,10 @@ def dump(worker: Filter) -> bytes:
     """
     shared, learner = worker.options.shared, worker.learner
     windows = sorted(worker.join.windows.items())
+    identity = worker.identity
     header = canonical(
-        {
+        ({"settings": identity.to_json()} if identity is not None else {})
+        | {
             "reader": worker.reader.name,
             "counters": {"lessons": learner.learned} | ({} if shared else worker.counters),
             "offsets": [[*place, offset] for place, offset in sorted(worker.offsets.items())],
@@ -42,6 +46,7 @@ def dump(worker: Filter) -> bytes:
             "bound": learner.bound.to_json(),
             "tally": learner.tally.to_json(),
         }
+        | ({} if learner.alarm is None else {"drift": learner.alarm.to_json()})
     )
     body = len(header).to_bytes(8, "little") + header + learner.model.to_bytes()
     return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
@@ -53,37 +58,39 @@ def restore(worker: Filter, data: bytes) -> None:
     Raises
     ------
     SnapshotError
-        If the bytes are no whole state, or are of another kind of message or model. The filter is
-        then as it was.
+        If the bytes are no whole state. The filter is then as it was.
+    ForeignError
+        If they are of another kind of message, of other settings or of another log.
     """
     learner = worker.learner
     try:
         header, model_bytes = _read(data)
+        _check_identity(worker, header.get("settings"))
         if header["reader"] != worker.reader.name:
-            raise SnapshotError(
+            raise ForeignError(
                 f"the snapshot is of messages of the kind {header['reader']}, "
-                f"not {worker.reader.name}: give each filter a folder of its own"
+                f"not {worker.reader.name}: give each filter a folder of its own, and let a model "
+                "that learned the words of mails name no tokenizer"
             )
         model = _model(learner.model, model_bytes)
         windows = {
             _count(n): JoinWindow.from_json(state, worker.options.bounds)
             for n, state in header["windows"]
         }
-        offsets = {
-            Partition(_text(name), _count(n)): _count(offset)
-            for name, n, offset in header["offsets"]
-        }
+        read = _offsets(header)
         counted = {name: _count(count) for name, count in header["counters"].items()}
-        bound, tally = HamBound(worker.options.ham_target), Tally()
+        bound, tally = HamBound(worker.options.ham_target, is_calibrated(model)), Tally()
         bound.restore(header["bound"])
         tally.restore(header["tally"])
+        alarm = _alarm(worker.options.drift, header.get("drift"))
     except SnapshotError:
         raise
     except (StreamNBError, *_UNREADABLE) as error:
         raise SnapshotError(f"the snapshot can't be read: {error!r}"[:500]) from error
     learner.model, learner.bound, learner.tally = model, bound, tally
+    learner.alarm = alarm
     learner.learned = counted.get("lessons", 0)
-    worker.join.windows, worker.offsets = windows, offsets
+    worker.join.windows, worker.offsets = windows, read
     worker.counters = {name: counted.get(name, 0) for name in worker.counters}
 
 
@@ -100,6 +107,60 @@ _UNREADABLE = (
 )
 
 
+def offsets(data: bytes) -> dict[Partition, int]:
+    """Return how far a snapshot has read each log; of its model nothing is read.
+
+    Raises
+    ------
+    SnapshotError
+        If its checksum is wrong, or the offsets can't be read.
+    """
+    try:
+        return _offsets(_read(data)[0])
+    except SnapshotError:
+        raise
+    except _UNREADABLE as error:
+        raise SnapshotError(f"the snapshot can't be read: {error!r}"[:500]) from error
+
+
+def is_shared(data: bytes) -> bool:
+    """Tell whether a snapshot is of a worker that shares its model with others through a log.
+
+    Raises
+    ------
+    SnapshotError
+        If it is none, or its checksum is wrong.
+    """
+    return "settings" in _read(data)[0]
+
+
+def _offsets(header: dict[str, Any]) -> dict[Partition, int]:
+    return {
+        Partition(_text(name), _count(n)): _count(offset) for name, n, offset in header["offsets"]
+    }
+
+
+def _check_identity(worker: Filter, found: Any) -> None:
+    """Compare what a snapshot was made with; one of before, which does not say it, is adopted."""
+    if worker.identity is None or found is None:
+        return
+    differences = worker.identity.differences(found, worker.identity.to_json())
+    if differences:
+        raise ForeignError(
+            f"the snapshot was made with other settings or another log ({differences}): use those "
+            f"settings, or an empty folder of snapshots, to learn again the training events that "
+            f"are in the log. If the topic was made anew, what is in no log any more is lost then"
+        )
+
+
+def _alarm(detector: str | None, found: Any) -> DriftAlarm | None:
+    """Return the alarm of a snapshot; a fresh one, where another detector made it or none."""
+    if detector is None:
+        return None
+    alarm = None if found is None else DriftAlarm.from_json(found)
+    return alarm if alarm is not None and alarm.detector == detector else DriftAlarm(detector)
+
+
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
         raise ValueError(f"{str(value)[:50]!r} is no count")
@@ -114,10 +175,10 @@ def _text(value: Any) -> str:
 
 def _model(expected: Any, data: bytes) -> Any:
     """Return the model of a snapshot, if it is the one that the settings ask for."""
-    model = NaiveBayes.from_bytes(data)
-    found, asked = ((type(one).__name__, one._get_params()) for one in (model, expected))
+    model = NaiveBayes.from_bytes(data, n_jobs=getattr(expected, "n_jobs", None))
+    found, asked = ((type(one).__name__, one.saved_parameters()) for one in (model, expected))
     if found != asked:
-        raise SnapshotError(
+        raise ForeignError(
             f"the snapshot holds the model {_shown(*found)}, the settings ask for "
             f"{_shown(*asked)}: use those settings, or another folder of snapshots"
         )

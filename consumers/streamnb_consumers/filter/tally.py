@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from streamnb.online.cutoffs import UNSURE
+
 __all__ = ["Tally"]
 
 
 class Tally:
     """Decisions beside the labels that came later, over the stream and over its last messages.
+
+    Accuracy is that of the messages that were decided on: `unsure` is counted apart.
 
     Examples
     --------
@@ -30,7 +34,8 @@ class Tally:
     def add(self, decided: str, label: str) -> None:
         """Count one decision and its label."""
         self._count(decided, label, 1)
-        self._last.append(decided == label)
+        if decided != UNSURE:
+            self._last.append(decided == label)
 
     def correct(self, decided: str, before: str, label: str) -> None:
         """Count a decision under another label than before."""
@@ -44,10 +49,16 @@ class Tally:
             del self.counts[decided, label]
 
     def accuracy(self) -> float | None:
-        """Return the share of decisions that were right."""
-        total = sum(self.counts.values())
+        """Return the share of decisions that were right, of those that were sure."""
+        total = sum(n for (decided, _), n in self.counts.items() if decided != UNSURE)
         right = sum(n for (decided, label), n in self.counts.items() if decided == label)
         return right / total if total else None
+
+    def unsure(self) -> float | None:
+        """Return the share of messages that were unsure."""
+        total = sum(self.counts.values())
+        unsure = sum(n for (decided, _), n in self.counts.items() if decided == UNSURE)
+        return unsure / total if total else None
 
     def windowed_accuracy(self) -> float | None:
         """Return the same of the last decisions whose labels came."""

@@ -19,7 +19,7 @@ def read_training_event(value: bytes | None) -> TrainingEvent:
 
     Examples
     --------
-    >>> from streamnb_consumers.records import canonical
+    >>> from streamnb_consumers.jsons import canonical
     >>> event = TrainingEvent("7", {"free": 1.0}, "spam", None, 0.5)
     >>> read_training_event(canonical(event.to_json())) == event
     True

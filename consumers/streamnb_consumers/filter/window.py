@@ -9,22 +9,24 @@ from collections.abc import Callable
 from typing import Any
 
 from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.filter.label_rates import LabelRates
 from streamnb_consumers.filter.window_entries import (
     WindowEntry,
     check_entry,
     decode_entry,
-    encode_entry,
     entry_fields,
     entry_size,
     record_from_json,
     record_size,
     record_to_json,
 )
+from streamnb_consumers.filter.window_log import WindowLog
 from streamnb_consumers.records import DeadLetter, Record
 
 __all__ = ["Bounds", "JoinWindow", "WindowEntry"]
 
-_MESSAGE, _LABEL = b"m:", b"l:"  # kinds of keys: a message, a label that waits for one
+# Kinds of keys: a message, a label that waits for one, who gave labels.
+_MESSAGE, _LABEL, _SOURCE = b"m:", b"l:", b"s:"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,13 +34,15 @@ class Bounds:
     """How many messages a window keeps: by count, by age in milliseconds, and by bytes.
 
     `future` bounds how far a record's timestamp may lie behind the present, in milliseconds, which
-    bounds the jump of the window's clock; None for no bound.
+    bounds the jump of the window's clock; None for no bound. `labels` is how many labels each named
+    source may give in an hour; None for no bound.
     """
 
     count: int = 100_000
     age: int | None = None
     size: int = 2**27
     future: int | None = 60_000
+    labels: float | None = None
 
 
 class JoinWindow:
@@ -75,14 +79,12 @@ class JoinWindow:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.bounds = bounds or Bounds()
-        self._clock = clock
-        self.size = 0
+        self._clock, self.size = clock, 0
         self._now: int | None = None
         self._entries: dict[str, WindowEntry] = {}
         self._labels: dict[str, Record] = {}
-        self._logged = logged
-        self._changed: dict[bytes, WindowEntry | Record | None] = {}
-        self._disordered = False
+        self._rates = LabelRates(self.bounds.labels)
+        self._log, self._disordered = WindowLog(logged), False
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -109,14 +111,38 @@ class JoinWindow:
                 entry.label = before.label
         self._entries[name] = entry
         self.size += entry_size(name, entry)
-        self._note(_MESSAGE, name, entry)
+        self._log.note(_MESSAGE, name, entry, before is None)
         return self._evict()
 
     def label(self, name: str, entry: WindowEntry, label: str) -> None:
         """Note the label that a message has been learned with."""
         entry.label = label
         if self._entries.get(name) is entry:
-            self._note(_MESSAGE, name, entry)
+            self._log.note(_MESSAGE, name, entry)
+
+    def refusal(self, source: str, record: Record) -> str | None:
+        """Count a label towards its source's rate; return why it is too many.
+
+        A record without a timestamp has no rate. One with an old timestamp counts as of the
+        window's clock, else whoever chooses timestamps would have an hour with each label.
+        """
+        bounded = self.bounded(record.timestamp)
+        if bounded is None or self.bounds.labels is None:
+            return None
+        now = bounded if self._now is None else max(self._now, bounded)
+        for expired in self._rates.expire(now):
+            self._log.note(_SOURCE, expired, None)
+        is_new = self._rates.get(source) is None
+        why = self._rates.refusal(source, now)
+        if why is None:
+            self._log.note(_SOURCE, source, self._rates.get(source), is_new)
+        return why
+
+    def bounded(self, timestamp: int | None) -> int | None:
+        """Return a timestamp, or `Bounds.future` after the present where it is beyond that."""
+        if timestamp is not None and self.bounds.future is not None:
+            return min(timestamp, round(self._clock() * 1000) + self.bounds.future)
+        return timestamp
 
     def wait(self, name: str, record: Record) -> list[DeadLetter]:
         """Keep a label until its message comes; return labels for which it is now too late.
@@ -131,15 +157,19 @@ class JoinWindow:
             self.size -= record_size(name, before)
         self._labels[name] = record
         self.size += record_size(name, record)
-        self._note(_LABEL, name, record)
+        self._log.note(_LABEL, name, record, before is None)
         return self._evict()
+
+    def awaits(self, name: str) -> bool:
+        """Tell whether a label waits for a message."""
+        return name in self._labels
 
     def claim(self, name: str) -> Record | None:
         """Return the label that waits for a message, which is no longer kept."""
         record = self._labels.pop(name, None)
         if record is not None:
             self.size -= record_size(name, record)
-            self._note(_LABEL, name, None)
+            self._log.note(_LABEL, name, None)
         return record
 
     def finish(self) -> list[DeadLetter]:
@@ -154,16 +184,14 @@ class JoinWindow:
         while self._entries and self._over(len(self._entries), next(iter(self._entries.values()))):
             name = next(iter(self._entries))
             self.size -= entry_size(name, self._entries.pop(name))
-            self._note(_MESSAGE, name, None)
+            self._log.note(_MESSAGE, name, None)
         return expired
 
     def _advance(self, timestamp: int | None) -> int | None:
         """Set the clock forward to a timestamp; return it, bounded if it is from the future."""
-        if timestamp is None:
-            return None
-        if self.bounds.future is not None:
-            timestamp = min(timestamp, round(self._clock() * 1000) + self.bounds.future)
-        self._now = timestamp if self._now is None else max(timestamp, self._now)
+        timestamp = self.bounded(timestamp)
+        if timestamp is not None:
+            self._now = timestamp if self._now is None else max(timestamp, self._now)
         return timestamp
 
     def _over(self, count: int, oldest: WindowEntry | Record) -> bool:
@@ -176,22 +204,14 @@ class JoinWindow:
     def _expire(self, name: str) -> DeadLetter:
         record = self._labels.pop(name)
         self.size -= record_size(name, record)
-        self._note(_LABEL, name, None)
+        self._log.note(_LABEL, name, None)
         return DeadLetter(record, "no message with this id within the window")
 
     # --- log ------------------------------------------------------------------------------------
 
-    def _note(self, kind: bytes, name: str, value: WindowEntry | Record | None) -> None:
-        if self._logged:
-            self._changed[kind + name.encode()] = value
-
     def take_changes(self) -> list[tuple[bytes, bytes | None]]:
         """Return what changed since the last call: what each key holds now; None, nothing."""
-        if not self._changed:
-            return []
-        changes = [(key, encode_entry(value)) for key, value in self._changed.items()]
-        self._changed.clear()
-        return changes
+        return self._log.take()
 
     def apply(self, key: bytes, value: bytes | None) -> None:
         """Take one change from the log.
@@ -207,6 +227,8 @@ class JoinWindow:
                 self._apply_message(name, value)
             elif kind == _LABEL:
                 self._apply_label(name, value)
+            elif kind == _SOURCE:
+                self._rates.put(name, None if value is None else json.loads(value))
             else:
                 raise ValueError(f"unknown key {key[:40]!r}")
         except (ValueError, TypeError, KeyError) as error:
@@ -252,16 +274,13 @@ class JoinWindow:
                 for name, entry in self._entries.items()
             ],
             "early": [[name, record_to_json(record)] for name, record in self._labels.items()],
-        }
+        } | ({"sources": sources} if (sources := [list(each) for each in self._rates]) else {})
 
     @classmethod
     def from_json(cls, state: dict[str, Any], bounds: Bounds | None = None) -> JoinWindow:
         """Return the window that `to_json` described, within the bounds that hold now.
 
-        Raises
-        ------
-        ValueError, TypeError, KeyError
-            If the state is none that `to_json` wrote.
+        ValueError, TypeError or KeyError is raised for a state that `to_json` did not write.
         """
         window = cls(bounds)
         window._advance(state["now"])
@@ -274,4 +293,6 @@ class JoinWindow:
         for name, fields in state["early"]:
             window._labels[str(name)] = record_from_json(fields)
             window.size += record_size(name, window._labels[name])
+        for name, full in state.get("sources", []):
+            window._rates.put(str(name), full)
         return window

@@ -7,7 +7,14 @@ import dataclasses
 import json
 from typing import Any
 
-from streamnb_consumers.records import Features, Partition, Record, Role, canonical, is_finite
+from streamnb_consumers.jsons import canonical, compact
+from streamnb_consumers.records import (
+    Features,
+    Partition,
+    Record,
+    Role,
+    is_finite,
+)
 
 __all__ = [
     "WindowEntry",
@@ -55,10 +62,12 @@ def entry_size(name: str, entry: WindowEntry) -> int:
     return len(name) + len(entry.features) + _OVERHEAD
 
 
-def encode_entry(value: WindowEntry | Record | None) -> bytes | None:
+def encode_entry(value: WindowEntry | Record | float | None) -> bytes | None:
     """Return a change as its log holds it; a message's features, which are JSON, go first."""
+    if isinstance(value, float):
+        return compact(value)
     if isinstance(value, WindowEntry):
-        return value.features + b"\n" + canonical(entry_fields(value))
+        return value.features + b"\n" + compact(entry_fields(value))
     return None if value is None else canonical(record_to_json(value))
 
 

@@ -101,11 +101,15 @@ class Cluster:
         Whether another process may have this name. A name that is no other's is fenced only when
         the broker ends a transaction that was open for too long, and goes on.
     session_seconds
-        Time without a heartbeat after which the group gives a worker's partitions to others.
+        Time without a heartbeat after which the group gives a worker's partitions to others; the
+        broker's own setting where the client is `confluent`.
     transaction_seconds
         Time after which the broker aborts a transaction of a process that died.
     security
-        Arguments of kafka-python's clients for TLS and SASL; not shown, for passwords are in it.
+        TLS and SASL, by the names that kafka-python gives its arguments; not shown, for passwords
+        are in it.
+    client
+        What it is reached with: `kafka-python` or `confluent`.
     """
 
     bootstrap_servers: str
@@ -116,3 +120,4 @@ class Cluster:
     transaction_seconds: float = 30.0
     named: bool = True
     security: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    client: str = "kafka-python"

@@ -8,21 +8,14 @@ transactions have one name for each group, so of two replays at once the older i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from streamnb_consumers.dead_letters.reading import read_record
 from streamnb_consumers.dead_letters.sent import SentOffsets
-from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.client import (
-    client_settings,
-    commit_transaction,
-    open_producer,
-    translated,
-)
-from streamnb_consumers.kafka.client_errors import kafka
+from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster
-from streamnb_consumers.kafka.encoding import present
+from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.encoding import Written
+from streamnb_consumers.kafka.protocols import Position, Reader, Writer
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
@@ -54,11 +47,12 @@ class KafkaDeadLetters:
     def __init__(
         self, cluster: Cluster, topic: str, to: str | None = None, keep: bool = True
     ) -> None:
-        self._cluster, self._topic, self._to, self._keep = cluster, topic, to, keep
+        self._topic, self._to, self._keep = topic, to, keep
         self._group = f"{cluster.group}-replay"
-        self._consumer: Any = None
-        self._producer: Any = None
-        self._ends: dict[Any, int] = {}
+        self._driver = open_driver(cluster)
+        self._reader: Reader | None = None
+        self._writer: Writer | None = None
+        self._ends: dict[Partition, int] = {}
 
     @property
     def ended(self) -> bool:
@@ -71,56 +65,40 @@ class KafkaDeadLetters:
         Raises
         ------
         SettingsError
-            If a topic is not there.
+            If a topic is not there, or the cluster refuses this worker.
         AbortedError
             If the cluster can't be reached in time.
         """
-        with translated("start"):
-            if self._keep:
-                # First: it finishes what another one began.
-                self._producer = open_producer(self._cluster, self._group, timeout)
-            self._consumer = kafka.KafkaConsumer(
-                **client_settings(self._cluster),
-                group_id=self._group,
-                enable_auto_commit=False,
-                auto_offset_reset="earliest",
-                isolation_level="read_committed",
-                allow_auto_create_topics=False,
-            )
-            consumer_workarounds.fix_header_names()
-            check_topics(self._consumer, [self._topic, *([self._to] if self._to else [])], _TOPICS)
-            places = [
-                kafka.TopicPartition(self._topic, number)
-                for number in sorted(self._consumer.partitions_for_topic(self._topic))
-            ]
-            self._consumer.assign(places)
-            firsts = self._consumer.beginning_offsets(places, timeout_ms=_REQUEST * 1000)
-            ends = self._consumer.end_offsets(places, timeout_ms=_REQUEST * 1000)
-            done: dict[Partition, SentOffsets] = {}
-            for place in places:
-                known = self._consumer.committed(place, metadata=True, timeout_ms=_REQUEST * 1000)
-                found = (
-                    SentOffsets.from_text(known.offset, known.metadata) if known else SentOffsets()
-                )
-                self._consumer.seek(place, max(found.base, firsts[place]))
-                if found.base < ends[place]:
-                    self._ends[place] = ends[place]
-                done[Partition(*place)] = found
+        if self._keep:
+            # First: it finishes what another one began.
+            self._writer = self._driver.writer(self._group, timeout)
+        reader = self._reader = self._driver.reader({}, self._group)
+        check_topics(reader, [self._topic, *([self._to] if self._to else [])], _TOPICS)
+        places = reader.partitions(self._topic)
+        reader.assign(places)
+        firsts, ends = reader.firsts(places), reader.stable_ends(places)
+        committed = reader.committed(places, _REQUEST)
+        if committed is None:
+            raise AbortedError(f"what was sent before is not known within {_REQUEST:g} seconds")
+        done: dict[Partition, SentOffsets] = {}
+        for place in places:
+            known = committed.get(place)
+            found = SentOffsets.from_text(*known) if known else SentOffsets()
+            reader.seek(place, max(found.base, firsts[place]))
+            if found.base < ends[place]:
+                self._ends[place] = ends[place]
+            done[place] = found
         return done
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
         """Return the next dead letters."""
-        with translated("poll"):
-            polled = self._consumer.poll(timeout_ms=timeout * 1000, max_records=max_records)
-            # A partition whose last records were aborted gives none, yet moves on.
-            for place, end in list(self._ends.items()):
-                if self._consumer.position(place) >= end:
-                    del self._ends[place]
-        return [
-            Record(Partition(*place), each.offset, each.value, each.key, tuple(each.headers))
-            for place, records in sorted(polled.items())
-            for each in records
-        ]
+        assert self._reader is not None
+        polled = self._reader.poll(max_records, timeout)
+        # A partition whose last records were aborted gives none, yet moves on.
+        for place, end in list(self._ends.items()):
+            if self._reader.position(place) >= end:
+                del self._ends[place]
+        return polled
 
     def read(self, record: Record) -> DeadLetter:
         """Return the dead letter of a record.
@@ -146,6 +124,8 @@ class KafkaDeadLetters:
         FencedError
             If another replay has taken over.
         """
+        assert self._reader is not None
+        assert self._writer is not None
         self._check_targets({dead_letter.record.partition for dead_letter in dead_letters})
         offsets = {}
         for place, known in done.items():
@@ -156,36 +136,29 @@ class KafkaDeadLetters:
                     f"send those from offset {known.base} of {place.source} {place.number} on "
                     f"first, or choose fewer"
                 )
-            offsets[kafka.TopicPartition(*place)] = kafka.structs.OffsetAndMetadata(
-                known.base, text, -1
-            )
-        with translated("commit"):
-            producer_workarounds.begin(self._producer)
-            sent = [self._send(dead_letter.record) for dead_letter in dead_letters]
-            commit_transaction(self._producer, sent, offsets, self._group, timeout)
+            offsets[place] = Position(known.base, text)
+        self._writer.begin()
+        self._writer.write([self._written(dead_letter.record) for dead_letter in dead_letters])
+        self._writer.commit(offsets, self._reader.outsider, timeout)
 
-    def _send(self, record: Record) -> Any:
-        headers = present(record.headers)
+    def _written(self, record: Record) -> Written:
+        headers = list(record.headers)
         if self._to is not None:
-            return self._producer.send(self._to, record.value, record.key, headers)
-        place = record.partition
-        return self._producer.send(place.source, record.value, record.key, headers, place.number)
+            return Written(self._to, None, record.key, record.value, headers)
+        return Written(*record.partition, record.key, record.value, headers)
 
     def _check_targets(self, places: set[Partition]) -> None:
         """Look first: the producer waits long for a partition that is not there."""
-        if self._to is not None:
+        if self._to is not None or self._reader is None:
             return
         for place in places:
-            there = self._consumer.partitions_for_topic(place.source) or ()
-            if place.number not in there:
+            if place not in self._reader.partitions(place.source):
                 raise SettingsError(
                     f"{place.source} has no partition {place.number} any more: say --to TOPIC"
                 )
 
     def close(self, timeout: float) -> None:
         """Disconnect; a transaction that is open is aborted."""
-        with translated("close"):
-            if self._producer is not None:
-                self._producer.close(timeout=timeout)
-            if self._consumer is not None:
-                self._consumer.close(autocommit=False, timeout_ms=timeout * 1000)
+        for each in (self._writer, self._reader):
+            if each is not None:
+                each.close(timeout)

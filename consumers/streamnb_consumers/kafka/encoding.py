@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from streamnb_consumers.errors import BadInputError
+from streamnb_consumers.filter.identity import HEADER
+from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
-from streamnb_consumers.records import DeadLetter, Outputs, canonical
+from streamnb_consumers.records import DeadLetter, Outputs
 
-__all__ = ["Written", "encode", "present"]
+__all__ = ["Written", "encode"]
 
 
 class Written(NamedTuple):
@@ -20,12 +21,12 @@ class Written(NamedTuple):
     partition: int | None
     key: bytes | None
     value: bytes | None
-    headers: list[tuple[str, bytes]]
+    headers: list[tuple[str, bytes | None]]
 
     @property
     def size(self) -> int:
         """Bytes that it takes, about."""
-        headers = sum(len(name.encode()) + len(value) + 10 for name, value in self.headers)
+        headers = sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers + 100
 
 
@@ -65,11 +66,15 @@ def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
 
 def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
     for decision in outputs.decisions:
-        value = json.dumps(decision.to_json()).encode()
+        value = compact(decision.to_json())
         yield Written(topics.decisions, None, decision.id.encode(), value, [])
+    settings: list[tuple[str, bytes | None]] = (
+        [(HEADER, outputs.settings)] if outputs.settings else []
+    )
     for event in outputs.training:
         value = canonical(event.to_json())
-        yield Written(topics.training, None, event.id.encode(), value, [])
+        yield Written(topics.training, None, event.id.encode(), value, settings)
+        settings = []  # once a transaction: whoever reads the log reads all of it
     for number, key, change in outputs.changes:
         yield Written(topics.windows, number, key, change, [])
     for dead_letter in outputs.dead_letters:
@@ -77,24 +82,11 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
 
 
 def _dead_letter(dead_letter: DeadLetter, topic: str) -> Written:
-    record, headers = dead_letter.record, present(dead_letter.headers())
+    record, headers = dead_letter.record, list(dead_letter.headers())
     if record.value is None and record.key is None:
         # Kafka has no record without key and value.
         return Written(topic, None, b"", None, headers)
     return Written(topic, None, record.key, record.value, headers)
-
-
-def present(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
-    """Return headers that kafka-python sends: one without a value gets an empty one.
-
-    Kafka allows a header without a value; kafka-python reads such, and refuses to write them.
-
-    Examples
-    --------
-    >>> present([("trace", b"1"), ("empty", None)])
-    [('trace', b'1'), ('empty', b'')]
-    """
-    return [(name, value or b"") for name, value in headers]
 
 
 def _cut(written: Written, most: int) -> Written:

@@ -7,21 +7,17 @@ What another worker may have done with it meanwhile is looked for at each change
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable
 
-from streamnb_consumers.kafka import consumer_workarounds
-from streamnb_consumers.kafka.client_errors import kafka
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.ownership import Owned, State
+from streamnb_consumers.kafka.protocols import Member, Membership, Reader
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["REQUEST_SECONDS", "Partitions"]
+__all__ = ["Partitions"]
 
 _LOG = logging.getLogger(__name__)
 
-# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
-REQUEST_SECONDS = 5.0
 # So long a poll waits for the committed offsets of a partition that is new, which an open
 # transaction of the owner before may hold; and for those of what runs, which it committed itself.
 # Seconds.
@@ -37,31 +33,26 @@ class Partitions:
     topics
         Those of the filter.
     side
-        A consumer without a group: training events, windows, feedback.
+        What reads training events, windows and feedback.
     group
-        The consumer that shares out the messages.
+        The member of the group that shares out the messages.
     """
 
-    def __init__(self, topics: Topics, side: Any, group: Any) -> None:
+    def __init__(self, topics: Topics, side: Reader, group: Member) -> None:
         self._topics, self._side, self._group = topics, side, group
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
-        self._confirmed: tuple[str, int] | None = None
-        self.asked = False
+        self._confirmed: Hashable = None
+        self._training = side.partitions(topics.training)
 
-    def of(self, topic: str) -> list[Any]:
-        """Return all partitions of a topic."""
-        numbers = self._side.partitions_for_topic(topic) or ()
-        return [kafka.TopicPartition(topic, number) for number in sorted(numbers)]
+    def _messages(self, number: int) -> Partition:
+        return Partition(self._topics.messages, number)
 
-    def _messages(self, number: int) -> Any:
-        return kafka.TopicPartition(self._topics.messages, number)
+    def _feedback(self, number: int) -> Partition:
+        return Partition(self._topics.feedback, number)
 
-    def _feedback(self, number: int) -> Any:
-        return kafka.TopicPartition(self._topics.feedback, number)
-
-    def _window(self, number: int) -> Any:
-        return kafka.TopicPartition(self._topics.windows, number)
+    def _window(self, number: int) -> Partition:
+        return Partition(self._topics.windows, number)
 
     def _running(self) -> list[Owned]:
         return [owned for owned in self._owned.values() if owned.state is State.RUNNING]
@@ -78,20 +69,19 @@ class Partitions:
 
     # --- from the group to running --------------------------------------------------------------
 
-    def listener(self) -> Any:
-        """Return what the group tells of partitions that are given and taken."""
-        return consumer_workarounds.listener(self._given, self._taken)
+    def given(self, numbers: Iterable[int]) -> None:
+        """Begin with what the group gives, which is paused until its window is restored."""
+        for number in numbers:
+            self._owned[number] = Owned(number)
 
-    def _given(self, places: Iterable[Any]) -> None:
-        self.asked = True  # the group has given out its partitions, if none to this worker
-        for place in places:
-            self._begin(place.partition)
+    def taken(self, numbers: Iterable[int]) -> None:
+        """Forget what the group takes.
 
-    def _taken(self, places: Iterable[Any]) -> None:
-        # The batch before this poll is committed, so there is nothing of these to finish.
-        for place in places:
-            self._owned.pop(place.partition, None)
-            self._dropped.add(place.partition)
+        The batch before this poll is committed, so there is nothing of these to finish.
+        """
+        for number in numbers:
+            self._owned.pop(number, None)
+            self._dropped.add(number)
         self.assign()
 
     def _begin(self, number: int) -> None:
@@ -105,7 +95,7 @@ class Partitions:
 
     def assign(self) -> None:
         """Read all training events, the windows being restored, and the feedback of what runs."""
-        places = self.of(self._topics.training)
+        places = list(self._training)
         for number, owned in self._owned.items():
             if owned.state is State.RESTORING:
                 places.append(self._window(number))
@@ -121,11 +111,12 @@ class Partitions:
             elif owned.state is State.RESTORING:
                 self._run(owned)
 
-    def _committed(self, numbers: Iterable[int], timeout: float) -> dict[Any, int] | None:
+    def _committed(self, numbers: Iterable[int], timeout: float) -> dict[Partition, int] | None:
         """Return what the group committed of messages and feedback; None: not known in time."""
         topics = [self._messages, *([self._feedback] if self._topics.feedback else [])]
         places = [place(number) for number in numbers for place in topics]
-        return consumer_workarounds.committed(self._group, places, timeout)
+        found = self._group.committed(places, timeout)
+        return None if found is None else {place: each.offset for place, each in found.items()}
 
     def _restore(self, owned: Owned) -> None:
         """Begin with a partition: find where to go on, and read its window from its log.
@@ -140,13 +131,11 @@ class Partitions:
         owned.messages = offsets.get(self._messages(number))
         owned.feedback = offsets.get(self._feedback(number))
         if owned.messages is None:
-            self._group.seek_to_beginning(self._messages(number))
+            self._group.restart(self._messages(number))
         else:
             self._group.seek(self._messages(number), owned.messages)
         place = self._window(number)
-        # Behind unfinished transactions too.
-        ends = consumer_workarounds.log_ends(self._side, [place], REQUEST_SECONDS)
-        owned.window = ends[place]
+        owned.window = self._side.log_ends([place])[place]  # behind unfinished transactions too
         owned.state = State.RESTORING
         self.assign()
         self._seek_side(place, None)
@@ -163,16 +152,15 @@ class Partitions:
         self._group.resume(self._messages(owned.number))
         _LOG.info("partition %d is restored and runs", owned.number)
 
-    def _seek_side(self, place: Any, offset: int | None) -> None:
-        milliseconds = REQUEST_SECONDS * 1000
-        first = self._side.beginning_offsets([place], timeout_ms=milliseconds)[place]
+    def _seek_side(self, place: Partition, offset: int | None) -> None:
+        first = self._side.firsts([place])[place]
         if offset is not None and offset < first:
             _LOG.error("%s: records %d to %d were deleted unread", place, offset, first)
         self._side.seek(place, max(offset or 0, first))
 
     # --- changes of generation ------------------------------------------------------------------
 
-    def confirm(self, membership: Any) -> bool:
+    def confirm(self, membership: Membership) -> bool:
         """Tell whether what runs is where the group left it, as far as this worker knows.
 
         A worker may lose a partition and have it again without being told: another one has then
@@ -180,8 +168,7 @@ class Partitions:
         of generation the committed offsets are asked for, before anything is given under it.
         Where they are not those that this worker committed, the partition begins anew.
         """
-        generation = (membership.member_id, membership.generation_id)
-        if generation == self._confirmed:
+        if membership.generation == self._confirmed:
             return True
         running = self._running()
         if running:
@@ -201,7 +188,7 @@ class Partitions:
             if moved:
                 self.assign()
                 return False
-        self._confirmed = generation
+        self._confirmed = membership.generation
         return True
 
     # --- what is given --------------------------------------------------------------------------
@@ -211,13 +198,15 @@ class Partitions:
         for record in messages:
             self._owned[record.partition.number].messages = record.offset + 1
 
-    def hold(self, feedback: Mapping[int, list[Record]]) -> None:
+    def hold(self, feedback: Iterable[Record]) -> None:
         """Keep feedback until the messages that are there now were given."""
-        if not feedback:
+        found: dict[int, list[Record]] = {}
+        for record in feedback:
+            found.setdefault(record.partition.number, []).append(record)
+        if not found:
             return
-        places = [self._messages(number) for number in feedback]
-        ends = self._group.end_offsets(places, timeout_ms=REQUEST_SECONDS * 1000)
-        for number, records in feedback.items():
+        ends = self._group.stable_ends([self._messages(number) for number in found])
+        for number, records in found.items():
             self._owned[number].hold(records, ends[self._messages(number)])
             self._side.pause(self._feedback(number))
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from streamnb_consumers.errors import AbortedError, FencedError
-from streamnb_consumers.kafka import producer_workarounds
-from streamnb_consumers.kafka.client import commit_transaction, open_producer, translated
-from streamnb_consumers.kafka.client_errors import close_quietly, is_fenced, kafka
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, Topics
 from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.kafka.protocols import Driver, Position, Writer
 from streamnb_consumers.kafka.topics import largest_record
 from streamnb_consumers.records import Outputs, Partition
 
@@ -30,17 +27,21 @@ class KafkaSink:
 
     Parameters
     ----------
+    driver
+        The client of Kafka.
     cluster, topics
-        Where to write.
+        Where to write, and under which name.
     timeout
         Longest wait for one call, in seconds.
     """
 
-    def __init__(self, cluster: Cluster, topics: Topics, timeout: float = 60.0) -> None:
-        self._cluster, self._topics, self._timeout = cluster, topics, timeout
-        self._producer: Any = None
+    def __init__(
+        self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float = 60.0
+    ) -> None:
+        self._driver, self._cluster = driver, cluster
+        self._topics, self._timeout = topics, timeout
+        self._writer: Writer | None = None
         self._begun = False
-        self._sent: list[Any] = []
         self._most = MAX_RECORD_BYTES
         self._written = (topics.decisions, topics.training, topics.windows, topics.dead_letters)
 
@@ -49,30 +50,25 @@ class KafkaSink:
 
         Until then its offsets are not known to be committed or not, and readers wait for it.
         """
-        if self._producer is None:
-            with self._translated("start of transactions"):
-                self._producer = self._open()
+        self._open()
 
     def begin(self) -> None:
         """Do nothing: a transaction begins with the first record."""
 
-    def _begin(self) -> None:
+    def _begin(self) -> Writer:
+        writer = self._open()
         if not self._begun:
-            producer_workarounds.begin(self._producer)
+            writer.begin()
             self._begun = True
+        return writer
 
-    def _open(self) -> Any:
-        """Return a producer; whatever one of the same name left unfinished is aborted."""
-        self._most = largest_record(self._cluster, self._written)
-        return open_producer(
-            self._cluster,
-            self._cluster.transactional_id,
-            self._timeout,
-            request_timeout_ms=10_000,  # 30 s by default, longer than a transaction may take here
-            delivery_timeout_ms=max(20_000, round(self._cluster.transaction_seconds * 1000)),
-            linger_ms=5,  # the commit sends what is there; until then batches fill
-            batch_size=2**17,
-        )
+    def _open(self) -> Writer:
+        """Return the writer; whatever one of the same name left unfinished is aborted."""
+        if self._writer is None:
+            with self._own_fence():
+                self._most = largest_record(self._driver, self._written)
+                self._writer = self._driver.writer(self._cluster.transactional_id, self._timeout)
+        return self._writer
 
     def send(self, outputs: Outputs) -> None:
         """Add outputs to the transaction.
@@ -86,12 +82,9 @@ class KafkaSink:
         """
         if outputs == Outputs():
             return
-        with self._translated("send"):
-            self._begin()
-            records = list(encode(outputs, self._topics, self._most))
-            send, sent = self._producer.send, self._sent
-            for topic, partition, key, value, headers in records:
-                sent.append(send(topic, value, key, headers, partition))
+        with self._own_fence():
+            writer = self._begin()
+            writer.write(list(encode(outputs, self._topics, self._most)))
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Commit the transaction with the offsets of messages and feedback.
@@ -105,16 +98,12 @@ class KafkaSink:
         """
         group = (self._topics.messages, self._topics.feedback)
         positions = {
-            kafka.TopicPartition(*place): kafka.structs.OffsetAndMetadata(offset, "", -1)
-            for place, offset in offsets.items()
-            if place.source in group
+            place: Position(offset) for place, offset in offsets.items() if place.source in group
         }
         if not positions and not self._begun:
             return  # only logs were read, whose offsets are in the snapshot
-        with self._translated("commit"):
-            self._begin()
-            sent, self._sent = self._sent, []
-            commit_transaction(self._producer, sent, positions, token, timeout)
+        with self._own_fence():
+            self._begin().commit(positions, token, timeout)
             self._begun = False
 
     def abort(self) -> None:
@@ -125,28 +114,25 @@ class KafkaSink:
         FencedError
             If another process has taken this one's place; a new producer would take it back.
         """
-        self._sent = []
-        if not self._begun:
+        if not self._begun or self._writer is None:
             return
         self._begun = False
         try:
-            producer_workarounds.abort(self._producer, min(self._timeout, _ABORT))
-        except (kafka.errors.KafkaError, TimeoutError) as error:
-            if is_fenced(error) and self._cluster.named:
-                with self._translated("abort"):
-                    raise
+            self._writer.abort(min(self._timeout, _ABORT))
+        except (AbortedError, FencedError) as error:
+            if isinstance(error, FencedError) and self._cluster.named:
+                raise
             _LOG.warning(
                 "the transaction could not be aborted, so its producer is replaced: %s", error
             )
-            producer, self._producer = self._producer, None
-            producer_workarounds.discard(producer)
+            writer, self._writer = self._writer, None
+            writer.discard()
 
     @contextlib.contextmanager
-    def _translated(self, what: str) -> Iterator[None]:
-        """Raise the errors that a loop knows; a fence that nobody else set is an abort."""
+    def _own_fence(self) -> Iterator[None]:
+        """Take a fence for an abort where nobody else can have set it."""
         try:
-            with translated(what):
-                yield
+            yield
         except FencedError as error:
             if self._cluster.named:
                 raise
@@ -156,5 +142,5 @@ class KafkaSink:
         """Disconnect; a transaction that is open is aborted."""
         with contextlib.suppress(FencedError):
             self.abort()
-        if self._producer is not None:
-            close_quietly(self._producer, timeout=timeout)
+        if self._writer is not None:
+            self._writer.close(timeout)

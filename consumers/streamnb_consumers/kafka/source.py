@@ -7,20 +7,23 @@ its first message.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Mapping
-from typing import Any
 
-from streamnb_consumers.errors import SettingsError, SnapshotError
-from streamnb_consumers.kafka import consumer_workarounds
-from streamnb_consumers.kafka.client import client_settings, translated
-from streamnb_consumers.kafka.client_errors import CooperativeStickyAssignor, close_quietly, kafka
-from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.partitions import REQUEST_SECONDS, Partitions
+from streamnb_consumers.errors import (
+    AbortedError,
+    SettingsError,
+    TruncatedError,
+    UnreachableError,
+)
+from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.partitions import Partitions
+from streamnb_consumers.kafka.protocols import Driver, Member, Membership, Reader, Roles
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.ports.protocols import Batch
-from streamnb_consumers.records import Partition, Record, Role
+from streamnb_consumers.records import Partition, Record
 
 __all__ = ["KafkaSource"]
 
@@ -32,6 +35,12 @@ _STEP = 0.02
 # Brokers forget what a group committed of a topic that it does not subscribe to when it is not
 # committed again for a week (their `offsets.retention.minutes`): feedback is such one. Seconds.
 _RECOMMIT = 3600.0
+# An idle client may not notice for minutes that its brokers are away, so it asks them. Seconds.
+_ASK = 1.0
+# After so long without an answer clients are made anew: librdkafka 2.16 may forget a lone broker
+# that died, and look for none again, whatever its `metadata.recovery.strategy`: workers waited for
+# minutes beside a broker that was back. Seconds.
+_RENEW = 60.0
 
 
 class KafkaSource:
@@ -39,20 +48,25 @@ class KafkaSource:
 
     Parameters
     ----------
-    cluster, topics
-        Where to read.
+    driver
+        The client of Kafka.
+    topics
+        What to read.
     timeout
         Longest wait for a start, in seconds.
     """
 
-    def __init__(self, cluster: Cluster, topics: Topics, timeout: float = 60.0) -> None:
-        self._cluster, self._topics, self._timeout = cluster, topics, timeout
-        self._training_ends: dict[Any, int] | None = None
+    _side: Reader
+    _group: Member
+    _partitions: Partitions
+
+    def __init__(self, driver: Driver, topics: Topics, timeout: float = 60.0) -> None:
+        self._driver, self._topics, self._timeout = driver, topics, timeout
+        self._training_ends: dict[Partition, int] | None = None
         self._recommit = time.monotonic() + _RECOMMIT
-        self._member = False
-        self._side: Any = None
-        self._group: Any = None
-        self._partitions: Any = None
+        self._ask = 0.0
+        self._away: float | None = None  # since when the cluster does not answer
+        self._member = self._open = False
 
     @property
     def ended(self) -> bool:
@@ -64,7 +78,7 @@ class KafkaSource:
         """What is missing before messages are given; empty if nothing is."""
         if self._training_ends is None or self._training_ends:
             return "the training events are being read"
-        if not self._member or not self._partitions.asked:
+        if not self._member:  # who is one may have been given nothing: it stands by
             return "the group has not taken this worker in"
         behind = self._partitions.behind
         return f"the windows of partitions {behind} are being restored" if behind else ""
@@ -76,69 +90,74 @@ class KafkaSource:
         ------
         AbortedError
             If the cluster can't be reached in time.
+        TruncatedError
+            If training events were deleted that this worker has not read.
         SettingsError
             If a topic is not there, or the partitions of topics that belong together differ.
         """
-        with translated("start"):
-            if self._side is None:
-                self._open(timeout)
-            self._partitions.begin_all()
-            training = self._partitions.of(self._topics.training)
-            self._partitions.assign()
-            first = self._side.beginning_offsets(training, timeout_ms=REQUEST_SECONDS * 1000)
-            ends = self._side.end_offsets(training, timeout_ms=REQUEST_SECONDS * 1000)
-            for place in training:
-                offset = offsets.get(Partition(*place), 0)
-                if offset < first[place]:
-                    raise SnapshotError(
-                        f"training events {offset:,} to {first[place]:,} of {place.topic} were "
-                        f"deleted before this worker read them, so its model would differ from the "
-                        f"others': keep that topic for ever, or begin with a newer snapshot"
-                    )
-                self._side.seek(place, offset)
-            self._training_ends = {
-                place: end for place, end in ends.items() if offsets.get(place, 0) < end
-            }
+        try:
+            self._begin(offsets, timeout)
+        except UnreachableError:
+            self._renew()
+            raise
+        self._away = None
         return {}
 
-    def _open(self, timeout: float) -> None:
-        settings = client_settings(self._cluster) | {
-            "enable_auto_commit": False,
-            "isolation_level": "read_committed",
-            "fetch_max_wait_ms": 100,  # an empty fetch holds a connection for so long
-            "allow_auto_create_topics": False,
+    def _renew(self) -> None:
+        """Let go of clients that have had no answer for long; the next start makes others."""
+        now = time.monotonic()
+        self._away = now if self._away is None else self._away
+        if self._open and now >= self._away + _RENEW:
+            _LOG.warning("no answer for %.0f s: this worker connects anew", now - self._away)
+            self._open = self._member = False
+            self._away = None
+            self._driver.renew()
+            for each in (self._group, self._side):
+                with contextlib.suppress(AbortedError):
+                    each.close(1.0)
+
+    def _begin(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        if not self._open:
+            self._connect(timeout)
+        self._partitions.begin_all()
+        training = self._side.partitions(self._topics.training)
+        self._partitions.assign()
+        first, ends = self._side.firsts(training), self._side.stable_ends(training)
+        for place in training:
+            offset = offsets.get(place, 0)
+            if offset < first[place]:
+                raise TruncatedError(
+                    f"training events {offset:,} to {first[place]:,} of {place.source} were "
+                    f"deleted before this worker read them, so its model would differ from the "
+                    f"others': begin with a newer snapshot (shared_snapshots), or keep that "
+                    f"topic for ever"
+                )
+            self._side.seek(place, offset)
+        self._training_ends = {
+            place: end for place, end in ends.items() if offsets.get(place, 0) < end
         }
-        side = kafka.KafkaConsumer(**settings, auto_offset_reset="none")
-        consumer_workarounds.fix_consumer(side)
+
+    def _connect(self, timeout: float) -> None:
+        topics = self._topics
+        roles: Roles = {topics.training: "training", topics.windows: "window"}
+        if topics.feedback:
+            roles = {**roles, topics.feedback: "feedback"}
+        side = self._driver.reader(roles)
         try:
             self._check_topics(side, timeout)
-            group = self._join(settings)
+            # A batch may wait for a commit as long as a commit may take, and for a snapshot.
+            group = self._driver.member({}, max(300.0, 4 * self._timeout))
         except BaseException:
-            close_quietly(side, timeout_ms=1000)
+            side.close(1.0)
             raise
         self._side, self._group = side, group
-        self._partitions = Partitions(self._topics, side, group)
+        self._partitions = Partitions(topics, side, group)
+        self._open = True
 
-    def _join(self, settings: Mapping[str, Any]) -> Any:
-        """Return a consumer that joins the group once it subscribes."""
-        consumer = kafka.KafkaConsumer(
-            **settings,
-            auto_offset_reset="earliest",
-            group_id=self._cluster.group,
-            group_instance_id=self._cluster.instance_id,
-            partition_assignment_strategy=(CooperativeStickyAssignor,),
-            session_timeout_ms=round(self._cluster.session_seconds * 1000),
-            heartbeat_interval_ms=round(self._cluster.session_seconds * 1000 / 4),
-            # A batch may wait for a commit as long as a commit may take, and for a snapshot.
-            max_poll_interval_ms=round(max(300.0, 4 * self._timeout) * 1000),
-        )
-        consumer_workarounds.fix_consumer(consumer)
-        return consumer
-
-    def _check_topics(self, client: Any, timeout: float) -> None:
+    def _check_topics(self, reader: Reader, timeout: float) -> None:
         topics = self._topics
         used = [topics.messages, topics.training, topics.windows, topics.feedback]
-        counts = check_topics(client, [name for name in used if name], timeout)
+        counts = check_topics(reader, [name for name in used if name], timeout)
         for name in filter(None, (topics.windows, topics.feedback)):
             if counts[name] != counts[topics.messages]:
                 raise SettingsError(
@@ -150,43 +169,43 @@ class KafkaSource:
     # --- polling --------------------------------------------------------------------------------
 
     def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return training events, changes of windows, messages and feedback, in this order."""
-        deadline = time.monotonic() + timeout
+        """Return training events, changes of windows, messages and feedback, in this order.
+
+        What came ends the wait, and so does a change of what is missing: a start goes from step to
+        step, each of which would take as long as a poll without records.
+        """
+        deadline, missing = time.monotonic() + timeout, self.waiting
         while True:
-            with translated("poll"):
-                batch = self._poll(max_records, min(_STEP, timeout))
-            if batch.records or batch.dropped or batch.offsets or time.monotonic() >= deadline:
+            batch = self._poll(max_records, min(_STEP, timeout))
+            came = batch.records or batch.dropped or batch.offsets or self.waiting != missing
+            if came or time.monotonic() >= deadline:
                 return batch
 
     def _poll(self, max_records: int, timeout: float) -> Batch:
-        logs = self._side.poll(timeout_ms=0, max_records=max_records)
-        training = self._records(logs, self._topics.training, "training")
-        windows = self._records(logs, self._topics.windows, "window")
+        logs = self._side.poll(max_records, 0.0)
+        training = [record for record in logs if record.role == "training"]
         if not self._at_ends():
             if not logs:
                 time.sleep(timeout / 10)
             return Batch(training)
-        if not self._group.subscription():
-            # A member that joins before it knows the topic's partitions may wait in a rebalance
-            # that never ends.
+        if not self._group.joined:
             check_topics(self._group, [self._topics.messages], self._timeout)
-            self._group.subscribe([self._topics.messages], listener=self._partitions.listener())
+            self._group.join(self._topics.messages, self._partitions.given, self._partitions.taken)
         self._partitions.go_on()
-        self._partitions.hold(self._feedback(logs))
-        room = max(1, max_records - len(training) - len(windows))
-        polled = self._group.poll(timeout_ms=0 if logs else timeout * 1000, max_records=room)
-        membership = consumer_workarounds.membership(self._group)
+        if not logs and time.monotonic() >= self._ask:
+            self._side.stable_ends(self._side.partitions(self._topics.training))
+            self._ask = time.monotonic() + _ASK
+        self._partitions.hold(record for record in logs if record.role == "feedback")
+        records = training + [record for record in logs if record.role == "window"]
+        messages = self._group.poll(max(1, max_records - len(records)), 0.0 if logs else timeout)
+        membership = self._group.membership()
         self._member = membership is not None
         if membership is None or not self._partitions.confirm(membership):
             # What was polled belongs to nobody now: it is read again when that is known.
-            for place, records in polled.items():
-                if place in self._group.assignment():
-                    self._group.seek(place, records[0].offset)
-            return self._batch([*training, *windows], None)
-        messages = self._records(polled, self._topics.messages, "message")
+            self._group.give_back(messages)
+            return self._batch(records, None)
         self._partitions.give(messages)
-        feedback = self._partitions.release()
-        return self._batch([*training, *windows, *messages, *feedback], membership)
+        return self._batch([*records, *messages, *self._partitions.release()], membership)
 
     def _at_ends(self) -> bool:
         """Tell whether the training events of the start were read: before, nothing is decided."""
@@ -195,52 +214,20 @@ class KafkaSource:
             del ends[place]
         return not ends
 
-    def _feedback(self, logs: Mapping[Any, list[Any]]) -> dict[int, list[Record]]:
-        """Return the feedback among what was read, by partition number."""
-        topic = self._topics.feedback
-        return {
-            place.partition: self._records({place: found}, topic, "feedback")
-            for place, found in logs.items()
-            if place.topic == topic
-        }
-
-    def _records(self, polled: Mapping[Any, list[Any]], topic: str, role: Role) -> list[Record]:
-        return [
-            Record(
-                Partition(place.topic, place.partition),
-                each.offset,
-                each.value,
-                each.key,
-                tuple(each.headers),
-                each.timestamp if each.timestamp >= 0 else None,
-                role,
-            )
-            for place, records in sorted(polled.items())
-            if place.topic == topic
-            for each in records
-        ]
-
-    def _batch(self, records: list[Record], membership: Any) -> Batch:
+    def _batch(self, records: list[Record], membership: Membership | None) -> Batch:
         offsets: dict[Partition, int] = {}
         if membership is not None and time.monotonic() >= self._recommit:
             self._recommit = time.monotonic() + _RECOMMIT
             offsets = self._partitions.feedback_offsets()
-        return Batch(records, membership, self._partitions.take_dropped(), offsets)
+        token = membership and membership.token
+        return Batch(records, token, self._partitions.take_dropped(), offsets)
 
     def lag(self) -> Mapping[Partition, int]:
         """Return how many records are known to wait in each partition that is read."""
-        lags = {}
-        for consumer in (self._side, self._group):
-            if consumer is None:
-                continue
-            for place in consumer.assignment():
-                lag = consumer_workarounds.lag(consumer, place)
-                if lag is not None:
-                    lags[Partition(*place)] = lag
-        return lags
+        return {**self._side.lag(), **self._group.lag()} if self._open else {}
 
     def close(self, timeout: float) -> None:
         """Leave the group (a static member stays in it until its session ends) and disconnect."""
-        for consumer in (self._group, self._side):
-            if consumer is not None:
-                close_quietly(consumer, autocommit=False, timeout_ms=timeout * 500)
+        if self._open:
+            self._group.close(timeout / 2)
+            self._side.close(timeout / 2)

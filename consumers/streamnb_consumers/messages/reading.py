@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Protocol
 
 from streamnb_consumers.errors import BadRecordError
+from streamnb_consumers.jsons import parse
 from streamnb_consumers.records import Feedback, Message, Record
 
 __all__ = [
@@ -21,10 +21,22 @@ MAX_NAME = 256  # characters of an id or a label
 
 
 class MessageReader(Protocol):
-    """What a message is."""
+    """What a message is.
+
+    Attributes
+    ----------
+    name
+        Of the kind, and of the form that it gives messages.
+    max_bytes
+        Longest record.
+    gives_texts
+        Whether models get texts; else they get counted words.
+    """
 
     name: str
+    labels: frozenset[str]
     max_bytes: int
+    gives_texts: bool
 
     def read(self, record: Record) -> Message | Feedback:
         """Return what a record holds.
@@ -50,7 +62,7 @@ def read_object(value: bytes) -> dict[str, Any]:
     {'id': 7}
     """
     try:
-        found = json.loads(value.decode().removeprefix("\ufeff"))
+        found = parse(value)
     except UnicodeDecodeError as error:
         raise BadRecordError(f"not UTF-8 at byte {error.start + 1}") from None
     except RecursionError:

@@ -10,7 +10,7 @@ from streamnb_consumers.records import Feedback, Message, Record
 
 __all__ = ["DEFAULT_MODEL", "Sms"]
 
-DEFAULT_MODEL = "MNB(alpha=0.1, unseen='skip')"
+DEFAULT_MODEL = "OnlineNB()"
 
 
 class Sms:
@@ -22,20 +22,27 @@ class Sms:
         Labels that are taken; none for any.
     max_bytes
         Longest record in bytes, 1 or more.
+    max_text
+        Characters of a text that are read, 1 or more: the rest is ignored. The longest SMS that
+        phones send in parts is shorter; a stranger's may be as long as a record.
 
     Examples
     --------
     >>> from streamnb_consumers.records import Partition
     >>> value = b'{"id": "7", "text": "WIN cash", "label": "spam"}'
     >>> Sms().read(Record(Partition("sms", 0), 0, value))
-    Message(id='7', features='WIN cash', label='spam')
+    Message(id='7', features='WIN cash', label='spam', senders=())
     """
 
     name = "sms"
+    gives_texts = True
 
-    def __init__(self, labels: Iterable[str] = (), max_bytes: int = 65_536) -> None:
+    def __init__(
+        self, labels: Iterable[str] = (), max_bytes: int = 65_536, max_text: int = 4_096
+    ) -> None:
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
+        self._max_text = max_text
 
     def read(self, record: Record) -> Message | Feedback:
         """Return the message or the feedback that a record holds.
@@ -53,7 +60,9 @@ class Sms:
         name, label = read_id(fields, record), read_label(fields, self.labels)
         text = read_text(fields)
         if text is not None:
-            return Message(name, text, label)
+            sender = fields.get("sender")
+            who = (sender.strip().lower(),) if isinstance(sender, str) and sender.strip() else ()
+            return Message(name, text[: self._max_text], label, who)
         if label is None or "id" not in fields:
             raise BadRecordError("a message needs text; feedback needs id and label")
         return Feedback(name, label)

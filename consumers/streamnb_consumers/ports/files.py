@@ -11,33 +11,36 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from streamnb.persistence.saving import write
 from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.jsons import canonical
+from streamnb_consumers.ports.mails import mail_records
 from streamnb_consumers.ports.protocols import Batch
 from streamnb_consumers.ports.stdio import dead_letter_line, decision_lines
-from streamnb_consumers.records import Outputs, Partition, Record, Role, canonical
-
-if TYPE_CHECKING:
-    from streamnb.datasets.lines import Line
+from streamnb_consumers.records import Outputs, Partition, Record, Role
 
 __all__ = ["FileSink", "FileSource"]
 
 
 class FileSource:
-    """Read the lines of a file, plain or compressed, to its end; empty lines are skipped.
+    """Read the lines or the mails of a file, plain or compressed, to its end.
+
+    Empty lines are skipped.
 
     Parameters
     ----------
     path
-        The file.
+        The file, or a folder of mail; `-` is standard input, for mail.
     sink
         Where the outputs go, which knows how far the input was committed; None knows nothing.
     max_bytes
         Longest line; of a longer one only the beginning is kept.
     role
         What the file holds.
+    format
+        `jsonl` for lines, or a format of mail.
     """
 
     def __init__(
@@ -46,10 +49,12 @@ class FileSource:
         sink: FileSink | None = None,
         max_bytes: int = 2**24,
         role: Role = "message",
+        format: str = "jsonl",  # noqa: A002 - its usual name
     ) -> None:
         self.partition = Partition(str(path), 0)
         self._path, self._sink, self._max_bytes, self._role = path, sink, max_bytes, role
-        self._lines: Iterator[Line] = iter(())
+        self._format = format
+        self._records: Iterator[Record] = iter(())
         self._ended = False
 
     @property
@@ -63,23 +68,30 @@ class FileSource:
         return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read on from the line with this number, from 0."""
+        """Read on from the line or the mail with this number, from 0."""
         self._ended = False
-        # Here, for its package imports river's data sets: two seconds that a filter which reads no
-        # file need not wait.
-        from streamnb.datasets.lines import read_lines
-
         first = offsets.get(self.partition, 0)
-        lines = read_lines(self._path, max_line_bytes=self._max_bytes)
-        self._lines = (line for line in lines if line.number > first)
+        if self._format == "jsonl":
+            found = self._lines()
+        else:
+            source = "-" if str(self._path) == "-" else self._path
+            found = mail_records(source, self._format, self.partition, self._max_bytes)
+        self._records = (record for record in found if record.offset >= first)
         return {} if self._sink is None else self._sink.committed
 
-    def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return the next lines."""
-        records: list[Record] = []
-        for line in self._lines:
+    def _lines(self) -> Iterator[Record]:
+        # Here, for a filter that reads no file need not wait for it.
+        from streamnb.datasets.lines import read_lines
+
+        for line in read_lines(self._path, max_line_bytes=self._max_bytes):
             if line.raw.strip():
-                records.append(Record(self.partition, line.number - 1, line.raw, role=self._role))
+                yield Record(self.partition, line.number - 1, line.raw, role=self._role)
+
+    def poll(self, max_records: int, timeout: float) -> Batch:
+        """Return the next records."""
+        records: list[Record] = []
+        for record in self._records:
+            records.append(record)
             if len(records) >= max_records:
                 return Batch(records)
         self._ended = True
@@ -91,7 +103,7 @@ class FileSource:
 
     def close(self, timeout: float) -> None:
         """Close the file."""
-        self._lines = iter(())  # a generator that nobody holds closes its file
+        self._records = iter(())  # a generator that nobody holds closes its file
 
 
 class FileSink:

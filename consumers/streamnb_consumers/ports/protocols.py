@@ -8,7 +8,7 @@ from typing import Protocol
 
 from streamnb_consumers.records import Outputs, Partition, Record
 
-__all__ = ["Batch", "Sink", "Source"]
+__all__ = ["Batch", "Sink", "Source", "TrainingLog"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -104,3 +104,25 @@ class Sink(Protocol):
 
     def close(self, timeout: float) -> None:
         """Let go of everything; called once."""
+
+
+class TrainingLog(Protocol):
+    """The log of training events, besides its reading: what it is, and where it begins."""
+
+    def identity(self, timeout: float) -> str:
+        """Return what names this log, and not another one made anew under its name.
+
+        Raises
+        ------
+        AbortedError
+            If the cluster can't be asked.
+        """
+
+    def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        """Delete the training events before these offsets.
+
+        Raises
+        ------
+        AbortedError
+            If the cluster does not do it.
+        """

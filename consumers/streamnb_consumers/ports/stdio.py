@@ -42,6 +42,8 @@ class StdinSource:
         a dead letter.
     clock
         Seconds since 1970: when a line arrived.
+    begun
+        What was read of it already.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class StdinSource:
         file: BinaryIO | None = None,
         max_bytes: int = 2**24,
         clock: Callable[[], float] = time.time,
+        begun: bytes = b"",
     ) -> None:
         self._descriptor = (sys.stdin.buffer if file is None else file).fileno()
         self._max_bytes, self._clock = max_bytes, clock
@@ -57,6 +60,8 @@ class StdinSource:
         self._lines: deque[bytes] = deque()
         self._offset = 0
         self._at_end = False
+        if begun:
+            self._take(begun)
 
     @property
     def ended(self) -> bool:
@@ -94,7 +99,11 @@ class StdinSource:
             return False
         block = os.read(self._descriptor, _BLOCK)
         self._at_end = not block
-        *lines, rest = block.split(b"\n") if block else [b"", b""]
+        self._take(block or b"\n")  # a last line may have no end
+        return bool(block)
+
+    def _take(self, block: bytes) -> None:
+        *lines, rest = block.split(b"\n")
         for line in lines:
             self._rest += line[: self._room()]
             whole = bytes(self._rest).removesuffix(b"\r")
@@ -102,7 +111,6 @@ class StdinSource:
             if whole:
                 self._lines.append(whole)
         self._rest += rest[: self._room()]
-        return bool(block)
 
     def _room(self) -> int:
         return max(0, self._max_bytes + 1 - len(self._rest))

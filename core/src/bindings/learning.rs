@@ -6,8 +6,10 @@ use crate::bindings::messages::read_weight;
 use crate::bindings::scoring::Scoring;
 use crate::bindings::scratch::with_scratch;
 use crate::bindings::store::CountStore;
+use crate::bindings::waiting::watched;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
+use crate::scoring::messages;
 use crate::scoring::scratch::Scratch;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -48,9 +50,32 @@ impl CountStore {
         let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
         self.with_message(x, |message| {
-            self.write(py, |store| {
-                with_scratch(|Scratch { tokens, bag, .. }| {
-                    message.learn(store, tokenizer, tokens, bag, class_id, weight)
+            self.write_message(py, message, |store| {
+                with_scratch(|scratch| {
+                    messages::learn(store, tokenizer, message, scratch, class_id, weight)
+                })
+            })
+        })?
+        .map_err(|error| raise(py, error))
+    }
+
+    /// Learns one message of a class that has documents, by its handle; returns whether it has.
+    fn learn_known(
+        &self,
+        x: &Bound<'_, PyAny>,
+        handle: u64,
+        weight: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let py = x.py();
+        let weight = read_weight(weight)?;
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.write_message(py, message, |store| {
+                let Some(class_id) = store.known_class(handle) else { return Ok(Ok(false)) };
+                with_scratch(|scratch| {
+                    let learned =
+                        messages::learn(store, tokenizer, message, scratch, class_id, weight)?;
+                    Ok(learned.map(|()| true))
                 })
             })
         })?
@@ -58,7 +83,7 @@ impl CountStore {
     }
 
     /// Learns the messages of a batch from `start` to before `stop`, each with the class id that
-    /// stands at its place.
+    /// stands at its place. Where a signal's handler raises, the first of them are learned.
     fn learn_many(
         &self,
         py: Python<'_>,
@@ -75,14 +100,21 @@ impl CountStore {
         let (messages, range) = (&batch.messages, start..stop);
         messages.check(&range, &class_ids).map_err(|error| raise(py, error))?;
         let tokenizer = &self.tokenizer.get().inner;
-        let learned = py.detach(|| {
+        let learned = watched(py, |watch| {
             self.write_detached(|store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
-                    messages.learn(store, tokenizer, tokens, bag, range, &class_ids, weight)
+                    let classes = &class_ids;
+                    messages.learn(store, tokenizer, tokens, bag, range, classes, weight, watch)
                 })
             })
-        });
+        })?;
         learned.map_err(|error| not_ready(py, error))?.map_err(|error| raise(py, error))
+    }
+
+    /// Says when the messages came that are learned next: seconds, NaN where that is not known. For
+    /// a half-life in time.
+    fn expect_times(&self, py: Python<'_>, times: Vec<f64>) {
+        self.write(py, |store| store.expect_times(times));
     }
 
     /// Unlearns one message; returns whether its class still has documents.
@@ -96,7 +128,7 @@ impl CountStore {
         let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
         self.with_message(x, |message| {
-            self.write(py, |store| {
+            self.write_message(py, message, |store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
                     message.unlearn(store, tokenizer, tokens, bag, class_id, weight)
                 })

@@ -1,8 +1,7 @@
 //! Messages taken out of Python, checked.
 
 use crate::bindings::errors::input_error;
-use crate::counts::batch::AsMessage;
-use crate::counts::message::{Message, WordCounts, check_count};
+use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
 use crate::counts::store::check_weight;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

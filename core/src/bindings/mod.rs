@@ -15,6 +15,7 @@ mod scratch;
 mod statistics;
 mod store;
 mod tokenizer;
+mod waiting;
 
 use pyo3::prelude::*;
 

@@ -7,11 +7,15 @@ use crate::bindings::messages::read_counts;
 use crate::bindings::scoring::Scoring;
 use crate::bindings::scratch::with_scratch;
 use crate::bindings::store::CountStore;
+use crate::bindings::waiting::watched;
 use crate::counts::message::{Message, WordCounts};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::explain::Explanation;
-use crate::scoring::{decision, messages};
+use crate::scoring::scratch::Scratch;
+use crate::scoring::{decision, messages, scorer};
+use crate::text::tokenizer::NotReady;
+use crate::watch::Watch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -37,15 +41,34 @@ impl CountStore {
         scoring: &Scoring,
         finish: impl Fn(&Store, &mut [f64]) -> R + Sync,
     ) -> PyResult<R> {
-        let tokenizer = &self.tokenizer.get().inner;
-        self.with_message(x, |message| {
-            self.read(x.py(), |store| {
-                with_scratch(|scratch| {
-                    scoring.inner.score_message(store, tokenizer, message, scratch)?;
-                    Ok(finish(store, &mut scratch.scores))
-                })
-            })
+        let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
+        self.with_message_read(x, scoring, |store, message, scratch, watch| {
+            scoring.score_message(store, tokenizer, message, scratch, watch)?;
+            Ok(finish(store, &mut scratch.scores))
         })
+    }
+
+    /// Does something with the one message `x` is: without the GIL, where this scoring may take
+    /// long.
+    fn with_message_read<R: Send>(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scoring: &scorer::Scoring,
+        work: impl Fn(&Store, &Message<'_>, &mut Scratch, &Watch<'_>) -> Result<R, NotReady> + Sync,
+    ) -> PyResult<R> {
+        let py = x.py();
+        self.with_message(x, |message| {
+            let with = |store: &Store, watch: &Watch<'_>| {
+                with_scratch(|scratch| work(store, message, scratch, watch))
+            };
+            if !scoring.may_take_long(message.size()) {
+                return self.read(py, |store| with(store, &Watch::default())).map(Ok);
+            }
+            match watched(py, |watch| self.read_detached(|store| with(store, watch))) {
+                Ok(found) => found.map(Ok),
+                Err(raised) => Ok(Err(raised)),
+            }
+        })?
     }
 
     /// Takes the scores of a message apart and makes something of that.
@@ -56,36 +79,41 @@ impl CountStore {
         scoring: &Scoring,
         finish: impl FnOnce(&Store, Explanation) -> R + Send,
     ) -> PyResult<R> {
-        let tokenizer = &self.tokenizer.get().inner;
-        let explained = self.read(py, |store| {
+        let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
+        let explain = |store: &Store| {
             let explanation = with_scratch(|scratch| {
-                let message = Message::Counts(counts);
-                scoring.inner.explain_message(store, tokenizer, &message, scratch)
+                scoring.explain_message(store, tokenizer, &Message::Counts(counts), scratch)
             })?;
             Ok(finish(store, explanation))
-        });
+        };
+        let explained = if scoring.may_take_long(counts.size()) {
+            py.detach(|| self.read_detached(explain))
+        } else {
+            self.read(py, explain)
+        };
         explained.map_err(|error| not_ready(py, error))
     }
 
-    /// Scores a batch and makes something of each message's scores, without the GIL.
+    /// Scores a batch on some threads and makes something of each message's scores, without the GIL.
     fn with_batch_scores<R: Send>(
         &self,
         py: Python<'_>,
         batch: &Batch,
         scoring: &Scoring,
+        threads: usize,
         finish: impl Fn(&Store, &mut [f64], &mut Vec<R>) + Sync,
     ) -> PyResult<Vec<R>> {
         let (tokenizer, messages) = (&self.tokenizer.get().inner, &batch.messages);
-        let results = py.detach(|| {
+        let scoring = &scoring.inner;
+        let results = watched(py, |watch| {
             self.read_detached(|store| {
-                let mut results = Vec::with_capacity(messages.len());
-                let finish = |scores: &mut [f64]| finish(store, scores, &mut results);
+                let finish = |scores: &mut [f64], found: &mut Vec<R>| finish(store, scores, found);
                 with_scratch(|scratch| {
-                    scoring.inner.score_each(store, tokenizer, messages, scratch, finish)
-                })?;
-                Ok(results)
+                    let threads = threads.max(1);
+                    scoring.score_many(store, tokenizer, messages, threads, scratch, watch, finish)
+                })
             })
-        });
+        })?;
         results.map_err(|error| not_ready(py, error))
     }
 }
@@ -126,13 +154,10 @@ impl CountStore {
         scorings: Vec<Py<Scoring>>,
     ) -> PyResult<Vec<Option<ClassId>>> {
         let tokenizer = &self.tokenizer.get().inner;
-        self.with_message(x, |message| {
-            self.read(x.py(), |store| {
-                let scorings = scorings.iter().map(|scoring| &*scoring.get().inner);
-                with_scratch(|scratch| {
-                    messages::decisions(scorings, store, tokenizer, message, scratch)
-                })
-            })
+        let Some(first) = scorings.first() else { return Ok(Vec::new()) };
+        self.with_message_read(x, &first.get().inner, |store, message, scratch, watch| {
+            let scorings = scorings.iter().map(|scoring| &*scoring.get().inner);
+            messages::decisions(scorings, store, tokenizer, message, scratch, watch)
         })
     }
 
@@ -142,9 +167,11 @@ impl CountStore {
         batch: &Batch,
         scoring: &Scoring,
         labels: &Bound<'py, PyList>,
+        threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
+        let py = labels.py();
         let classes =
-            self.with_batch_scores(labels.py(), batch, scoring, |store, scores, found| {
+            self.with_batch_scores(py, batch, scoring, threads, |store, scores, found| {
                 scoring.inner.probable(store, scores);
                 found.push(decision::best(store, scores));
             })?;
@@ -159,10 +186,11 @@ impl CountStore {
         py: Python<'py>,
         batch: &Batch,
         scoring: &Scoring,
+        threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let push =
             |_: &Store, scores: &mut [f64], all: &mut Vec<f64>| all.extend_from_slice(scores);
-        Ok(bytes_of(py, &self.with_batch_scores(py, batch, scoring, push)?))
+        Ok(bytes_of(py, &self.with_batch_scores(py, batch, scoring, threads, push)?))
     }
 
     /// The same so that the soft maximum gives probabilities, which for most models it does.
@@ -171,11 +199,30 @@ impl CountStore {
         py: Python<'py>,
         batch: &Batch,
         scoring: &Scoring,
+        threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let scores = self.with_batch_scores(py, batch, scoring, |store, scores, all| {
-            scoring.inner.probable(store, scores);
-            all.extend_from_slice(scores);
-        })?;
+        let scores =
+            self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
+                scoring.inner.probable(store, scores);
+                all.extend_from_slice(scores);
+            })?;
+        Ok(bytes_of(py, &scores))
+    }
+
+    /// Of each message its scores, then its probable scores: float64 `messages × 2 × class ids`.
+    fn paired_scores_many<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Batch,
+        scoring: &Scoring,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let scores =
+            self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
+                all.extend_from_slice(scores);
+                scoring.inner.probable(store, scores);
+                all.extend_from_slice(scores);
+            })?;
         Ok(bytes_of(py, &scores))
     }
 
@@ -208,13 +255,10 @@ impl CountStore {
         thresholds: Vec<f64>,
     ) -> PyResult<Vec<f64>> {
         let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
-        self.with_message(x, |message| {
-            self.read(x.py(), |store| {
-                with_scratch(|scratch| {
-                    scoring.look_up(store, tokenizer, message, scratch)?;
-                    Ok(scoring.packaged_losses(store, scratch, class_id, &thresholds))
-                })
-            })
+        self.with_message_read(x, scoring, |store, message, scratch, watch| {
+            let scoring = scoring.for_counts(store);
+            scoring.look_up(store, tokenizer, message, scratch)?;
+            Ok(scoring.packaged_losses(store, scratch, class_id, &thresholds, watch))
         })
     }
 }

@@ -7,7 +7,11 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Calls `work` with the buffers of this thread; not from within itself.
+/// Calls `work` with the buffers of this thread; from within itself, in the handler of a signal,
+/// with new ones.
 pub fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    SCRATCH.with_borrow_mut(work)
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => work(&mut scratch),
+        Err(_) => work(&mut Scratch::default()),
+    })
 }

@@ -41,6 +41,12 @@ impl CountStore {
         Ok(self.swap_in(py, Parents::new(weights), layout))
     }
 
+    /// Tells the words that so many messages have from the others from now on: those are no
+    /// parents, and not counted given one.
+    fn tell_frequent(&self, py: Python<'_>, min_df: u64) {
+        self.write(py, |store| store.tell_frequent(min_df));
+    }
+
     /// Sets the packages: pairs of attributes, the first below the second, with their information.
     /// False, with nothing changed, if ids changed their meaning since `layout`.
     fn set_packages(

@@ -1,8 +1,8 @@
 //! The count store: its lock, its settings, its state.
 //!
 //! A store lies behind a read-write lock, so predictions from many threads run while a refresh
-//! reads the counts. A lock is never held while waiting for the GIL, and the GIL is never held
-//! while waiting for a lock.
+//! reads the counts. The GIL is never held while waiting for a lock. So work that takes long may
+//! ask for the GIL with its lock held (`waiting.rs`); nothing else does.
 
 use crate::bindings::errors::{input_error, not_ready, raise};
 use crate::bindings::messages::read_counts;
@@ -10,12 +10,16 @@ use crate::bindings::options::read_options;
 use crate::bindings::tokenizer::NativeTokenizer;
 use crate::counts::form::Form;
 use crate::counts::message::Message;
+use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::text::tokenizer::NotReady;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::sync::{PoisonError, RwLock, TryLockError};
+
+/// Messages of so many bytes may take a millisecond to learn.
+const LONG: usize = 1 << 14;
 
 /// Counts learned from a stream of messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -43,6 +47,19 @@ impl CountStore {
             Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => py.detach(|| self.write_detached(work)),
         }
+    }
+
+    /// As [`write`](Self::write), for a message: without the GIL if it is long.
+    pub fn write_message<R: Send>(
+        &self,
+        py: Python<'_>,
+        message: &Message<'_>,
+        work: impl FnOnce(&mut Store) -> R + Send,
+    ) -> R {
+        if message.size() >= LONG {
+            return py.detach(|| self.write_detached(work));
+        }
+        self.write(py, work)
     }
 
     pub fn write_detached<R>(&self, work: impl FnOnce(&mut Store) -> R) -> R {
@@ -86,6 +103,9 @@ impl CountStore {
                 "own_pairs" => settings.own_pairs = value.extract()?,
                 "instance_weights" => settings.instance_weights = value.extract()?,
                 "online_weights" => settings.online_weights = value.extract()?,
+                "half_life" => settings.half_life = value.extract()?,
+                "timed" => settings.timed = value.extract()?,
+                "windowed" => settings.windowed = value.extract()?,
                 "form" => {
                     let form = value.extract::<PyBackedStr>()?;
                     settings.form = Form::named(&form).ok_or_else(|| {
@@ -96,6 +116,7 @@ impl CountStore {
             }
             Ok(true)
         })?;
+        settings.check_forgetting().map_err(|error| raise(py, error))?;
         Ok(CountStore { store: RwLock::new(Store::new(settings)), tokenizer })
     }
 
@@ -106,10 +127,10 @@ impl CountStore {
         Ok(CountStore { store: RwLock::new(store), tokenizer })
     }
 
-    /// The order of the labels, as one rank for each class id: it breaks ties and orders
+    /// The order of the labels, as new ranks of some class ids: it breaks ties and orders
     /// snapshots.
-    fn set_ranks(&self, py: Python<'_>, ranks: Vec<u32>) {
-        self.write(py, |store| store.ranks = ranks);
+    fn set_ranks(&self, py: Python<'_>, ranks: Vec<(ClassId, i64)>) {
+        self.write(py, |store| store.set_ranks(&ranks));
     }
 
     /// The state as canonical bytes; classes with documents, in the order of their ranks.
@@ -138,10 +159,31 @@ impl CountStore {
         self.read(py, Store::version)
     }
 
+    /// Whether each of some classes has documents.
+    fn have_documents(&self, py: Python<'_>, class_ids: Vec<ClassId>) -> Vec<bool> {
+        self.read(py, |store| {
+            let class = |&id: &ClassId| store.classes().get(id as usize);
+            class_ids.iter().map(|id| class(id).is_some_and(|class| class.exists())).collect()
+        })
+    }
+
     /// Weight of all documents.
     #[getter]
     fn n_documents(&self, py: Python<'_>) -> f64 {
-        self.read(py, Store::documents)
+        self.read(py, |store| store.documents() / store.unit())
+    }
+
+    /// The classes that the window has left without documents since this was called.
+    fn take_emptied(&self, py: Python<'_>) -> Vec<ClassId> {
+        self.write(py, Store::take_emptied)
+    }
+
+    /// The half-life of a message, if it has one, whether it is in seconds, and whether the messages
+    /// are those of a window.
+    #[getter]
+    fn forgetting(&self, py: Python<'_>) -> (Option<f64>, bool, bool) {
+        let Settings { half_life, timed, windowed, .. } = self.read(py, Store::settings);
+        (half_life, timed, windowed)
     }
 
     /// Different words.

@@ -4,8 +4,7 @@ use crate::bindings::errors::{input_error, not_ready};
 use crate::bindings::host::{Host, fold_table, without_surrogates};
 use crate::bindings::messages::{Item, read_counts};
 use crate::bindings::scratch::with_scratch;
-use crate::counts::batch::AsMessage;
-use crate::counts::message::Message;
+use crate::counts::message::{AsMessage, Message};
 use crate::text::token::Token;
 use crate::text::tokenizer::{self, Boundaries, NotReady, Sizes, TokenizerOptions};
 use crate::text::unicode::{LoadError, PageSet};
@@ -25,7 +24,7 @@ impl NativeTokenizer {
     #[new]
     #[pyo3(signature = (
         *, lowercase, strip_accents, deobfuscate, boundaries, words, sparse_bigrams, characters,
-        characters_within_words, length, fields, max_token_length, max_tokens, max_bytes
+        characters_within_words, length, fields, subject, max_token_length, max_tokens, max_bytes
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -40,6 +39,7 @@ impl NativeTokenizer {
         characters_within_words: Option<Sizes>,
         length: bool,
         fields: bool,
+        subject: bool,
         max_token_length: Option<u32>,
         max_tokens: Option<u32>,
         max_bytes: Option<u32>,
@@ -57,6 +57,7 @@ impl NativeTokenizer {
             characters_within_words,
             length,
             fields,
+            subject,
             max_token_length,
             max_tokens,
             max_bytes,

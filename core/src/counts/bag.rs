@@ -1,5 +1,6 @@
 //! One message as the store sees it: the words it knows with their counts, and those it does not.
 
+use crate::counts::room::make_room;
 use crate::counts::vocabulary::WordId;
 
 /// A word the store has never learned.
@@ -9,10 +10,13 @@ pub struct Unseen {
     pub count: f64,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Mark {
-    epoch: u32,
-    position: u32,
+/// Where a word stands in the bag: the epoch in the upper half, the position in the lower. Plain
+/// numbers, of which the machine has any many at 0 without writing them.
+type Mark = u64;
+
+#[inline]
+fn mark(epoch: u32, position: usize) -> Mark {
+    u64::from(epoch) << 32 | position as u64
 }
 
 /// A bag of words, reused from message to message so that counting allocates nothing.
@@ -22,6 +26,12 @@ pub struct Bag {
     pub words: Vec<(WordId, f64)>,
     /// Unknown words; a word may stand here more than once.
     pub unseen: Vec<Unseen>,
+    /// Whether each unknown word is known to stand there once.
+    pub distinct: bool,
+    /// The scores of the message, by class, where they are known already; else none.
+    pub scores: Vec<f64>,
+    /// What the first words are corrected by, where that is known already.
+    pub values: Vec<f64>,
     marks: Vec<Mark>,
     epoch: u32,
 }
@@ -31,14 +41,29 @@ impl Bag {
     pub fn clear(&mut self, slots: usize) {
         self.words.clear();
         self.unseen.clear();
+        self.scores.clear();
+        self.values.clear();
+        self.distinct = false;
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
-            self.marks.fill(Mark::default());
+            self.marks.fill(0);
             self.epoch = 1;
         }
         if self.marks.len() < slots {
-            self.marks.resize(slots, Mark::default());
+            self.reach(slots);
         }
+    }
+
+    /// Makes marks for so many words, and for some more.
+    #[cold]
+    fn reach(&mut self, slots: usize) {
+        let slots = slots + 1024;
+        if self.marks.is_empty() {
+            self.marks = vec![0; slots];
+            return;
+        }
+        make_room(&mut self.marks, slots);
+        self.marks.resize(slots, 0);
     }
 
     /// Adds a token without looking for its word: a word may then stand here more than once.
@@ -51,13 +76,13 @@ impl Bag {
     pub fn add(&mut self, word: WordId, count: f64) {
         let index = word as usize;
         if index >= self.marks.len() {
-            self.marks.resize((index + 1).next_power_of_two(), Mark::default());
+            self.reach(index + 1);
         }
-        let mark = &mut self.marks[index];
-        if mark.epoch == self.epoch {
-            self.words[mark.position as usize].1 += count;
+        let place = &mut self.marks[index];
+        if (*place >> 32) as u32 == self.epoch {
+            self.words[*place as u32 as usize].1 += count;
         } else {
-            *mark = Mark { epoch: self.epoch, position: self.words.len() as u32 };
+            *place = mark(self.epoch, self.words.len());
             self.words.push((word, count));
         }
     }
@@ -69,8 +94,8 @@ impl Bag {
         self.words.iter_mut().for_each(|(word, count)| *count *= weight(*word));
         self.words.retain(|&(_, count)| count > 0.0);
         for (position, &(word, _)) in self.words.iter().enumerate() {
-            if let Some(mark) = self.marks.get_mut(word as usize) {
-                mark.position = position as u32;
+            if let Some(place) = self.marks.get_mut(word as usize) {
+                *place = mark((*place >> 32) as u32, position);
             }
         }
     }
@@ -78,8 +103,8 @@ impl Bag {
     /// Where a word stands in `words`.
     #[inline]
     pub fn position(&self, word: WordId) -> Option<usize> {
-        let mark = self.marks.get(word as usize).filter(|mark| mark.epoch == self.epoch)?;
-        let position = mark.position as usize;
+        let place = self.marks.get(word as usize);
+        let position = *place.filter(|&&place| (place >> 32) as u32 == self.epoch)? as u32 as usize;
         // Learning puts `words` in another order: then none is found rather than a wrong one.
         self.words.get(position).is_some_and(|&(other, _)| other == word).then_some(position)
     }
@@ -101,7 +126,7 @@ impl Bag {
 
     /// Gives all tokens of an unknown word to the first entry that it has, none to the others.
     pub fn sum_up_unseen(&mut self) {
-        if self.unseen.len() < 2 {
+        if self.distinct || self.unseen.len() < 2 {
             return;
         }
         let mut places: Vec<usize> = (0..self.unseen.len()).collect();

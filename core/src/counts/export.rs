@@ -51,7 +51,7 @@ impl Store {
         exported.indptr.push(0);
         for Document { class, weight, words, .. } in self.index.documents() {
             exported.classes.push(i64::from(*class));
-            exported.weights.push(*weight);
+            exported.weights.push(*weight / self.unit());
             exported.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
             exported.counts.extend(words.iter().map(|&(_, count)| count));
             exported.indptr.push(exported.words.len() as i64);
@@ -59,12 +59,12 @@ impl Store {
         exported
     }
 
-    /// A copy of all counts.
+    /// A copy of all counts, in units: what they count for now.
     pub fn export(&self) -> Counts {
-        let cells = self.cells();
+        let (cells, unit) = (self.cells(), self.unit());
         let mut counts = Counts {
-            class_documents: self.classes.iter().map(|class| class.documents).collect(),
-            class_tokens: self.classes.iter().map(|class| class.tokens).collect(),
+            class_documents: self.classes.iter().map(|class| class.documents / unit).collect(),
+            class_tokens: self.classes.iter().map(|class| class.tokens / unit).collect(),
             indptr: Vec::with_capacity(self.rows.slots() + 1),
             classes: Vec::with_capacity(cells),
             tokens: Vec::with_capacity(cells),
@@ -72,16 +72,16 @@ impl Store {
             lengths: Vec::with_capacity(cells),
         };
         counts.indptr.push(0);
-        let mut row: Vec<&Cell> = Vec::new();
+        let mut row: Vec<Cell> = Vec::new();
         for word in 0..self.rows.slots() as WordId {
             row.clear();
             row.extend(self.rows.cells(word));
             row.sort_unstable_by_key(|cell| cell.class);
             for cell in &row {
                 counts.classes.push(i64::from(cell.class));
-                counts.tokens.push(cell.tokens);
-                counts.documents.push(cell.documents);
-                counts.lengths.push(cell.length);
+                counts.tokens.push(cell.tokens / unit);
+                counts.documents.push(cell.documents / unit);
+                counts.lengths.push(cell.length / unit);
             }
             counts.indptr.push(counts.classes.len() as i64);
         }

@@ -1,11 +1,11 @@
 //! Whole stores added to and subtracted from one another.
 
 use crate::counts::index::Document;
-use crate::counts::rows::{Class, ClassId, take};
+use crate::counts::rows::{Class, ClassId, FLOOR, take};
 use crate::counts::store::Store;
 use crate::counts::unlearn::not_learned;
 use crate::counts::vocabulary::WordId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::collections::HashMap;
 
 impl Store {
@@ -14,8 +14,15 @@ impl Store {
     /// Counts add up, in any order of merging. The other store's documents are younger than all
     /// of this one's: they are appended to the index, and the oldest leave it at its bound. That
     /// is the index of a store that learned first this stream and then the other.
+    ///
+    /// With a half-life the last messages of both are taken to be of the same moment, as of two
+    /// parts of a stream that were learned side by side: what counts for so many messages of now in
+    /// the other store does here. Where it is in time, the clock of both is the later one, and each
+    /// message counts for what is left of it then.
     pub fn merge(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
         self.check_room()?;
+        let units = self.units_of(other);
+        let here = |count: f64| if units == 1.0 { count } else { (units * count).max(FLOOR) };
         for (theirs, totals) in other.classes.iter().enumerate() {
             if !totals.exists() {
                 continue;
@@ -24,8 +31,8 @@ impl Store {
             if class >= self.classes.len() {
                 self.classes.resize_with(class + 1, Class::default);
             }
-            self.classes[class].documents += totals.documents;
-            self.classes[class].tokens += totals.tokens;
+            self.classes[class].documents += here(totals.documents);
+            self.classes[class].tokens += here(totals.tokens);
         }
         let mut word_of = vec![0; other.vocabulary.slots()];
         for theirs in other.vocabulary.sorted_ids() {
@@ -34,21 +41,22 @@ impl Store {
             word_of[theirs as usize] = word;
             for cell in other.rows.cells(theirs) {
                 let class = class_of[cell.class as usize];
-                let ours = self.rows.entry(word, class);
-                ours.tokens += cell.tokens;
-                if self.settings.frequencies {
-                    self.classes[class as usize]
-                        .move_frequency(ours.documents, ours.documents + cell.documents);
-                }
-                ours.documents += cell.documents;
+                let (tokens, documents) = (here(cell.tokens), here(cell.documents));
+                let (documents, before) = self.rows.add(word, class, tokens, documents);
                 let totals = &mut self.classes[class as usize];
-                totals.most_documents = totals.most_documents.max(ours.documents);
+                if self.settings.frequencies {
+                    totals.move_frequency(before, documents);
+                }
+                totals.most_documents = totals.most_documents.max(documents);
             }
         }
         if self.settings.max_documents > 0 {
             for document in other.index.documents() {
                 self.index_document(translate(document, class_of, &word_of));
             }
+        }
+        if !self.pruned {
+            self.hand = other.hand % self.vocabulary.groups();
         }
         self.pruned |= other.pruned;
         let (statistics, counted) = self.parts();
@@ -65,6 +73,13 @@ impl Store {
     /// long as no document was evicted meanwhile. Fails, and changes nothing, if a count would
     /// become negative.
     pub fn subtract(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
+        if self.settings.half_life.is_some() {
+            return Err(Error::Invalid(
+                "what was learned with a half-life counts for less by now, and is not subtracted: \
+                 unlearn messages by the weight that is left of them"
+                    .into(),
+            ));
+        }
         for (theirs, totals) in other.classes.iter().enumerate() {
             let class = class_of[theirs];
             let ours = self.classes.get(class as usize).map_or(0.0, |ours| ours.documents);

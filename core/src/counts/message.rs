@@ -5,6 +5,7 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::{MAX_COUNT, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
+use crate::text::distinct::DistinctTokens;
 use crate::text::token::Token;
 use crate::text::tokenizer::{self, NotReady, Tokenizer};
 
@@ -16,6 +17,11 @@ pub enum Message<'a> {
     Folded(&'a str),
     /// Words with their counts.
     Counts(&'a WordCounts),
+}
+
+/// What holds a message; several threads may read it.
+pub trait AsMessage: Sync {
+    fn as_message(&self) -> Message<'_>;
 }
 
 /// Words (as bytes) with their counts, in one buffer.
@@ -31,6 +37,15 @@ impl WordCounts {
         self.entries.push((self.bytes.len(), count));
     }
 
+    pub fn size(&self) -> usize {
+        self.bytes.capacity() + self.entries.capacity() * size_of::<(usize, f64)>()
+    }
+
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], f64)> {
         let mut start = 0;
         self.entries.iter().map(move |&(end, count)| {
@@ -42,6 +57,14 @@ impl WordCounts {
 }
 
 impl Message<'_> {
+    /// Its size in bytes.
+    pub fn size(&self) -> usize {
+        match self {
+            Message::Text(text) | Message::Folded(text) => text.len(),
+            Message::Counts(counts) => counts.size(),
+        }
+    }
+
     /// Looks the words up, for scoring: unknown words stay unknown. Counts take the store's form.
     ///
     /// With `distinct` each word of the bag stands there once, with its count; without, once for
@@ -62,6 +85,44 @@ impl Message<'_> {
             self.look_up_into(store, tokenizer, scratch, bag, Bag::push)?;
         }
         form.apply(bag);
+        Ok(())
+    }
+
+    /// The same of a text, each word once; keeps its tokens, and the places of the unknown ones in
+    /// the order of the bag's.
+    pub fn look_up_keeping(
+        &self,
+        store: &Store,
+        tokenizer: &Tokenizer,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        kept: &mut DistinctTokens,
+        unknown: &mut Vec<u32>,
+    ) -> std::result::Result<(), NotReady> {
+        bag.clear(0);
+        kept.clear();
+        unknown.clear();
+        let hasher = store.vocabulary.hasher();
+        match self {
+            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| kept.add(&t))?,
+            Message::Folded(text) => {
+                tokenizer.tokenize_folded(text, scratch, hasher, |t| kept.add(&t))?;
+            }
+            Message::Counts(_) => {}
+        }
+        let mut place = 0;
+        store.vocabulary.find_many(kept.iter(), |token, count, word| {
+            match word {
+                Some(word) => bag.push(word, count),
+                None => {
+                    bag.add_unseen(token.hash, count);
+                    unknown.push(place);
+                }
+            }
+            place += 1;
+        });
+        bag.distinct = true;
+        store.settings.form.apply(bag);
         Ok(())
     }
 
@@ -173,21 +234,18 @@ pub struct Columns<'a> {
     pub words: &'a [Box<[u8]>],
     /// The word's id where it has one; kept from row to row.
     ids: Vec<Option<WordId>>,
-    layout: u64,
 }
 
 impl<'a> Columns<'a> {
     pub fn new(words: &'a [Box<[u8]>]) -> Self {
-        Columns { words, ids: vec![None; words.len()], layout: u64::MAX }
+        Columns { words, ids: vec![None; words.len()] }
     }
 
     fn id(&mut self, store: &Store, column: usize) -> Option<WordId> {
-        if self.layout != store.layout() {
-            self.ids.fill(None);
-            self.layout = store.layout();
-        }
-        if self.ids[column].is_none() {
-            self.ids[column] = store.vocabulary.find(&store.vocabulary.token(&self.words[column]));
+        let word = &self.words[column];
+        // Its id may stand for another word by now.
+        if !self.ids[column].is_some_and(|id| store.vocabulary.is(id, word)) {
+            self.ids[column] = store.vocabulary.find(&store.vocabulary.token(word));
         }
         self.ids[column]
     }

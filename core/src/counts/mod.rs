@@ -3,8 +3,10 @@
 pub mod attributes;
 pub mod bag;
 pub mod batch;
+pub mod clock;
 pub mod codec;
 pub mod export;
+pub mod forgetting;
 pub mod form;
 pub mod index;
 pub mod merge;
@@ -12,6 +14,7 @@ pub mod message;
 pub mod pairs;
 pub mod prune;
 pub mod rename;
+pub mod room;
 pub mod rows;
 pub mod slice;
 pub mod snapshot;

@@ -4,15 +4,41 @@ use crate::counts::rows::take;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 
-/// The share of `max_words` kept when the bound is passed: pruning sorts the vocabulary, so it
-/// should be rare, and a quarter of the bound pays for it with arrivals.
-const KEPT_SHARE: f64 = 0.75;
+/// The share of a group that is forgotten when its turn comes.
+const FORGOTTEN: usize = 4;
 
 impl Store {
+    /// Prunes as long as there are too many words: group after group, in each the quarter (rounded
+    /// up) with the lowest document frequency; ties are broken by the words' bytes.
+    ///
+    /// A group has some sixty words, so this takes some microseconds, and makes room for so many
+    /// words as were forgotten. A word is looked at again when a quarter of the bound has arrived.
     pub(crate) fn prune_to_bound(&mut self) {
-        if self.vocabulary.len() > self.settings.max_words {
-            self.prune((self.settings.max_words as f64 * KEPT_SHARE) as usize);
+        while self.vocabulary.len() > self.settings.max_words {
+            let groups = self.vocabulary.groups();
+            let words = self.vocabulary.group(self.hand % groups);
+            self.hand = (self.hand + 1) % groups;
+            let forgotten = self.rarest(words.len().div_ceil(FORGOTTEN), words);
+            self.forget_words(&forgotten);
+            self.pruned = true;
+            self.version += 1;
         }
+    }
+
+    /// So many of some words: those with the lowest document frequency, of equal ones the last by
+    /// their bytes.
+    fn rarest(&self, count: usize, words: Vec<WordId>) -> Vec<WordId> {
+        if count >= words.len() {
+            return words;
+        }
+        let frequency = |word| self.rows.cells(word).map(|cell| cell.documents).sum();
+        let mut ranked: Vec<(f64, WordId)> =
+            words.into_iter().map(|word| (frequency(word), word)).collect();
+        ranked.select_nth_unstable_by(count, |one, other| {
+            let word = |id| self.vocabulary.word(id);
+            one.0.total_cmp(&other.0).then_with(|| word(other.1).cmp(word(one.1)))
+        });
+        ranked.into_iter().take(count).map(|(_, word)| word).collect()
     }
 
     /// Forgets all but the `keep` words with the highest document frequency, as if the others
@@ -21,38 +47,17 @@ impl Store {
         if self.vocabulary.len() <= keep {
             return;
         }
-        let mut ranked: Vec<(f64, WordId)> = self
-            .vocabulary
-            .sorted_ids()
-            .into_iter()
-            .map(|word| (self.rows.cells(word).map(|cell| cell.documents).sum(), word))
-            .collect();
-        // Stable: words of equal frequency stay in the order of their bytes.
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let dropped: Vec<WordId> = ranked[keep..].iter().map(|&(_, word)| word).collect();
+        let words = self.vocabulary.sorted_ids();
+        let dropped = self.rarest(words.len() - keep, words);
         self.forget_words(&dropped);
         self.pruned = true;
         self.version += 1;
     }
 
     fn forget_words(&mut self, words: &[WordId]) {
-        let mut touched: Vec<u32> =
-            words.iter().flat_map(|&word| self.index.postings(word)).map(|p| p.slot).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        for &slot in &touched {
-            if let Some(document) = self.index.document(slot).cloned() {
-                self.drop_from_index(&document, document.weight);
-            }
-        }
-        self.index.forget_words(words);
-        for &slot in &touched {
-            if let Some(document) = self.index.document(slot).cloned() {
-                self.count_indexed(&document);
-            }
-        }
+        self.drop_words_from_index(words);
         for &word in words {
-            let cells: Vec<_> = self.rows.cells(word).copied().collect();
+            let cells: Vec<_> = self.rows.cells(word).collect();
             for cell in cells {
                 let tokens = self.set_cell(word, cell.class, 0.0, 0.0);
                 let totals = &mut self.classes[cell.class as usize];

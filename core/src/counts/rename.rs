@@ -19,10 +19,9 @@ impl Store {
             let new = renamed.intern(&renamed.vocabulary.token(bytes));
             word_of[word as usize] = new;
             for cell in self.rows.cells(word) {
-                let entry = renamed.rows.entry(new, cell.class);
-                entry.tokens += cell.tokens;
-                entry.documents += cell.documents;
-                entry.length += cell.length;
+                let length = renamed.rows.cell(new, cell.class).map_or(0.0, |known| known.length);
+                renamed.rows.add(new, cell.class, cell.tokens, cell.documents);
+                renamed.rows.set_length(new, cell.class, length + cell.length);
             }
         }
         for word in 0..renamed.rows.slots() as WordId {

@@ -11,12 +11,12 @@ use std::collections::HashMap;
 /// Counts of words by class.
 pub trait Cells {
     /// The cells of a word, in no particular order.
-    fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell>;
+    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone;
 }
 
 impl Cells for Rows {
     #[inline]
-    fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell> {
+    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
         Rows::cells(self, word)
     }
 }
@@ -36,7 +36,7 @@ pub struct Slice {
 
 impl Cells for Slice {
     #[inline]
-    fn cells(&self, word: WordId) -> impl Iterator<Item = &Cell> {
+    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
         self.row_of.get(&word).into_iter().flat_map(|&row| self.rows.cells(row))
     }
 }
@@ -57,7 +57,7 @@ impl Slice {
     }
 
     /// The words with cells, in no particular order.
-    pub fn words(&self) -> impl Iterator<Item = (WordId, impl Iterator<Item = &Cell>)> {
+    pub fn words(&self) -> impl Iterator<Item = (WordId, impl Iterator<Item = Cell>)> {
         self.row_of.iter().map(|(&word, &row)| (word, self.rows.cells(row)))
     }
 
@@ -92,12 +92,9 @@ impl Slice {
             next
         });
         self.rows.reach(row);
-        let cell = self.rows.entry(row, class);
-        cell.tokens += tokens;
-        let before = cell.documents;
-        cell.documents += documents;
+        let (documents, before) = self.rows.add(row, class, tokens, documents);
         if self.frequencies {
-            self.classes[class as usize].move_frequency(before, before + documents);
+            self.classes[class as usize].move_frequency(before, documents);
         }
     }
 
@@ -110,16 +107,14 @@ impl Slice {
         totals.tokens = if totals.exists() { tokens } else { 0.0 };
         for &(word, count) in words {
             let Some(&row) = self.row_of.get(&word) else { continue };
-            let Some(cell) = self.rows.cell_mut(row, class) else { continue };
-            let before = cell.documents;
-            cell.tokens = take(cell.tokens, weight * count).unwrap_or(0.0);
-            cell.documents = take(before, weight).unwrap_or(0.0);
-            let left = cell.documents;
+            let Some(cell) = self.rows.cell(row, class) else { continue };
+            let tokens = take(cell.tokens, weight * count).unwrap_or(0.0);
+            let left = take(cell.documents, weight).unwrap_or(0.0);
+            self.rows.set(row, class, tokens, left);
             if self.frequencies {
-                self.classes[class as usize].move_frequency(before, left);
+                self.classes[class as usize].move_frequency(cell.documents, left);
             }
             if left == 0.0 {
-                self.rows.remove(row, class);
                 self.forget_if_empty(word, row);
             }
         }
@@ -132,7 +127,7 @@ impl Slice {
         let rows: Vec<_> = self.row_of.iter().map(|(&word, &row)| (word, row)).collect();
         for (word, row) in rows {
             if self.rows.cell(row, class).is_some() {
-                self.rows.remove(row, class);
+                self.rows.set(row, class, 0.0, 0.0);
                 self.forget_if_empty(word, row);
             }
         }

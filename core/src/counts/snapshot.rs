@@ -5,7 +5,8 @@
 //! postings, pairs, frequencies) is not written. Values of another form than counts are written as
 //! so many times the smallest of them. The caller adds a checksum over the whole file.
 
-use crate::counts::codec::{Reader, corrupt, put, put_count};
+use crate::counts::clock::Clock;
+use crate::counts::codec::{Reader, corrupt, put, put_count, put_float};
 use crate::counts::form::Form;
 use crate::counts::index::{Document, STEPS};
 use crate::counts::rows::{Class, ClassId};
@@ -17,12 +18,44 @@ const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format. Version 1 had no forms: what it counts are counts.
 /// Version 2 had no documents that weigh more than they were learned with, version 3 no corrections
 /// of words: stores without any are written as that one, to the same bytes as before.
-const VERSION: u64 = 4;
+/// Version 5 says which group of words is pruned next: only stores that pruned are of it.
+/// Version 6 has a clock, or a window: only stores that forget are of it.
+/// Version 7 has a clock of times: only stores whose half-life is in time are of it.
+const VERSION: u64 = 7;
 /// How many bits say what is derived; those above them say what form documents have, and the one
 /// above these whether they have instance weights, then whether words have corrections.
 const KINDS: u32 = 3;
 const INSTANCE_WEIGHTS: u32 = 16;
 const ONLINE_WEIGHTS: u32 = 17;
+const HALF_LIFE: u32 = 18;
+const WINDOWED: u32 = 19;
+const TIMED: u32 = 20;
+
+/// Writes where a clock stands: messages since the division, or its times once there are any.
+fn put_clock(bytes: &mut Vec<u8>, clock: &Clock, timed: bool) {
+    if !timed {
+        put(bytes, clock.elapsed() as u64);
+    } else if clock.now == Clock::NEVER {
+        put(bytes, 0);
+        return;
+    } else {
+        put(bytes, 1);
+        put_float(bytes, clock.begun);
+        put_float(bytes, clock.now);
+    }
+    put_float(bytes, clock.start);
+}
+
+fn read_clock(reader: &mut Reader<'_>, half_life: f64, timed: bool) -> Result<Option<Clock>> {
+    let (begun, now) = if !timed {
+        (0.0, reader.number()? as f64)
+    } else if reader.flag()? {
+        (reader.float()?, reader.float()?)
+    } else {
+        return Ok(Some(Clock::new(true)));
+    };
+    Ok(Clock::restored(half_life, begun, now, reader.float()?))
+}
 
 impl Store {
     /// The counts as bytes. `order` names every class with documents once; `number_of` gives the
@@ -44,22 +77,42 @@ impl Store {
                 .ok_or_else(|| Error::Invalid(format!("class {class} is missing in the order")))
         };
         let mut bytes = MAGIC.to_vec();
-        put(&mut bytes, if self.settings.online_weights { VERSION } else { 3 });
+        put(
+            &mut bytes,
+            match self.settings.online_weights {
+                _ if self.settings.timed => VERSION,
+                _ if self.settings.forgets() => 6,
+                _ if self.hand > 0 => 5,
+                true => 4,
+                false => 3,
+            },
+        );
         put(&mut bytes, self.settings.max_words as u64);
         put(&mut bytes, self.settings.max_documents as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
         let Settings { frequencies, columns, own_pairs, form, .. } = self.settings;
-        let Settings { instance_weights, online_weights, .. } = self.settings;
+        let Settings { instance_weights, online_weights, half_life, windowed, .. } = self.settings;
+        let timed = self.settings.timed;
         let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
         put(
             &mut bytes,
             kinds
                 | form.number() << KINDS
                 | u64::from(instance_weights) << INSTANCE_WEIGHTS
-                | u64::from(online_weights) << ONLINE_WEIGHTS,
+                | u64::from(online_weights) << ONLINE_WEIGHTS
+                | u64::from(half_life.is_some()) << HALF_LIFE
+                | u64::from(windowed) << WINDOWED
+                | u64::from(timed) << TIMED,
         );
+        if let Some(half_life) = half_life {
+            put_float(&mut bytes, half_life);
+            put_clock(&mut bytes, &self.clock, timed);
+        }
         let scale = form.scale();
         put(&mut bytes, u64::from(self.pruned));
+        if self.hand > 0 || self.settings.forgets() {
+            put(&mut bytes, self.hand as u64);
+        }
         put(&mut bytes, order.len() as u64);
         for &class in order {
             put_count(&mut bytes, self.classes[class as usize].documents);
@@ -124,16 +177,29 @@ impl Store {
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
         let instance_weights = version > 2 && kinds >> INSTANCE_WEIGHTS & 1 == 1;
         let online_weights = version > 3 && kinds >> ONLINE_WEIGHTS & 1 == 1;
-        if version > 3 && !online_weights {
+        if version == 4 && !online_weights {
             // One state has one snapshot: without corrections it is of version 3.
             return Err(corrupt("they have format version 4 and no corrections"));
         }
+        let half_life = version > 5 && kinds >> HALF_LIFE & 1 == 1;
+        let windowed = version > 5 && kinds >> WINDOWED & 1 == 1;
+        let timed = version > 6 && kinds >> TIMED & 1 == 1;
+        if version == 7 && !timed {
+            return Err(corrupt("they have format version 7 and no times"));
+        }
+        if version == 6 && !half_life && !windowed {
+            return Err(corrupt("they have format version 6 and forget nothing"));
+        }
         let flags = u64::from(instance_weights) << INSTANCE_WEIGHTS
-            | u64::from(online_weights) << ONLINE_WEIGHTS;
+            | u64::from(online_weights) << ONLINE_WEIGHTS
+            | u64::from(half_life) << HALF_LIFE
+            | u64::from(windowed) << WINDOWED
+            | u64::from(timed) << TIMED;
         let numbered = Form::numbered((kinds ^ flags) >> KINDS);
         let form = numbered.filter(|form| version > 1 || form.is_counts());
         let form = form.ok_or_else(|| corrupt("what it derives is unknown"))?;
         let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
+        let half_life = if half_life { Some(reader.float()?) } else { None };
         let settings = Settings {
             max_words,
             max_documents,
@@ -144,9 +210,26 @@ impl Store {
             instance_weights,
             online_weights,
             form,
+            half_life,
+            timed,
+            windowed,
         };
+        settings.check_forgetting().map_err(|error| corrupt(&error.to_string()))?;
         let mut store = Store::new(settings);
+        if let Some(half_life) = half_life {
+            let clock = read_clock(&mut reader, half_life, timed)?;
+            store.clock = clock.ok_or_else(|| corrupt("their clock is none"))?;
+        }
         store.pruned = reader.flag()?;
+        if version > 4 {
+            store.hand = reader.size()?;
+            let least = if version == 5 { 1 } else { 0 };
+            let known = (least..store.vocabulary.groups()).contains(&store.hand);
+            if !known || (store.hand > 0 && !store.pruned) {
+                let text = "they have another format version, or prune no group next";
+                return Err(corrupt(text));
+            }
+        }
         for _ in 0..reader.number()? {
             store.classes.push(Class::new(reader.positive()?, reader.count()? / form.scale()));
         }
@@ -179,9 +262,7 @@ impl Store {
                 if documents > self.classes[class as usize].documents * (1.0 + 1e-9) {
                     return Err(corrupt("a word has more documents than its class"));
                 }
-                let cell = self.rows.entry(id, class);
-                cell.tokens = tokens;
-                cell.documents = documents;
+                self.rows.set(id, class, tokens, documents);
                 let totals = &mut self.classes[class as usize];
                 totals.most_documents = totals.most_documents.max(documents);
                 if self.settings.frequencies {

@@ -2,14 +2,17 @@
 
 use crate::counts::attributes::Attributes;
 use crate::counts::bag::Bag;
+use crate::counts::clock::Clock;
 use crate::counts::form::Form;
 use crate::counts::index::{Document, Index};
 use crate::counts::pairs::PairTable;
-use crate::counts::rows::{Class, ClassId, Rows, take};
+use crate::counts::rows::{Class, ClassId, Rows};
 use crate::counts::statistic::Statistics;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
 use crate::text::token::Token;
+use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
@@ -24,7 +27,7 @@ const SPARE_CELLS: usize = 1 << 24;
 /// What a store keeps and how much of it, set once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Words kept; past it the rarest are pruned.
+    /// Words kept; past it the rarest of one group after the other are pruned.
     pub max_words: usize,
     /// Documents kept in the index; 0 keeps none.
     pub max_documents: usize,
@@ -44,6 +47,12 @@ pub struct Settings {
     pub online_weights: bool,
     /// What counts become before they are learned or scored.
     pub form: Form,
+    /// Messages, or seconds, after which a message counts for half; None: it never does.
+    pub half_life: Option<f64>,
+    /// Whether the half-life is in seconds, of the times that come with messages.
+    pub timed: bool,
+    /// Whether a document that the index evicts leaves the counts too.
+    pub windowed: bool,
 }
 
 impl Settings {
@@ -58,11 +67,14 @@ impl Settings {
         instance_weights: false,
         online_weights: false,
         form: Form::COUNTS,
+        half_life: None,
+        timed: false,
+        windowed: false,
     };
 }
 
 /// What a model does with a message that it learns besides counting it.
-pub trait LearningRule: Send + Sync {
+pub trait LearningRule: Any + Send + Sync {
     /// Whether messages get instance weights.
     fn weighs(&self) -> bool {
         false
@@ -88,32 +100,48 @@ pub struct Store {
     pub(crate) index: Index,
     pub(crate) pairs: PairTable,
     pub(crate) attributes: Attributes,
+    pub(crate) clock: Clock,
+    /// When the messages came that are learned next, where a half-life is in time.
+    pub(crate) times: VecDeque<f64>,
+    /// Classes that the window left without documents, for who names them.
+    pub(crate) emptied: Vec<ClassId>,
     /// What was computed from the counts and is in use.
     pub(crate) statistics: Statistics,
     /// What learning a message does besides counting it, where a model asks for more.
     pub(crate) rule: Option<Arc<dyn LearningRule>>,
     /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
     pub(crate) pruned: bool,
-    /// The order of the labels, by class id: it breaks ties and orders snapshots.
-    pub ranks: Vec<u32>,
+    /// The group of words that is pruned next.
+    pub(crate) hand: usize,
+    /// Numbers in the order of the labels, by class id: it breaks ties and orders snapshots.
+    pub ranks: Vec<i64>,
+    /// How many classes had each id before the one that has it; those beyond, none.
+    owners: Vec<u32>,
     pub(crate) version: u64,
     pub(crate) layout: u64,
 }
 
 impl Store {
     pub fn new(settings: Settings) -> Self {
+        // Counts of indexed documents have lengths, and those of most forms are no whole numbers.
+        let small = settings.max_documents == 0 && settings.form.scale() == 1.0;
         Store {
             settings,
-            vocabulary: Vocabulary::new(),
+            vocabulary: Vocabulary::bounded(settings.max_words),
             classes: Vec::new(),
-            rows: Rows::default(),
+            rows: Rows::new(small, settings.half_life.is_some()),
             index: Index::default(),
             pairs: PairTable::new(settings.max_pairs, settings.own_pairs),
             attributes: Attributes::default(),
+            clock: Clock::new(settings.timed),
+            times: VecDeque::new(),
+            emptied: Vec::new(),
             statistics: Statistics::default(),
             rule: None,
             pruned: false,
+            hand: 0,
             ranks: Vec::new(),
+            owners: Vec::new(),
             version: 0,
             layout: 0,
         }
@@ -159,6 +187,7 @@ impl Store {
         self.layout
     }
 
+    /// Weight of all documents, in the unit of the counts.
     pub fn documents(&self) -> f64 {
         self.classes.iter().map(|class| class.documents).sum()
     }
@@ -173,8 +202,27 @@ impl Store {
     }
 
     /// The place of a class among the labels; a class of no known place comes last.
-    pub(crate) fn rank(&self, class: ClassId) -> u32 {
-        self.ranks.get(class as usize).copied().unwrap_or(u32::MAX)
+    pub(crate) fn rank(&self, class: ClassId) -> i64 {
+        self.ranks.get(class as usize).copied().unwrap_or(i64::MAX)
+    }
+
+    /// Sets the ranks of some classes.
+    pub fn set_ranks(&mut self, ranks: &[(ClassId, i64)]) {
+        for &(class, rank) in ranks {
+            if class as usize >= self.ranks.len() {
+                self.ranks.resize(class as usize + 1, i64::MAX);
+            }
+            self.ranks[class as usize] = rank;
+        }
+    }
+
+    /// The class of a handle: its id, and in the bits above 32 how many classes had it before. None
+    /// where it has no documents, or another class has its id by now.
+    pub fn known_class(&self, handle: u64) -> Option<ClassId> {
+        let class = handle as ClassId;
+        let owners = self.owners.get(class as usize).copied().unwrap_or(0);
+        let exists = self.classes.get(class as usize).is_some_and(Class::exists);
+        (exists && u64::from(owners) == handle >> 32).then_some(class)
     }
 
     /// The classes with documents, by rank.
@@ -230,6 +278,7 @@ impl Store {
         if let Some(rule) = self.rule() {
             rule.correct(self, bag, class, weight);
         }
+        let weight = weight * self.tick();
         if class as usize >= self.classes.len() {
             self.classes.resize_with(class as usize + 1, Class::default);
         }
@@ -239,14 +288,12 @@ impl Store {
         let totals = &mut self.classes[class as usize];
         let mut tokens = 0.0;
         for &(word, count) in &bag.words {
-            let cell = self.rows.entry(word, class);
             tokens += count;
-            cell.tokens += weight * count;
+            let (documents, before) = self.rows.add(word, class, weight * count, weight);
             if self.settings.frequencies {
-                totals.move_frequency(cell.documents, cell.documents + weight);
+                totals.move_frequency(before, documents);
             }
-            cell.documents += weight;
-            totals.most_documents = totals.most_documents.max(cell.documents);
+            totals.most_documents = totals.most_documents.max(documents);
         }
         totals.documents += weight;
         totals.tokens += weight * tokens;
@@ -289,50 +336,11 @@ impl Store {
     pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
         if !self.classes[class as usize].exists() {
             self.statistics.iter_mut().for_each(|statistic| statistic.forget_class(class));
+            if class as usize >= self.owners.len() {
+                self.owners.resize(class as usize + 1, 0);
+            }
+            self.owners[class as usize] += 1;
             self.layout += 1;
-        }
-    }
-
-    pub(crate) fn index_document(&mut self, document: Document) {
-        self.count_indexed(&document);
-        self.index.push(document);
-        while self.index.len() > self.settings.max_documents {
-            if let Some(oldest) = self.index.pop_oldest() {
-                self.drop_from_index(&oldest, oldest.weight);
-            }
-        }
-        let (statistics, counted) = self.parts();
-        statistics.iter_mut().for_each(|statistic| statistic.indexed(&counted));
-    }
-
-    /// Adds what an indexed document gives to lengths, pairs and statistics.
-    pub(crate) fn count_indexed(&mut self, document: &Document) {
-        self.add_lengths(document, document.weight);
-        self.pairs.learn(document.class, &document.words, document.weight);
-        for statistic in self.statistics.iter_mut() {
-            statistic.enter(document, document.weight);
-        }
-    }
-
-    /// Takes back what an indexed document gave to them.
-    pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
-        self.add_lengths(document, -weight);
-        self.pairs.unlearn(document.class, &document.words, weight);
-        for statistic in self.statistics.iter_mut() {
-            statistic.leave(document, weight);
-        }
-    }
-
-    fn add_lengths(&mut self, document: &Document, weight: f64) {
-        let length = if self.settings.columns { 1.0 } else { document.length() };
-        for &(word, _) in &document.words {
-            if let Some(cell) = self.rows.cell_mut(word, document.class) {
-                cell.length = if weight < 0.0 {
-                    take(cell.length, -weight * length).unwrap_or(0.0)
-                } else {
-                    cell.length + weight * length
-                };
-            }
         }
     }
 
@@ -344,18 +352,13 @@ impl Store {
         tokens: f64,
         documents: f64,
     ) -> f64 {
-        let Some(&before) = self.rows.cell(word, class) else { return 0.0 };
+        let Some(before) = self.rows.cell(word, class) else { return 0.0 };
         for statistic in self.statistics.iter_mut() {
             statistic.take_words(&self.rows, &[(word, tokens)]);
         }
-        let cell = self.rows.entry(word, class);
-        cell.tokens = tokens;
-        cell.documents = documents;
+        self.rows.set(word, class, tokens, documents);
         if self.settings.frequencies {
             self.classes[class as usize].move_frequency(before.documents, documents);
-        }
-        if documents == 0.0 {
-            self.rows.remove(word, class);
         }
         for statistic in self.statistics.iter_mut() {
             statistic.add_words(&self.rows, &[(word, tokens)]);

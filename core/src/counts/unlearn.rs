@@ -12,12 +12,14 @@ impl Store {
     ///
     /// The document leaves the index where it is still there; a document that the index evicted
     /// leaves the counts only, and one that learning evicted does not come back. Once words were
-    /// pruned, what is left of the message is taken away.
+    /// pruned, what is left of the message is taken away. With a half-life the weight is that of a
+    /// message of now: of one learned s messages ago 2^(−s / half-life) of its weight is left.
     pub fn unlearn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
         check_weight(weight)?;
         if weight == 0.0 {
             return Ok(());
         }
+        let weight = weight * self.unit();
         if !bag.unseen.is_empty() && !self.pruned {
             return Err(not_learned("it has words that were never learned"));
         }
@@ -33,7 +35,7 @@ impl Store {
         for &(word, count) in &bag.words {
             let cell = self.rows.cell(word, class);
             let (tokens, documents) = cell.map_or((0.0, 0.0), |cell| (cell.tokens, cell.documents));
-            match (take(tokens, weight * count), take(documents, weight)) {
+            match (self.less(tokens, weight * count), self.less(documents, weight)) {
                 (Some(tokens), Some(documents)) if (tokens == 0.0) == (documents == 0.0) => {
                     amounts.push((tokens, documents));
                 }
@@ -42,7 +44,7 @@ impl Store {
             }
         }
         let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
-        let Some(documents) = take(learned, weight) else {
+        let Some(documents) = self.less(learned, weight) else {
             return Err(not_learned("the class has fewer documents"));
         };
         self.check_frequencies(class, &bag.words, documents)?;
@@ -50,8 +52,20 @@ impl Store {
         for (slot, removed) in removals {
             self.remove_indexed(slot, removed);
         }
+        self.take_out(class, &bag.words, &amounts, documents);
+        Ok(())
+    }
+
+    /// Leaves a class so many documents, and of these words so many tokens and documents each.
+    pub(crate) fn take_out(
+        &mut self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        left: &[(f64, f64)],
+        documents: f64,
+    ) {
         let mut tokens = 0.0;
-        for (&(word, _), &(left_tokens, left_documents)) in bag.words.iter().zip(&amounts) {
+        for (&(word, _), &(left_tokens, left_documents)) in words.iter().zip(left) {
             tokens += self.set_cell(word, class, left_tokens, left_documents);
         }
         let totals = &mut self.classes[class as usize];
@@ -60,7 +74,6 @@ impl Store {
             if documents == 0.0 { 0.0 } else { take(totals.tokens, tokens).unwrap_or(0.0) };
         self.forget_empty_class(class);
         self.version += 1;
-        Ok(())
     }
 
     /// Whether the words that are not in a message could all stand in the `documents` that its

@@ -14,6 +14,7 @@ use crate::scoring::parameters::{Event, Parameters};
 use crate::scoring::terms::{ClassTerms, Factors};
 
 /// The correlation factors in use.
+#[derive(Clone)]
 pub struct Correlation {
     /// Of a class that has no factors of its own.
     others: Factors,
@@ -205,7 +206,7 @@ mod tests {
             }
             assert!(store.learn(&mut bag, *class, 1.0).is_ok());
         }
-        store.ranks = (0..store.classes().len() as u32).collect();
+        store.ranks = (0..store.classes().len() as i64).collect();
         store
     }
 

@@ -50,8 +50,7 @@ impl Parameters {
             Event::NormalisedComplement => self.add_normalised(counts, terms, bag, out),
             // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
             Event::OneVersusAll => {
-                self.add_multinomial(counts, terms, bag, out);
-                self.add_complement(counts, terms, bag, out);
+                self.add_both(counts, terms, bag, out, |_, _, _| {});
             }
         }
     }
@@ -93,16 +92,54 @@ impl Parameters {
         // A class without the word has the total in its complement: only the others differ.
         let mut shared = self.log_alpha * (tokens - bag.tokens());
         for &(word, count) in &bag.words {
-            let total: f64 = counts.cells(word).map(|cell| cell.tokens).sum();
+            let cells = counts.cells(word);
+            let total: f64 = cells.clone().map(|cell| cell.tokens).sum();
             let log_total = self.log_plus(total);
             shared += count * log_total;
-            for cell in counts.cells(word) {
+            for cell in cells {
                 out[cell.class as usize] +=
                     count * (log_total - self.log_plus(total - cell.tokens));
             }
         }
         for (score, class) in out.iter_mut().zip(terms) {
             *score += tokens * class.tokens_complement - shared - class.prior_complement;
+        }
+    }
+
+    /// Both of these, the cells of each word visited once; `visit` is told each word, what it counts
+    /// for, and its documents.
+    #[inline]
+    pub(crate) fn add_both(
+        &self,
+        counts: &impl Cells,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+        mut visit: impl FnMut(WordId, f64, f64),
+    ) {
+        let (tokens, known) = (self.tokens(bag), bag.tokens());
+        let mut shared = self.log_alpha * (tokens - known);
+        for &(word, count) in &bag.words {
+            let (mut total, mut documents) = (0.0, 0.0);
+            let cells = counts.cells(word);
+            cells.clone().for_each(|cell| {
+                total += cell.tokens;
+                documents += cell.documents;
+            });
+            let log_total = self.log_plus(total);
+            shared += count * log_total;
+            // What a class has of the word, beside one that has nothing.
+            let nothing = log_total - self.log_alpha;
+            cells.for_each(|cell| {
+                let odds = self.log_plus(cell.tokens) - self.log_plus(total - cell.tokens);
+                out[cell.class as usize] += count * (odds + nothing);
+            });
+            visit(word, count, documents);
+        }
+        let shared = tokens * self.log_alpha - shared;
+        for (score, class) in out.iter_mut().zip(terms) {
+            let prior = class.prior - class.prior_complement;
+            *score += prior + tokens * (class.tokens_complement - class.tokens) + shared;
         }
     }
 

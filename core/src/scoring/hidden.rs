@@ -1,6 +1,7 @@
 //! Hidden parents: Equations 10–18 of the HMNB paper.
 //!
-//! Each word i of a message has one hidden parent that mixes the qualified words t of the message:
+//! Each word i of a message has one hidden parent that mixes the qualified words t of the message
+//! (or as many of them as may be parents, the strongest):
 //! P(w_i | hp_i, c) = Σ_t W_t (n_itc + α)/(L_tc + α m) / Σ_t W_t, t ≠ i, where n_itc = Σ f_ji over
 //! documents j of class c that contain t, and L_tc is the length of those documents. A word with
 //! no qualified parent in the message falls back to P(w_i | c).
@@ -11,9 +12,13 @@
 //! Σ_t r_tc n_itc = Σ_j f_ji Σ_{t in j} r_tc, so past documents are walked twice and never paired.
 
 use crate::counts::bag::Bag;
+use crate::counts::index::Slot;
+use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::scoring::parameters::{Event, Parameters};
+use crate::scoring::strongest::sums_of_others;
 use crate::scoring::terms::ClassTerms;
+use crate::watch::Watch;
 
 /// One look-up in the pair table counts as this many steps along postings. On 5,206 SMS a look-up
 /// took about 50 ns and a step 2.7 ns; of 1, 5, 10, 20 and 40, 20 gave the fastest predictions.
@@ -30,9 +35,30 @@ pub struct HiddenScratch {
     pub(crate) sums: Vec<f64>,
     /// n_itc of one parent t, `words × classes`.
     pub(crate) together: Vec<f64>,
-    /// Σ_{t in j} r_tc, `document slots × classes`; zero between calls.
-    by_document: Vec<f64>,
+    /// Sums over all parents but one, and behind them over all: of r_tc, `parents × classes`, and
+    /// of W_t.
+    pub(crate) other_rates: Vec<f64>,
+    pub(crate) other_weights: Vec<f64>,
+    /// By slot what is known of the documents with a parent; zero between calls.
+    holders: Vec<Holder>,
+    /// Their slots.
+    slots: Vec<Slot>,
+    /// Σ_{t in j} r_tc of the complements, `document slots × classes`; zero between calls.
+    complements: Vec<f64>,
 }
+
+/// A document that contains a parent.
+#[derive(Clone, Copy, Default)]
+struct Holder {
+    /// Σ_{t in j} r_tc of its own class.
+    rate: f64,
+    /// 0 where it is none.
+    weight: f64,
+    class: ClassId,
+}
+
+/// Sums that postings are added to in turn: an addition need not wait for the one before.
+const TURNS: usize = 4;
 
 pub(crate) const NO_PARENT: u32 = u32::MAX;
 
@@ -48,12 +74,14 @@ impl Parameters {
     ///
     /// `parts`, where given, receives each word's own part, f_i ln P(w_i | hp_i, c), `words ×
     /// classes`, and after them one row for all tokens of unseen words.
+    #[expect(clippy::too_many_arguments, reason = "as the other kinds of scores")]
     pub fn hidden_scores(
         &self,
         store: &Store,
         terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut HiddenScratch,
+        watch: &Watch,
         out: &mut Vec<f64>,
         mut parts: Option<&mut Vec<f64>>,
     ) {
@@ -67,13 +95,14 @@ impl Parameters {
             for (score, class) in out.iter_mut().zip(terms) {
                 *score += class.prior;
             }
-            self.add_side(store, terms, bag, scratch, Side::Class, out, parts.as_deref_mut());
+            let side = Side::Class;
+            self.add_side(store, terms, bag, scratch, watch, side, out, parts.as_deref_mut());
         }
         if matches!(self.event, Event::Complement | Event::OneVersusAll) {
             for (score, class) in out.iter_mut().zip(terms) {
                 *score -= class.prior_complement;
             }
-            self.add_side(store, terms, bag, scratch, Side::Complement, out, parts);
+            self.add_side(store, terms, bag, scratch, watch, Side::Complement, out, parts);
         }
     }
 
@@ -84,6 +113,7 @@ impl Parameters {
         terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut HiddenScratch,
+        watch: &Watch,
         side: Side,
         out: &mut [f64],
         mut parts: Option<&mut Vec<f64>>,
@@ -94,9 +124,9 @@ impl Parameters {
         scratch.sums.resize(bag.words.len() * classes, 0.0);
         if !parents.is_empty() {
             if is_cheaper_by_pairs(store, bag, parents.len()) {
-                sum_pairs(store, bag, &parents, scratch, side, classes);
+                sum_pairs(store, bag, &parents, scratch, watch, side, classes);
             } else {
-                sum_postings(store, bag, &parents, scratch, side, classes);
+                sum_postings(store, bag, &parents, scratch, watch, side, classes);
             }
         }
         let sign = if side == Side::Class { 1.0 } else { -1.0 };
@@ -108,33 +138,27 @@ impl Parameters {
         };
         for (position, &(word, count)) in bag.words.iter().enumerate() {
             let own = scratch.parent_of[position];
-            let (weight, others) = other_weight(store, &parents, bag, own);
-            if others == 0 {
+            let Some((weight, rates)) = scratch.others(own, classes) else {
                 let logs = self.log_word(store, terms, Some(word), side == Side::Complement);
                 for (class, log) in logs.into_iter().enumerate() {
                     add(position, count, class, log);
                 }
                 continue;
-            }
-            for class in 0..classes {
-                let rates = other_rates(&scratch.rates, classes, class, own);
-                let sum = self.alpha * rates + scratch.sums[position * classes + class];
+            };
+            for (class, rate) in rates.iter().enumerate() {
+                let sum = self.alpha * rate + scratch.sums[position * classes + class];
                 add(position, count, class, (sum / weight).ln());
             }
         }
         let unseen = bag.unseen_tokens();
         if self.is_smooth() && unseen > 0.0 {
-            let (weight, others) = other_weight(store, &parents, bag, NO_PARENT);
-            let fallback =
-                (others == 0).then(|| self.log_word(store, terms, None, side == Side::Complement));
-            for class in 0..classes {
-                let log = match &fallback {
-                    Some(logs) => logs[class],
-                    None => {
-                        let rates = other_rates(&scratch.rates, classes, class, NO_PARENT);
-                        (self.alpha * rates / weight).ln()
-                    }
-                };
+            let logs = match scratch.others(NO_PARENT, classes) {
+                Some((weight, rates)) => {
+                    rates.iter().map(|rate| (self.alpha * rate / weight).ln()).collect()
+                }
+                None => self.log_word(store, terms, None, side == Side::Complement),
+            };
+            for (class, log) in logs.into_iter().enumerate() {
                 add(bag.words.len(), unseen, class, log);
             }
         }
@@ -149,18 +173,17 @@ impl Parameters {
         side: Side,
     ) -> Vec<usize> {
         let (classes, known) = (store.classes.len(), store.parents());
-        let smoothing = self.alpha * self.words(store);
-        let mut parents = Vec::new();
+        let smoothing = self.smoothing_by_parents(store);
+        let parents = self.parents_of(store, bag);
+        let mut weights = Vec::with_capacity(parents.len());
         scratch.rates.clear();
         scratch.parent_of.clear();
-        for (position, &(word, _)) in bag.words.iter().enumerate() {
+        scratch.parent_of.resize(bag.words.len(), NO_PARENT);
+        for (parent, &position) in parents.iter().enumerate() {
+            let word = bag.words[position].0;
             let weight = known.weight(word);
-            if weight <= 0.0 {
-                scratch.parent_of.push(NO_PARENT);
-                continue;
-            }
-            scratch.parent_of.push(parents.len() as u32);
-            parents.push(position);
+            scratch.parent_of[position] = parent as u32;
+            weights.push(weight);
             let start = scratch.rates.len();
             let total: f64 = match side {
                 Side::Class => 0.0,
@@ -175,23 +198,23 @@ impl Parameters {
                 scratch.rates[start + cell.class as usize] = weight / (length + smoothing);
             }
         }
+        sums_of_others(&weights, 1, &mut scratch.other_weights);
+        if classes > 0 {
+            sums_of_others(&scratch.rates, classes, &mut scratch.other_rates);
+        }
         parents
     }
 }
 
-/// Σ W_t over the parents other than `own`, and how many there are.
-pub(crate) fn other_weight(store: &Store, parents: &[usize], bag: &Bag, own: u32) -> (f64, usize) {
-    let known = store.parents();
-    let others = parents.iter().enumerate().filter(|&(index, _)| index as u32 != own);
-    others.fold((0.0, 0), |(weight, count), (_, &position)| {
-        (weight + known.weight(bag.words[position].0), count + 1)
-    })
-}
-
-/// Σ_t r_tc over the parents other than `own`.
-pub(crate) fn other_rates(rates: &[f64], classes: usize, class: usize, own: u32) -> f64 {
-    let column = rates.iter().skip(class).step_by(classes.max(1)).enumerate();
-    column.filter(|&(index, _)| index as u32 != own).map(|(_, rate)| rate).sum()
+impl HiddenScratch {
+    /// Σ W_t and, by class, Σ r_tc over the parents other than `own`; None where there are none.
+    pub(crate) fn others(&self, own: u32, classes: usize) -> Option<(f64, &[f64])> {
+        let parents = self.other_weights.len() - 1;
+        let (row, others) =
+            if own == NO_PARENT { (parents, parents) } else { (own as usize, parents - 1) };
+        let rates = self.other_rates.get(row * classes..(row + 1) * classes)?;
+        (others > 0).then(|| (self.other_weights[row], rates))
+    }
 }
 
 fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize) -> bool {
@@ -208,6 +231,7 @@ fn sum_pairs(
     bag: &Bag,
     parents: &[usize],
     scratch: &mut HiddenScratch,
+    watch: &Watch,
     side: Side,
     classes: usize,
 ) {
@@ -226,6 +250,9 @@ fn sum_pairs(
         }
     };
     for (parent, &position) in parents.iter().enumerate() {
+        if watch.stops(bag.words.len()) {
+            return;
+        }
         let parent_word = bag.words[position].0;
         for (child, &(child_word, _)) in bag.words.iter().enumerate() {
             let mutual = parent_of[child] != NO_PARENT;
@@ -247,49 +274,75 @@ fn sum_postings(
     bag: &Bag,
     parents: &[usize],
     scratch: &mut HiddenScratch,
+    watch: &Watch,
     side: Side,
     classes: usize,
 ) {
-    let HiddenScratch { rates, parent_of, sums, by_document, .. } = scratch;
-    let needed = store.index.slots() * classes;
-    if by_document.len() < needed {
-        by_document.resize(needed, 0.0);
+    let HiddenScratch { rates, parent_of, sums, holders, slots, complements, .. } = scratch;
+    if holders.len() < store.index.slots() {
+        holders.resize(store.index.slots(), Holder::default());
     }
-    for (parent, &position) in parents.iter().enumerate() {
-        let rates = &rates[parent * classes..(parent + 1) * classes];
+    if side == Side::Complement && complements.len() < store.index.slots() * classes {
+        complements.resize(store.index.slots() * classes, 0.0);
+    }
+    for (rates, &position) in rates.chunks_exact(classes.max(1)).zip(parents) {
         for posting in store.index.postings(bag.words[position].0) {
-            let slot = posting.slot as usize * classes;
-            for (sum, rate) in by_document[slot..slot + classes].iter_mut().zip(rates) {
-                *sum += rate;
+            let holder = &mut holders[posting.slot as usize];
+            if holder.weight == 0.0 {
+                let Some(document) = store.index.document(posting.slot) else { continue };
+                (holder.weight, holder.class) = (document.weight, document.class);
+                slots.push(posting.slot);
+            }
+            if side == Side::Class {
+                holder.rate += rates[holder.class as usize];
+            } else {
+                let slot = posting.slot as usize * classes;
+                let sums = &mut complements[slot..slot + classes];
+                sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate);
             }
         }
     }
+    let none = vec![0.0; classes];
+    let mut turns = vec![0.0; TURNS * classes];
     for (child, &(word, _)) in bag.words.iter().enumerate() {
+        if watch.stops(1 + store.index.frequency(word)) {
+            break;
+        }
         let own = match parent_of[child] {
-            NO_PARENT => None,
-            parent => Some(&rates[parent as usize * classes..(parent as usize + 1) * classes]),
+            NO_PARENT => &none,
+            parent => &rates[parent as usize * classes..(parent as usize + 1) * classes],
         };
-        let sums = &mut sums[child * classes..(child + 1) * classes];
-        for posting in store.index.postings(word) {
-            let Some(document) = store.index.document(posting.slot) else { continue };
-            let slot = posting.slot as usize * classes;
-            let count = document.weight * posting.count;
-            let mut add = |class: usize| {
-                let rate = by_document[slot + class] - own.map_or(0.0, |own| own[class]);
-                sums[class] += count * rate;
-            };
-            match side {
-                Side::Class => add(document.class as usize),
-                Side::Complement => {
-                    (0..classes).filter(|&other| other != document.class as usize).for_each(add);
+        turns.fill(0.0);
+        let mut turn = 0;
+        for run in store.index.posting_runs(word) {
+            for posting in run {
+                let Holder { rate, weight, class } = holders[posting.slot as usize];
+                let (count, class) = (weight * posting.count, class as usize);
+                let sums = &mut turns[turn * classes..(turn + 1) * classes];
+                turn = (turn + 1) % TURNS;
+                if side == Side::Class {
+                    sums[class] += count * (rate - own[class]);
+                    continue;
+                }
+                let slot = posting.slot as usize * classes;
+                let rates = &complements[slot..slot + classes];
+                for other in 0..classes {
+                    if other != class {
+                        sums[other] += count * (rates[other] - own[other]);
+                    }
                 }
             }
         }
+        for sums_of_turn in turns.chunks_exact(classes.max(1)) {
+            let sums = &mut sums[child * classes..(child + 1) * classes];
+            sums.iter_mut().zip(sums_of_turn).for_each(|(sum, more)| *sum += more);
+        }
     }
-    for &position in parents {
-        for posting in store.index.postings(bag.words[position].0) {
-            let slot = posting.slot as usize * classes;
-            by_document[slot..slot + classes].fill(0.0);
+    for slot in slots.drain(..) {
+        holders[slot as usize] = Holder::default();
+        if side == Side::Complement {
+            let slot = slot as usize * classes;
+            complements[slot..slot + classes].fill(0.0);
         }
     }
 }

@@ -22,8 +22,9 @@ impl LearningRule for Improbability {
     /// A class without messages has probability 0.
     fn instance_weight(&self, store: &Store, bag: &Bag, class: ClassId) -> f64 {
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
-        self.0.prepare(store, &mut terms);
-        self.0.scores(store, &terms, bag, &mut scores);
+        let scoring = self.0.for_counts(store);
+        scoring.prepare(store, &mut terms);
+        scoring.scores(store, &terms, bag, &mut scores);
         let shares = decision::probabilities(store, &scores);
         let probability = shares.get(class as usize).copied().unwrap_or(0.0);
         // No number would be more than nothing.

@@ -1,13 +1,16 @@
 //! From messages to scores: one, or a batch.
 
-use crate::counts::batch::{AsMessage, Messages};
-use crate::counts::message::Message;
+use crate::counts::batch::{MESSAGE, Messages};
+use crate::counts::message::{AsMessage, Message};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
+use crate::error;
 use crate::scoring::decision;
-use crate::scoring::scorer::Scoring;
+use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
 use crate::scoring::scratch::Scratch;
 use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::watch::Watch;
+use std::ops::Range;
 
 impl Scoring {
     /// Scores a message, into the scores of the scratch.
@@ -18,13 +21,20 @@ impl Scoring {
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
+        watch: &Watch,
     ) -> Result<(), NotReady> {
-        self.look_up(store, tokenizer, message, scratch)?;
-        self.score(store, scratch);
+        if matches!(self.weights, ScoreWeights::Online(_))
+            && let Some(recall) = self.recall(store, message)
+        {
+            return self.score_recalling(store, tokenizer, message, scratch, recall, watch);
+        }
+        let scoring = self.for_counts(store);
+        scoring.look_up(store, tokenizer, message, scratch)?;
+        scoring.score(store, scratch, watch);
         Ok(())
     }
 
-    /// Looks a message up and prepares the terms.
+    /// Looks a message up and prepares the terms, by a scoring [for these counts](Self::for_counts).
     #[inline]
     pub fn look_up(
         &self,
@@ -39,24 +49,60 @@ impl Scoring {
         Ok(())
     }
 
-    /// Scores each message of a batch, and gives its scores to `finish`.
+    /// Scores the messages of a batch at some places, and gives the scores of each to `finish`; none
+    /// after the watch stopped it.
+    #[expect(clippy::too_many_arguments, reason = "buffers beside what is scored")]
     pub fn score_each<T: AsMessage>(
         &self,
         store: &Store,
         tokenizer: &Tokenizer,
         messages: &Messages<T>,
+        places: Range<usize>,
         scratch: &mut Scratch,
+        watch: &Watch,
         mut finish: impl FnMut(&mut [f64]),
     ) -> Result<(), NotReady> {
-        self.prepare(store, &mut scratch.terms);
+        let scoring = self.for_counts(store);
+        scoring.prepare(store, &mut scratch.terms);
         let mut reader = messages.reader();
-        for place in 0..messages.len() {
+        for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
             reader.look_up(place, store, tokenizer, tokens, bag, self.needs_distinct())?;
-            self.score(store, scratch);
+            scoring.score(store, scratch, watch);
+            if watch.stops(MESSAGE + scratch.bag.words.len()) {
+                break;
+            }
             finish(&mut scratch.scores);
         }
         Ok(())
+    }
+
+    /// Whether it may take a millisecond to score a message of so many bytes. Where words are
+    /// independent that is about what a message of 64 kB takes; where they are looked at two by two,
+    /// the first kilobyte may be enough.
+    pub fn may_take_long(&self, bytes: usize) -> bool {
+        bytes >= if self.family == Family::Independent { 1 << 16 } else { 1 << 10 }
+    }
+}
+
+/// Learns a message with its class; one that was scored last is not read again.
+#[inline]
+pub fn learn(
+    store: &mut Store,
+    tokenizer: &Tokenizer,
+    message: &Message<'_>,
+    scratch: &mut Scratch,
+    class: ClassId,
+    weight: f64,
+) -> Result<error::Result<()>, NotReady> {
+    if let Err(error) = store.settings.check_in_window(weight) {
+        return Ok(Err(error));
+    }
+    let Scratch { tokens, bag, .. } = scratch;
+    match store.intern_recalled(message, bag, weight) {
+        Some(Ok(())) => Ok(store.learn(bag, class, weight)),
+        Some(Err(error)) => Ok(Err(error)),
+        None => message.learn(store, tokenizer, tokens, bag, class, weight),
     }
 }
 
@@ -67,12 +113,14 @@ pub fn decisions<'a>(
     tokenizer: &Tokenizer,
     message: &Message<'_>,
     scratch: &mut Scratch,
+    watch: &Watch,
 ) -> Result<Vec<Option<ClassId>>, NotReady> {
     let Scratch { tokens, bag, .. } = &mut *scratch;
     message.look_up(store, tokenizer, tokens, bag, true)?;
     let decide = |scoring: &Scoring| {
+        let scoring = scoring.for_counts(store);
         scoring.prepare(store, &mut scratch.terms);
-        scoring.score(store, scratch);
+        scoring.score(store, scratch, watch);
         decision::best(store, &scratch.scores)
     };
     Ok(scorings.map(decide).collect())

@@ -18,6 +18,8 @@ pub struct Options {
     pub vocabulary_size: Option<f64>,
     /// What hidden parents mix, where words have any.
     pub hidden: Option<String>,
+    /// How many words of a message may be parents; None is any number.
+    pub max_parents: Option<usize>,
     /// Whether effective counts stand in the place of documents.
     pub effective: bool,
     /// The correlation factor, and those of classes, of their documents and of all others.
@@ -43,6 +45,7 @@ impl Default for Options {
             unseen: "smooth".into(),
             vocabulary_size: None,
             hidden: None,
+            max_parents: None,
             effective: false,
             factor: None,
             factors: Vec::new(),
@@ -86,13 +89,14 @@ impl Options {
         let event = self.event()?;
         let family = self.family()?;
         self.check_family(event, family)?;
-        let parameters = Parameters::new(
+        let mut parameters = Parameters::new(
             event,
             self.alpha,
             self.prior()?,
             self.unseen()?,
             self.vocabulary_size,
         )?;
+        parameters.max_parents = self.max_parents.unwrap_or(usize::MAX);
         let mut scoring = Scoring {
             estimate: Estimate::Additive,
             weights: ScoreWeights::Uniform,

@@ -2,7 +2,8 @@
 //!
 //! Each word i of a message mixes those other words j of the message that are in its package, by
 //! their conditional mutual information W_ij: P(w_i | hp_i, c) = Σ_j W_ij P(w_i | w_j, c) / Σ_j
-//! W_ij. A word without any is plain naive Bayes, P(w_i | c).
+//! W_ij. A word without any is plain naive Bayes, P(w_i | c). Of a long text the words that inform most
+//! about all others are those j, as many as may be parents.
 //!
 //! P(w_i | w_j, c) = (n_ijc + b_ic) / (L_jc + σ). In texts n_ijc is Σ f_i over documents of class
 //! c that contain j, L_jc the length of these, σ = α m and b_ic = σ P(w_i | c). In columns n_ijc
@@ -20,6 +21,8 @@ use crate::counts::vocabulary::WordId;
 use crate::scoring::hidden::Side;
 use crate::scoring::parameters::{Event, Parameters};
 use crate::scoring::terms::ClassTerms;
+use crate::scoring::together::Together;
+use crate::watch::Watch;
 
 /// A word of the message, or a value not learned of an attribute that is known.
 struct Child {
@@ -28,12 +31,12 @@ struct Child {
     count: f64,
 }
 
-/// Two of them that are in each other's package.
+/// A child and another that is in its package and may be a parent.
 #[derive(Clone, Copy)]
 struct Link {
-    first: usize,
+    child: usize,
     /// Always a word.
-    second: usize,
+    parent: usize,
     information: f64,
     /// The highest of the thresholds that it reaches.
     level: usize,
@@ -43,7 +46,11 @@ struct Link {
 #[derive(Default)]
 pub struct PackagedScratch {
     children: Vec<Child>,
+    /// The words that may be parents, ascending.
+    parents: Vec<usize>,
+    /// By parent, then by child.
     links: Vec<Link>,
+    together: Together,
     /// 1 / (L_jc + σ), `words × classes`.
     rates: Vec<f64>,
     /// ln P(w_i | c) and b_ic, `children × classes`.
@@ -53,8 +60,6 @@ pub struct PackagedScratch {
     sums: Vec<f64>,
     /// Σ_j W_ij by the level of the link, `children × levels`.
     weights: Vec<f64>,
-    /// The link of the child in hand to each word, or `usize::MAX`.
-    link_to: Vec<usize>,
 }
 
 impl Parameters {
@@ -70,6 +75,7 @@ impl Parameters {
         terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut PackagedScratch,
+        watch: &Watch,
         thresholds: &[f64],
         out: &mut Vec<f64>,
         mut parts: Option<&mut Vec<f64>>,
@@ -82,7 +88,8 @@ impl Parameters {
             parts.resize((bag.words.len() + 1) * classes, 0.0);
         }
         self.collect_children(store, bag, &mut scratch.children);
-        collect_links(store, bag, thresholds, scratch);
+        self.collect_parents_in_packages(store, bag, scratch);
+        collect_links(store, thresholds, scratch, watch);
         for (side, sign) in [(Side::Class, 1.0), (Side::Complement, -1.0)] {
             let (event, inside) = (self.event, side == Side::Class);
             if event != Event::OneVersusAll && (event == Event::Complement) == inside {
@@ -93,7 +100,7 @@ impl Parameters {
                     *score += sign * if inside { class.prior } else { class.prior_complement };
                 }
             }
-            self.sum_links(store, terms, bag, scratch, side, thresholds.len());
+            self.sum_links(store, terms, bag, scratch, watch, side, thresholds.len());
             self.add_children(
                 store,
                 terms,
@@ -157,13 +164,29 @@ impl Parameters {
         }
     }
 
+    /// Finds the words that may be parents: all that are in a package or, where there are more than
+    /// allowed, those with the most information about all others together. An attribute of columns
+    /// has one value in a message, so there are no more than attributes: all may be.
+    fn collect_parents_in_packages(&self, store: &Store, bag: &Bag, scratch: &mut PackagedScratch) {
+        let PackagedScratch { children, parents, .. } = scratch;
+        let packages = store.packages();
+        let strength = |position: usize| packages.strength(children[position].attribute);
+        parents.clear();
+        parents.extend((0..bag.words.len()).filter(|&position| strength(position) > 0.0));
+        if self.event != Event::Attributes {
+            self.keep_strongest(store, bag, parents, strength);
+        }
+    }
+
     /// Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child, apart by level.
+    #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
     fn sum_links(
         &self,
         store: &Store,
         terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut PackagedScratch,
+        watch: &Watch,
         side: Side,
         levels: usize,
     ) {
@@ -171,7 +194,9 @@ impl Parameters {
         let columns = self.event == Event::Attributes;
         let sigma = if columns { self.alpha } else { self.alpha * self.words(store) };
         self.fill_own(store, terms, scratch, side, sigma);
-        let PackagedScratch { children, links, rates, sums, weights, link_to, backs, .. } = scratch;
+        let PackagedScratch {
+            children, parents, links, together, rates, sums, weights, backs, ..
+        } = scratch;
         rates.clear();
         for &(word, _) in &bag.words {
             let start = rates.len();
@@ -190,24 +215,20 @@ impl Parameters {
         weights.clear();
         weights.resize(children.len() * levels, 0.0);
         // What the smoothing alone gives.
-        let words = bag.words.len();
         for link in links.iter() {
-            let directions = [(link.first, link.second), (link.second, link.first)];
-            for (child, parent) in directions.into_iter().filter(|&(_, parent)| parent < words) {
-                let row = child * levels + link.level;
-                weights[row] += link.information;
-                let rates = &rates[parent * classes..(parent + 1) * classes];
-                let backs = &backs[child * classes..(child + 1) * classes];
-                let sums = &mut sums[row * classes..(row + 1) * classes];
-                for ((sum, rate), back) in sums.iter_mut().zip(rates).zip(backs) {
-                    *sum += link.information * back * rate;
-                }
+            let row = link.child * levels + link.level;
+            weights[row] += link.information;
+            let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
+            let backs = &backs[link.child * classes..(link.child + 1) * classes];
+            let sums = &mut sums[row * classes..(row + 1) * classes];
+            for ((sum, rate), back) in sums.iter_mut().zip(rates).zip(backs) {
+                *sum += link.information * back * rate;
             }
         }
         // What was counted. What one class has, the complements of all others have.
-        let mut add = |child: usize, parent: usize, link: &Link, class: ClassId, count: f64| {
-            let row = (child * levels + link.level) * classes;
-            let rates = &rates[parent * classes..(parent + 1) * classes];
+        let mut add = |link: &Link, class: ClassId, count: f64| {
+            let row = (link.child * levels + link.level) * classes;
+            let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
             let mut add = |c: usize| sums[row + c] += link.information * count * rates[c];
             match side {
                 Side::Class => add(class as usize),
@@ -215,43 +236,22 @@ impl Parameters {
             }
         };
         if store.pairs.is_complete() {
-            let known = links.iter().filter(|link| link.first < words);
-            let known = known.map(|link| (link, bag.words[link.first].0, bag.words[link.second].0));
-            known.clone().for_each(|(_, first, second)| store.pairs.touch(first, second));
-            for (link, first, second) in known {
-                for pair in store.pairs.pairs(first, second) {
-                    add(link.first, link.second, link, pair.class, pair.first);
-                    add(link.second, link.first, link, pair.class, pair.second);
+            let known = links.iter().filter(|link| link.child < bag.words.len());
+            let word = |position: usize| bag.words[position].0;
+            known.clone().for_each(|link| store.pairs.touch(word(link.child), word(link.parent)));
+            for link in known {
+                for pair in store.pairs.pairs(word(link.child), word(link.parent)) {
+                    add(link, pair.class, pair.first);
                 }
             }
             return;
         }
-        link_to.clear();
-        link_to.resize(words, usize::MAX);
-        for (child, &(word, _)) in bag.words.iter().enumerate() {
-            let mut some = false;
-            for (place, link) in links.iter().enumerate() {
-                let other = if link.first == child { link.second } else { link.first };
-                if (link.first == child || link.second == child) && other < words {
-                    link_to[other] = place;
-                    some = true;
-                }
+        together.walk(store, bag, parents, watch, |parent, child, counts| {
+            let place = links.binary_search_by_key(&(parent, child), |l| (l.parent, l.child));
+            if let Ok(place) = place {
+                counts.iter().for_each(|&(class, count)| add(&links[place], class, count));
             }
-            if !some {
-                continue;
-            }
-            for posting in store.index.postings(word) {
-                let Some(document) = store.index.document(posting.slot) else { continue };
-                for &(other, _) in &document.words {
-                    let Some(parent) = bag.position(other) else { continue };
-                    if let Some(link) = links.get(link_to[parent]) {
-                        let count = document.weight * posting.count;
-                        add(child, parent, link, document.class, count);
-                    }
-                }
-            }
-            link_to.fill(usize::MAX);
-        }
+        });
     }
 
     /// Gives each child's part of the score, by (threshold, child, class), to `add`.
@@ -298,26 +298,23 @@ impl Parameters {
     }
 }
 
-/// Finds the pairs of children that are in each other's package.
-fn collect_links(store: &Store, bag: &Bag, thresholds: &[f64], scratch: &mut PackagedScratch) {
-    let PackagedScratch { children, links, .. } = scratch;
+/// Finds the children that are in the packages of parents.
+fn collect_links(store: &Store, thresholds: &[f64], scratch: &mut PackagedScratch, watch: &Watch) {
+    let PackagedScratch { children, parents, links, .. } = scratch;
     links.clear();
     let packages = store.packages();
-    if packages.is_empty() {
-        return;
-    }
-    for (second, parent) in children[..bag.words.len()].iter().enumerate() {
-        // Words before it, and the values that are no words, which are nobody's parents.
-        let others = (0..second).chain(bag.words.len()..children.len());
-        for first in others.clone() {
-            packages.touch(children[first].attribute, parent.attribute);
+    for &parent in parents.iter() {
+        if watch.stops(children.len()) {
+            return;
         }
-        for first in others {
-            let information = packages.information(children[first].attribute, parent.attribute);
+        let attribute = children[parent].attribute;
+        children.iter().for_each(|child| packages.touch(child.attribute, attribute));
+        for (place, child) in children.iter().enumerate().filter(|&(place, _)| place != parent) {
+            let information = packages.information(child.attribute, attribute);
             if information > 0.0 {
                 let reached = thresholds.iter().take_while(|&&least| information >= least).count();
                 if reached > 0 {
-                    links.push(Link { first, second, information, level: reached - 1 });
+                    links.push(Link { child: place, parent, information, level: reached - 1 });
                 }
             }
         }

@@ -64,8 +64,12 @@ pub struct Parameters {
     pub unseen: Unseen,
     /// m where it is known beforehand; else m is the number of words learned.
     pub vocabulary_size: Option<f64>,
+    /// What a message of weight 1 counts for now; α is in this unit.
+    pub unit: f64,
     pub alpha: f64,
     pub log_alpha: f64,
+    /// How many words of a message may be parents of others.
+    pub max_parents: usize,
     table: Arc<[f64]>,
 }
 
@@ -91,7 +95,26 @@ impl Parameters {
         }
         let table = log_table(alpha);
         let log_alpha = alpha.ln();
-        Ok(Parameters { event, prior, unseen, vocabulary_size, alpha, log_alpha, table })
+        let (unit, max_parents) = (1.0, usize::MAX);
+        Ok(Parameters {
+            event,
+            prior,
+            unseen,
+            vocabulary_size,
+            unit,
+            alpha,
+            log_alpha,
+            max_parents,
+            table,
+        })
+    }
+
+    /// The same of counts in another unit: an estimate is a ratio of counts, so that what is added
+    /// to them is all that has a unit.
+    pub fn in_unit(&self, unit: f64) -> Self {
+        let alpha = self.alpha / self.unit * unit;
+        let table = Arc::default();
+        Parameters { unit, alpha, log_alpha: alpha.ln(), table, ..self.clone() }
     }
 
     /// ln(count + α), from a table where the count is a small integer.
@@ -108,6 +131,11 @@ impl Parameters {
     /// m: the number of different words. A smoothed estimate needs one at least.
     pub fn words(&self, store: &Store) -> f64 {
         self.words_of(store.vocabulary.len())
+    }
+
+    /// α m of P(w_i|w_t,c), given a parent: m of the words that enough messages have.
+    pub(crate) fn smoothing_by_parents(&self, store: &Store) -> f64 {
+        self.alpha * self.words_of(store.frequent_words())
     }
 
     /// The same, so many words being known.
@@ -131,13 +159,14 @@ impl Parameters {
 
     /// ln P(c), from the documents of the class, of all classes, and the number of classes.
     pub fn log_prior(&self, documents: f64, all: f64, classes: f64) -> f64 {
+        let unit = self.unit;
         match self.prior {
             // The share of a class may be less than the least number above 0; its log is not.
             Prior::Empirical if documents / all == 0.0 => documents.ln() - all.ln(),
             Prior::Empirical => (documents / all).ln(),
-            Prior::Laplace => ((documents + 1.0) / (all + classes)).ln(),
+            Prior::Laplace => ((documents + unit) / (all + classes * unit)).ln(),
             Prior::Uniform => 0.0,
-            Prior::MEstimate => ((documents + 1.0 / classes) / (all + 1.0)).ln(),
+            Prior::MEstimate => ((documents + unit / classes) / (all + unit)).ln(),
         }
     }
 }

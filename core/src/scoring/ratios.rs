@@ -14,11 +14,11 @@
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::hidden::{
-    HiddenScratch, NO_PARENT, PAIR_COST, Side, other_rates, other_weight,
-};
+use crate::scoring::hidden::{HiddenScratch, NO_PARENT, PAIR_COST, Side};
 use crate::scoring::parameters::Parameters;
+use crate::scoring::strongest::sums_of_others;
 use crate::scoring::terms::ClassTerms;
+use crate::watch::Watch;
 
 impl Parameters {
     /// The score of the bag for each class, in `out`: the priors of Equation 16, and the ratios
@@ -26,12 +26,14 @@ impl Parameters {
     ///
     /// `parts`, where given, receives each word's own part, `words × classes`, and after them one
     /// row for all tokens of unseen words.
+    #[expect(clippy::too_many_arguments, reason = "as the other kinds of scores")]
     pub fn ratio_scores(
         &self,
         store: &Store,
         terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut HiddenScratch,
+        watch: &Watch,
         out: &mut Vec<f64>,
         mut parts: Option<&mut Vec<f64>>,
     ) {
@@ -43,7 +45,7 @@ impl Parameters {
             parts.resize((bag.words.len() + 1) * classes, 0.0);
         }
         let parents = self.collect_parents(store, bag, scratch, Side::Complement);
-        self.sum_ratios(store, bag, &parents, scratch, classes);
+        self.sum_ratios(store, bag, &parents, scratch, watch, classes);
         let mut subtract = |position: usize, count: f64, class: usize, log: f64| {
             out[class] -= count * log;
             if let Some(parts) = parts.as_deref_mut() {
@@ -51,14 +53,13 @@ impl Parameters {
             }
         };
         for (position, &(word, count)) in bag.words.iter().enumerate() {
-            let (weight, others) = other_weight(store, &parents, bag, scratch.parent_of[position]);
-            if others == 0 {
+            let Some((weight, _)) = scratch.others(scratch.parent_of[position], classes) else {
                 let logs = self.log_word(store, terms, Some(word), true);
                 for (class, log) in logs.into_iter().enumerate() {
                     subtract(position, count, class, log);
                 }
                 continue;
-            }
+            };
             for class in 0..classes {
                 let sum = scratch.sums[position * classes + class];
                 subtract(position, count, class, log_mean(sum, weight));
@@ -66,15 +67,11 @@ impl Parameters {
         }
         let unseen = bag.unseen_tokens();
         if self.is_smooth() && unseen > 0.0 {
-            let (weight, others) = other_weight(store, &parents, bag, NO_PARENT);
-            let fallback = (others == 0).then(|| self.log_word(store, terms, None, true));
-            for class in 0..classes {
-                let log = match &fallback {
-                    Some(logs) => logs[class],
-                    None => {
-                        log_mean(other_rates(&scratch.rates, classes, class, NO_PARENT), weight)
-                    }
-                };
+            let logs = match scratch.others(NO_PARENT, classes) {
+                Some((weight, rates)) => rates.iter().map(|&rate| log_mean(rate, weight)).collect(),
+                None => self.log_word(store, terms, None, true),
+            };
+            for (class, log) in logs.into_iter().enumerate() {
                 subtract(bag.words.len(), unseen, class, log);
             }
         }
@@ -88,15 +85,16 @@ impl Parameters {
         bag: &Bag,
         parents: &[usize],
         scratch: &mut HiddenScratch,
+        watch: &Watch,
         classes: usize,
     ) {
-        let HiddenScratch { rates, sums, together, .. } = scratch;
+        let HiddenScratch { rates, sums, together, other_rates, .. } = scratch;
         sums.clear();
         sums.resize(bag.words.len() * classes, 0.0);
         if classes == 0 {
             return;
         }
-        let smoothing = self.alpha * self.words(store);
+        let smoothing = self.smoothing_by_parents(store);
         let mut smoothed = vec![smoothing; classes];
         let mut tokens = 0.0;
         for (rates, &position) in rates.chunks_exact_mut(classes).zip(parents) {
@@ -109,8 +107,12 @@ impl Parameters {
                 *rate *= smoothed;
             }
         }
+        sums_of_others(rates, classes, other_rates);
         let by_pairs = is_cheaper_by_pairs(store, bag, parents.len(), tokens);
         for (rates, &position) in rates.chunks_exact(classes).zip(parents) {
+            if watch.stops(bag.words.len() + store.index.frequency(bag.words[position].0)) {
+                return;
+            }
             together.clear();
             together.resize(bag.words.len() * classes, 0.0);
             let parent = bag.words[position].0;
@@ -179,48 +181,15 @@ fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::rows::ClassId;
     use crate::counts::store::Settings;
     use crate::scoring::parameters::{Event, Prior, Unseen};
-    use crate::statistics::parents::Parents;
-
-    const WORDS: u64 = 12;
+    use crate::scoring::together::tests::{made_up_message, store_of};
 
     /// A store of made-up documents of three classes, every other word of them a parent.
     fn store(max_pairs: usize) -> Store {
-        let mut store = Store::new(Settings {
-            max_words: 1000,
-            max_documents: 500,
-            max_pairs,
-            ..Settings::COUNTS
-        });
-        let mut bag = Bag::default();
-        let mut state = 1u64;
-        for _ in 0..300 {
-            bag.clear(store.vocabulary().slots());
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            for shift in (0..24).step_by(4) {
-                let name = [b'a' + ((state >> (33 + shift)) % WORDS) as u8];
-                let token = store.vocabulary().token(&name);
-                bag.add(store.intern(&token), 1.0);
-            }
-            let (class, weight) = ((state >> 60) as ClassId % 3, 0.5 + (state >> 63) as f64);
-            assert!(store.learn(&mut bag, class, weight).is_ok());
-        }
-        let weights = (0..store.vocabulary().slots()).map(|word| (word % 2) as f64 * 0.25);
-        let (weights, layout) = (weights.collect(), store.layout());
-        assert!(store.swap_in(Parents::new(weights), layout, 0).is_ok());
-        store
-    }
-
-    fn message(store: &Store) -> Bag {
-        let mut bag = Bag::default();
-        bag.clear(store.vocabulary().slots());
-        for word in [7, 2, 5, 0, 3] {
-            bag.add(word, f64::from(word + 1));
-        }
-        bag.add_unseen(99, 2.0);
-        bag
+        let settings =
+            Settings { max_words: 1000, max_documents: 500, max_pairs, ..Settings::COUNTS };
+        store_of(settings, 300, 0.5, |word| (word % 2) as f64 * 0.25)
     }
 
     fn scores(store: &Store, bag: &Bag, parts: Option<&mut Vec<f64>>) -> Vec<f64> {
@@ -230,14 +199,15 @@ mod tests {
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);
         let mut scratch = HiddenScratch::default();
-        scoring.ratio_scores(store, &terms, bag, &mut scratch, &mut out, parts);
+        let watch = Watch::default();
+        scoring.ratio_scores(store, &terms, bag, &mut scratch, &watch, &mut out, parts);
         out
     }
 
     #[test]
     fn pair_table_and_postings_count_alike() {
         let store = store(10_000);
-        let bag = message(&store);
+        let bag = made_up_message(&store);
         let classes = store.classes().len();
         for &(parent, _) in &bag.words {
             let (mut pairs, mut postings) = (vec![0.0; 5 * classes], vec![0.0; 5 * classes]);
@@ -251,7 +221,7 @@ mod tests {
     #[test]
     fn scores_are_the_same_from_either() {
         let (with, without) = (store(10_000), store(0));
-        let bag = message(&with);
+        let bag = made_up_message(&with);
         assert!(is_cheaper_by_pairs(&with, &bag, 3, 1000.0));
         assert!(!is_cheaper_by_pairs(&with, &bag, 3, 100.0));
         assert!(!is_cheaper_by_pairs(&without, &bag, 3, 1000.0));
@@ -265,7 +235,7 @@ mod tests {
         let store = store(10_000);
         let mut empty = Bag::default();
         empty.clear(store.vocabulary().slots());
-        let bag = message(&store);
+        let bag = made_up_message(&store);
         let mut parts = Vec::new();
         let with_parts = scores(&store, &bag, Some(&mut parts));
         let baseline = scores(&store, &empty, None);

@@ -3,18 +3,22 @@
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
+use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::scoring::correlation::Correlation;
 use crate::scoring::decision;
 use crate::scoring::neighbourhood::Neighbourhood;
-use crate::scoring::online_weights::OnlineScores;
+use crate::scoring::online_weights::{OnlineScores, Sums};
 use crate::scoring::parameters::{Event, Parameters, Prior, Unseen};
 use crate::scoring::scratch::Scratch;
 use crate::scoring::terms::ClassTerms;
 use crate::statistics::fitted_weights::{FittedWeights, NEW_WORD};
 use crate::statistics::word_weights::Weights;
+use crate::watch::Watch;
+use std::borrow::Cow;
 
 /// What the probabilities of words are estimated from.
+#[derive(Clone)]
 pub enum Estimate {
     /// The counts, with the smoothing added.
     Additive,
@@ -58,11 +62,38 @@ pub enum Family {
 }
 
 /// How to score: an immutable value, shared by all predictions of a model.
+#[derive(Clone)]
 pub struct Scoring {
     pub parameters: Parameters,
     pub estimate: Estimate,
     pub weights: ScoreWeights,
     pub family: Family,
+}
+
+impl Sums for Scoring {
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    #[inline]
+    fn add(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut Vec<f64>,
+        mut visit: impl FnMut(WordId, f64, f64),
+    ) {
+        let parameters = &self.parameters;
+        if matches!(self.estimate, Estimate::Additive) && parameters.event == Event::OneVersusAll {
+            // The cells of words are added up anyway: no second look at them.
+            return parameters.add_both(store.rows(), terms, bag, out, visit);
+        }
+        self.scores(store, terms, bag, out);
+        for &(word, count) in &bag.words {
+            visit(word, count, store.rows().cells(word).map(|cell| cell.documents).sum());
+        }
+    }
 }
 
 impl Scoring {
@@ -82,6 +113,15 @@ impl Scoring {
         })
     }
 
+    /// The same for the counts of a store as they are: what is added to them has their unit.
+    pub fn for_counts(&self, store: &Store) -> Cow<'_, Self> {
+        let unit = store.unit();
+        if unit == self.parameters.unit {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Scoring { parameters: self.parameters.in_unit(unit), ..self.clone() })
+    }
+
     /// Whether each word must stand in the bag once: presence is no sum over tokens, and parents
     /// are paired with other words.
     pub fn needs_distinct(&self) -> bool {
@@ -90,8 +130,10 @@ impl Scoring {
             || matches!(self.weights, ScoreWeights::Online(_))
     }
 
-    /// Computes what all messages share, class by class: once for a batch.
+    /// Computes what all messages share, class by class: once for a batch. The scoring is one
+    /// [for these counts](Self::for_counts).
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
+        debug_assert_eq!(self.parameters.unit, store.unit());
         let parameters = &self.parameters;
         match &self.estimate {
             Estimate::Additive => parameters.prepare(store, terms),
@@ -165,34 +207,38 @@ impl Scoring {
         }
     }
 
-    /// Scores the bag of the scratch, whose terms are prepared, into its scores.
-    pub fn score(&self, store: &Store, scratch: &mut Scratch) {
+    /// Scores the bag of the scratch, whose terms are prepared, into its scores. What takes long
+    /// ends when the watch says so.
+    pub fn score(&self, store: &Store, scratch: &mut Scratch, watch: &Watch) {
         let Scratch { bag, terms, scores, families, .. } = scratch;
         self.weigh_bag(store, bag);
         let parameters = &self.parameters;
         match self.family {
             Family::Independent => {
-                self.scores(store, terms, bag, scores);
-                if let ScoreWeights::Online(online) = self.weights {
-                    online.correct(store, terms, bag, &mut families.corrections, scores);
-                }
-                return;
+                return match self.weights {
+                    ScoreWeights::Online(online) => {
+                        online.scores(self, store, terms, bag, &mut families.corrected, scores);
+                    }
+                    _ => self.scores(store, terms, bag, scores),
+                };
             }
             Family::Hidden => {
                 let hidden = &mut families.hidden;
-                parameters.hidden_scores(store, terms, bag, hidden, scores, None);
+                parameters.hidden_scores(store, terms, bag, hidden, watch, scores, None);
             }
             Family::Ratios => {
-                parameters.ratio_scores(store, terms, bag, &mut families.hidden, scores, None);
+                let hidden = &mut families.hidden;
+                parameters.ratio_scores(store, terms, bag, hidden, watch, scores, None);
             }
             Family::Packaged => {
                 let threshold = [store.packages().threshold];
                 let packaged = &mut families.packaged;
-                parameters.packaged_scores(store, terms, bag, packaged, &threshold, scores, None);
+                parameters
+                    .packaged_scores(store, terms, bag, packaged, watch, &threshold, scores, None);
             }
             Family::OneDependence => {
                 let estimators = &mut families.one_dependence;
-                parameters.one_dependence_scores(store, terms, bag, estimators, scores);
+                parameters.one_dependence_scores(store, terms, bag, estimators, watch, scores);
             }
             Family::Near(neighbourhood) => {
                 let nearest = &mut families.nearest;
@@ -219,11 +265,13 @@ impl Scoring {
         scratch: &mut Scratch,
         class: ClassId,
         thresholds: &[f64],
+        watch: &Watch,
     ) -> Vec<f64> {
         let Scratch { bag, terms, scores, families, .. } = scratch;
         self.weigh_bag(store, bag);
         let packaged = &mut families.packaged;
-        self.parameters.packaged_scores(store, terms, bag, packaged, thresholds, scores, None);
+        let parameters = &self.parameters;
+        parameters.packaged_scores(store, terms, bag, packaged, watch, thresholds, scores, None);
         let by_threshold = scores.chunks_exact_mut(terms.len().max(1));
         let losses = by_threshold.map(|scores| {
             self.multiply_ratios(store, terms, bag, scores);

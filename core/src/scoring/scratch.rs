@@ -4,6 +4,7 @@ use crate::counts::bag::Bag;
 use crate::scoring::hidden::HiddenScratch;
 use crate::scoring::neighbourhood::nearest::NearestScratch;
 use crate::scoring::one_dependence::OneDependenceScratch;
+use crate::scoring::online_weights::Corrected;
 use crate::scoring::packaged::PackagedScratch;
 use crate::scoring::terms::ClassTerms;
 use crate::text::tokenizer;
@@ -26,6 +27,5 @@ pub struct FamilyScratch {
     pub packaged: PackagedScratch,
     pub one_dependence: OneDependenceScratch,
     pub nearest: NearestScratch,
-    /// What is added to the scores.
-    pub corrections: Vec<f64>,
+    pub corrected: Corrected,
 }

@@ -69,7 +69,7 @@ impl Parameters {
             let class = slice.class(id).unwrap_or(&nothing);
             (Totals { documents: class.documents, tokens: class.tokens }, class)
         });
-        self.prepare_classes(store, totals, 1.0, self.words(store), terms);
+        self.prepare_classes(store, totals, self.unit, self.words(store), terms);
     }
 
     /// The same from the totals of the classes, in the order of their ids, and the number of words.

@@ -5,9 +5,9 @@
 //! as Platt scaling has it, a and k by a Newton step a message that forgets slowly: with
 //! v = max(P (1 − P), 10⁻⁴) of the score before,
 //!
-//!   H ← f H + (1 − f) I + v (1, s)(1, s)ᵀ,   (a, k) ← (a, k) + H⁻¹ (1, s)(y − P)
+//!   H ← f H + (1 − f) H₀ + v (1, s)(1, s)ᵀ,   (a, k) ← (a, k) + H⁻¹ (1, s)(y − P)
 //!
-//! from (a, k) = (0, 1) and H = I; k stays at 0.05 or above, so that probabilities rise with scores.
+//! from (a, k) = (0, 1) and H = H₀ = 10 I, so that the first few messages move little; k stays at 0.05 or above, so that probabilities rise with scores.
 //!
 //! Platt 1999: Probabilistic outputs for support vector machines.
 
@@ -16,6 +16,8 @@ use crate::error::Result;
 
 /// The least v: no step is longer than it lets be.
 const LEAST_CURVATURE: f64 = 1e-4;
+/// How much of H there is without a message.
+const BEGINNING: f64 = 10.0;
 const LEAST_SLOPE: f64 = 0.05;
 /// Beyond it a score is as certain as one can be, and its square is a number still.
 const MOST_SCORE: f64 = 1e6;
@@ -37,7 +39,7 @@ pub struct Calibration {
 
 impl Default for Calibration {
     fn default() -> Self {
-        Calibration { a: 0.0, k: 1.0, h: [1.0, 0.0, 1.0] }
+        Calibration { a: 0.0, k: 1.0, h: [BEGINNING, 0.0, BEGINNING] }
     }
 }
 
@@ -57,10 +59,10 @@ impl Calibration {
         let g = if outcome { sigmoid(-u) } else { -sigmoid(u) };
         let v = (sigmoid(u) * sigmoid(-u)).max(LEAST_CURVATURE);
         let [h00, h01, h11] = self.h;
-        let h00 = f * h00 + (1.0 - f) + v;
+        let h00 = f * h00 + (1.0 - f) * BEGINNING + v;
         let h01 = f * h01 + v * s;
-        let h11 = f * h11 + (1.0 - f) + v * s * s;
-        // H is I and more: its determinant is at least as large as either corner.
+        let h11 = f * h11 + (1.0 - f) * BEGINNING + v * s * s;
+        // H is H₀ and more: its determinant is larger than either corner.
         let determinant = h00 * h11 - h01 * h01;
         self.a += (h11 - h01 * s) * g / determinant;
         self.k = (self.k + (h00 * s - h01) * g / determinant).max(LEAST_SLOPE);
@@ -74,7 +76,7 @@ impl Calibration {
     }
 
     /// Adds what another one learned: (a, k) is the mean of both by their H, of which each holds
-    /// the I that it began with.
+    /// the H₀ that it began with.
     pub fn merge(&mut self, other: &Self) {
         let nothing = Self::default();
         if *other == nothing {
@@ -150,7 +152,9 @@ mod tests {
         assert_eq!(ab, ba);
         let mut same = one;
         same.merge(&one);
-        assert!((same.a - one.a).abs() < 0.02 && (same.k - one.k).abs() < 0.02, "{same:?} {one:?}");
+        // What both began with counts once: the mean is nearer to the truth, which is a = 1.
+        assert!((same.k - one.k).abs() < 0.02, "{same:?} {one:?}");
+        assert!((same.a - 1.0).abs() < 0.6 * (one.a - 1.0).abs(), "{same:?} {one:?}");
         let (mut kept, mut taken) = (one, Calibration::default());
         kept.merge(&Calibration::default());
         taken.merge(&one);

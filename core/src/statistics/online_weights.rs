@@ -10,60 +10,23 @@
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
 
-use crate::counts::codec::{Reader, corrupt, put, put_float};
+mod steps;
+
+use crate::counts::codec::{Reader, corrupt, put};
 use crate::counts::rows::{ClassId, SparseRows};
 use crate::counts::statistic::{SavedOrder, Statistic, Statistics};
+use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::calibration::Calibration;
+use crate::statistics::correction::{Correction, Rates};
+use crate::statistics::damping::Damping;
+use crate::statistics::met::Met;
+use crate::statistics::recall::Recall;
+use std::sync::{Mutex, MutexGuard};
 
-/// How long steps are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    /// r.
-    pub rate: f64,
-    /// q.
-    pub decay: f64,
-}
-
-/// A number that is learned by steps: w and G, or b and B.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Correction {
-    pub weight: f64,
-    pub squares: f64,
-}
-
-impl Correction {
-    #[inline]
-    fn step(&mut self, gradient: f64, rates: Rates) {
-        self.squares += gradient * gradient;
-        self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
-    }
-
-    /// The mean of both by their evidence, which adds up.
-    fn merge(&mut self, other: &Self) {
-        if self.squares == 0.0 {
-            *self = *other;
-        } else if other.squares > 0.0 {
-            let squares = self.squares + other.squares;
-            let sum = self.weight * self.squares + other.weight * other.squares;
-            *self = Correction { weight: sum / squares, squares };
-        }
-    }
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        put_float(bytes, self.weight);
-        put_float(bytes, self.squares);
-    }
-
-    fn restore(reader: &mut Reader<'_>) -> Result<Self> {
-        let (weight, squares) = (reader.float()?, reader.float()?);
-        if squares < 0.0 {
-            return Err(corrupt("a correction has no evidence"));
-        }
-        Ok(Correction { weight, squares })
-    }
-}
+/// Added, in the bytes, to whether there is a calibration of two classes: what was met is there too.
+const MET: u64 = 2;
 
 /// The corrections in use, and the calibrations of the scores that they are part of.
 #[derive(Clone, Default)]
@@ -71,10 +34,25 @@ pub struct OnlineWeights {
     words: SparseRows<Correction>,
     /// b and B, by class.
     classes: Vec<Correction>,
+    /// Messages of each class that came when it and another were known.
+    pub met: Met,
     /// Of two classes: what makes probabilities of the scores of the one that it names.
     two: Option<(ClassId, Calibration)>,
     /// Of more: the same of the class with the highest score, whichever it is.
     pub top: Calibration,
+    /// Of the values that words are corrected by.
+    pub damping: Damping,
+    recall: Memory,
+}
+
+/// What follows from the rest, so that a copy begins with nothing.
+#[derive(Default)]
+struct Memory(Mutex<Recall>);
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl OnlineWeights {
@@ -82,6 +60,37 @@ impl OnlineWeights {
     #[inline]
     pub fn of_class(&self, class: ClassId) -> f64 {
         self.classes.get(class as usize).map_or(0.0, |correction| correction.weight)
+    }
+
+    /// Asks the memory for the first correction of a word …
+    #[inline]
+    pub fn fetch(&self, word: WordId) {
+        self.words.fetch(word);
+    }
+
+    /// … and for the others, once the first is there.
+    #[inline]
+    pub fn fetch_more(&self, word: WordId) {
+        self.words.fetch_more(word);
+    }
+
+    /// x_i: what a word of this value is corrected by.
+    #[inline]
+    pub fn value(&self, store: &Store, word: WordId, value: f64) -> f64 {
+        if self.damping.is_none() {
+            return value;
+        }
+        let documents: f64 = store.rows().cells(word).map(|cell| cell.documents).sum();
+        self.damping.damped(value, documents / store.unit())
+    }
+
+    /// Adds w of a word times its value, by class.
+    #[inline]
+    pub fn add_to(&self, corrections: &mut [f64], word: WordId, value: f64) {
+        if (word as usize) < self.words.slots() {
+            let cells = self.words.cells(word);
+            cells.for_each(|cell| corrections[cell.class as usize] += cell.weight * value);
+        }
     }
 
     /// w of a word, by class.
@@ -92,28 +101,41 @@ impl OnlineWeights {
         cells.map(|cell| (cell.class, cell.weight))
     }
 
-    /// Takes a step for one class: b by the gradient, w of each word by the share of it that the
-    /// word has, which is its value times `share`.
+    /// Takes a step for each of these classes: b by the gradient, w of each word by the share of it
+    /// that the word has, which is its value times `share`.
     pub fn step(
         &mut self,
-        class: ClassId,
-        gradient: f64,
+        gradients: &[(ClassId, f64)],
         (bias, word): (Rates, Rates),
         words: &[(WordId, f64)],
         share: f64,
     ) {
-        if self.classes.len() <= class as usize {
-            self.classes.resize(class as usize + 1, Correction::default());
+        self.step_classes(gradients, bias);
+        if word.rate == 0.0 || gradients.is_empty() {
+            return;
         }
-        if bias.rate > 0.0 {
-            self.classes[class as usize].step(gradient, bias);
-        }
-        if word.rate > 0.0 {
-            for &(id, value) in words {
-                self.words.reach(id);
+        for &(id, value) in words {
+            self.words.reach(id);
+            for &(class, gradient) in gradients {
                 self.words.entry(id, class).step(gradient * (value * share), word);
             }
         }
+    }
+
+    /// The message that was scored last; None while another thread reads it.
+    pub fn recall(&self) -> Option<MutexGuard<'_, Recall>> {
+        self.recall.0.try_lock().ok()
+    }
+
+    /// Takes that message out, to be learned …
+    pub fn take_recall(&mut self) -> Recall {
+        self.recall.0.get_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// … and puts its room back, empty.
+    pub fn give_back(&mut self, mut recall: Recall) {
+        recall.forget();
+        self.recall = Memory(Mutex::new(recall));
     }
 
     /// The calibration of two classes, as it is of the scores of the first.
@@ -156,12 +178,13 @@ impl OnlineWeights {
         // more than two, they never become the same two again.
         match order.classes[..] {
             [_, last] if self.two.is_some() => {
-                put(bytes, 1);
+                put(bytes, MET + 1);
                 self.two(last).put(bytes);
             }
-            _ => put(bytes, 0),
+            _ => put(bytes, MET),
         }
         self.top.put(bytes);
+        self.met.put(&order.classes, bytes);
     }
 
     /// Those of [`put`](Self::put), for so many words and classes that are numbered in that order.
@@ -182,13 +205,19 @@ impl OnlineWeights {
                 **restored.words.entry(word, class) = Correction::restore(reader)?;
             }
         }
-        if reader.flag()? {
+        let what = reader.number()?;
+        if what > MET + 1 {
+            return Err(corrupt("what is calibrated is unknown"));
+        }
+        if what % MET == 1 {
             if classes != 2 {
                 return Err(corrupt("a calibration is of two classes"));
             }
             restored.two = Some((1, Calibration::restore(reader)?));
         }
         restored.top = Calibration::restore(reader)?;
+        restored.met =
+            if what < MET { Met::enough(classes) } else { Met::restore(reader, classes)? };
         Ok(restored)
     }
 }
@@ -207,6 +236,7 @@ impl Statistic for OnlineWeights {
         if let Some(bias) = self.classes.get_mut(class as usize) {
             *bias = Correction::default();
         }
+        self.met.forget(class);
         // They were of scores against that class.
         (self.two, self.top) = (None, Calibration::default());
     }
@@ -222,6 +252,7 @@ impl Statistic for OnlineWeights {
                 self.classes[class].merge(correction);
             }
         }
+        self.met.merge(&other.met, class_of);
         for theirs in 0..other.words.slots() as WordId {
             for cell in other.words.cells(theirs) {
                 let word = word_of[theirs as usize];
@@ -239,7 +270,10 @@ impl Statistic for OnlineWeights {
     }
 
     fn size(&self) -> usize {
-        self.words.size() + self.classes.capacity() * size_of::<Correction>()
+        self.words.size()
+            + self.classes.capacity() * size_of::<Correction>()
+            + self.met.size()
+            + self.recall().map_or(0, |recall| recall.size())
     }
 
     fn boxed_clone(&self) -> Box<dyn Statistic> {
@@ -256,8 +290,8 @@ mod tests {
 
     fn learned() -> OnlineWeights {
         let mut weights = OnlineWeights::default();
-        weights.step(0, 0.5, RATES, &[(0, 1.0), (3, 1.0)], 0.5);
-        weights.step(1, -0.5, RATES, &[(3, 1.0)], 0.5);
+        weights.step(&[(0, 0.5)], RATES, &[(0, 1.0), (3, 1.0)], 0.5);
+        weights.step(&[(1, -0.5)], RATES, &[(3, 1.0)], 0.5);
         weights.learn_two(1, 2.0, false, 0.999);
         weights
     }
@@ -283,8 +317,8 @@ mod tests {
     fn bytes_do_not_depend_on_ids() {
         let weights = learned();
         let mut other = OnlineWeights::default();
-        other.step(5, 0.5, RATES, &[(7, 1.0), (2, 1.0)], 0.5);
-        other.step(0, -0.5, RATES, &[(2, 1.0)], 0.5);
+        other.step(&[(5, 0.5)], RATES, &[(7, 1.0), (2, 1.0)], 0.5);
+        other.step(&[(0, -0.5)], RATES, &[(2, 1.0)], 0.5);
         other.learn_two(5, -2.0, true, 0.999);
         let expected = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
         assert_eq!(bytes(&other, vec![7, 1, 2], vec![5, 0]), expected);
@@ -294,6 +328,20 @@ mod tests {
             let part = OnlineWeights::restore(&mut Reader::new(&expected[..cut]), 3, 2);
             assert!(part.is_err(), "{cut}");
         }
+    }
+
+    #[test]
+    fn bytes_of_before_messages_were_met_are_of_a_model_that_takes_steps() {
+        let weights = learned();
+        let now = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
+        // Behind the calibrations stand two numbers of a byte each, and before these what is there.
+        let (mut before, calibration) = (now[..now.len() - 2].to_vec(), 2 * 5 * 8);
+        let what = before.len() - calibration - 1;
+        assert_eq!(u64::from(before[what]), MET + 1);
+        before[what] = 1;
+        let restored = OnlineWeights::restore(&mut Reader::new(&before), 3, 2).expect("whole");
+        assert!(restored.met == Met::enough(2) && weights.met != restored.met);
+        assert_eq!(restored.two(1), weights.two(1));
     }
 
     #[test]

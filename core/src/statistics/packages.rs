@@ -28,6 +28,8 @@ pub struct Packages {
     /// A power of two of slots, at least twice as many as there are pairs.
     slots: Vec<Member>,
     pairs: usize,
+    /// By attribute, its information with all others in its package.
+    strengths: Vec<f64>,
     /// Ids that have lost their meaning since.
     forgotten: Vec<bool>,
     /// Members with less information than this are left out.
@@ -47,6 +49,12 @@ impl Packages {
             if let Err(slot) = packages.find(low, high) {
                 packages.slots[slot] = member;
                 packages.pairs += 1;
+                let needed = high as usize + 1;
+                if packages.strengths.len() < needed {
+                    packages.strengths.resize(needed, 0.0);
+                }
+                packages.strengths[low as usize] += information;
+                packages.strengths[high as usize] += information;
             }
         }
         Ok(packages)
@@ -70,6 +78,13 @@ impl Packages {
             Ok(slot) if self.is_known(a) && self.is_known(b) => self.slots[slot].information,
             _ => 0.0,
         }
+    }
+
+    /// The information of an attribute with all others in its package, 0 where there are none.
+    #[inline]
+    pub fn strength(&self, id: AttributeId) -> f64 {
+        let strength = self.strengths.get(id as usize).filter(|_| self.is_known(id));
+        strength.copied().unwrap_or(0.0)
     }
 
     fn is_known(&self, id: AttributeId) -> bool {
@@ -123,7 +138,9 @@ impl Statistic for Packages {
     }
 
     fn size(&self) -> usize {
-        self.slots.capacity() * size_of::<Member>() + self.forgotten.capacity()
+        self.slots.capacity() * size_of::<Member>()
+            + self.strengths.capacity() * size_of::<f64>()
+            + self.forgotten.capacity()
     }
 
     fn boxed_clone(&self) -> Box<dyn Statistic> {
@@ -131,8 +148,13 @@ impl Statistic for Packages {
     }
 }
 
-static NONE: Packages =
-    Packages { slots: Vec::new(), pairs: 0, forgotten: Vec::new(), threshold: 0.0 };
+static NONE: Packages = Packages {
+    slots: Vec::new(),
+    pairs: 0,
+    strengths: Vec::new(),
+    forgotten: Vec::new(),
+    threshold: 0.0,
+};
 
 impl Store {
     /// The packages in use; none where nothing was computed.
@@ -172,7 +194,9 @@ mod tests {
         assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
         let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
         assert_eq!(packages.members(|id| if id < 3 { 2 - id } else { id }), turned);
+        assert_eq!([0, 1, 3, 900, 901].map(|id| packages.strength(id)), [0.75, 0.5, 2.0, 2.0, 0.0]);
         packages.forget_attribute(0);
+        assert_eq!([0, 1].map(|id| packages.strength(id)), [0.0, 0.5]);
         assert_eq!((packages.information(2, 0), packages.information(900, 3)), (0.0, 2.0));
         assert_eq!(packages.members(|id| id), [member(3, 900, 2.0)]);
         assert_eq!(Packages::default().information(0, 1), 0.0);

@@ -3,6 +3,7 @@
 use crate::counts::statistic::Statistic;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
+use crate::statistics::frequent::FrequentWords;
 
 /// W_t by word id, 0 for words that are no parents.
 #[derive(Clone, Default)]
@@ -43,6 +44,16 @@ impl Store {
     #[inline]
     pub fn parents(&self) -> &Parents {
         self.statistic().unwrap_or(&NONE)
+    }
+
+    /// The weight of each word as a parent now: none of a word that too few messages have left.
+    #[inline]
+    pub fn parent_weights(&self) -> impl Fn(WordId) -> f64 {
+        let (parents, frequent) = (self.parents(), self.statistic::<FrequentWords>());
+        move |word| match parents.weight(word) {
+            weight if weight > 0.0 && frequent.is_some_and(|f| !f.has(&self.rows, word)) => 0.0,
+            weight => weight,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Texts to tokens: the tokeniser, and characters as this Python knows them.
 
+pub mod distinct;
 pub mod token;
 pub mod tokenizer;
 pub mod unicode;

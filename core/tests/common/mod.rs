@@ -12,6 +12,7 @@ use _core::scoring::scorer::Scoring;
 use _core::scoring::scratch;
 use _core::statistics::parents::Parents;
 use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
+use _core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -193,14 +194,16 @@ impl Learner {
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scoring.prepare(&self.store, &mut terms);
         let Learner { store, hidden, bag, .. } = self;
-        scoring.parameters.hidden_scores(store, &terms, bag, hidden, &mut scores, None);
+        let watch = Watch::default();
+        let parameters = &scoring.parameters;
+        parameters.hidden_scores(store, &terms, bag, hidden, &watch, &mut scores, None);
         scores
     }
 
     /// The scores of any family.
     pub fn score(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
         let mut scratch = self.prepare(scoring, words);
-        scoring.score(&self.store, &mut scratch);
+        scoring.score(&self.store, &mut scratch, &Watch::default());
         scratch.scores
     }
 

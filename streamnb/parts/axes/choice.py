@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.online.tuning import Tuning
+from streamnb.parameters import parameters_in_use
 from streamnb.statistics.refreshing import Refresher
 
 
@@ -123,7 +124,7 @@ class Choice:
         parameters = dataclasses.asdict(self)
         if parameters == dataclasses.asdict(self.named(self.name)):
             return self.name
-        return {"part": self.name, "parameters": parameters}
+        return {"part": self.name, "parameters": parameters_in_use(parameters)}
 
     @classmethod
     def of_description(cls, described: Mapping[str, Any]) -> Self:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
+from streamnb.errors import ModelFileError
 from streamnb.parts.axes.choice import Choice, InUse, MakeScoring
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.store import AnyStore
@@ -50,16 +51,24 @@ class Part(Choice):
         Whether it weighs words or messages by statistics that the store holds.
     weighs
         Whether it weighs them in another way.
+    decays
+        Whether it follows counts that all become smaller with every message.
     """
 
     indexed: ClassVar[int] = 0
     periodic: ClassVar[bool] = False
     weighs: ClassVar[bool] = False
+    decays: ClassVar[bool] = False
 
     @property
     def max_documents(self) -> int:
         """What `max_documents=None` means: messages that the part wants in the index."""
         return self.indexed
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether the part calibrates probabilities along the stream."""
+        return False
 
     def store_options(self, parts: Composition) -> dict[str, Any]:
         """Return what the part asks of the count store: keywords of `_core.CountStore`."""
@@ -137,7 +146,11 @@ class Event(Part, axis="event"):
             If the snapshot holds no store.
         """
         if snapshot is not None:
-            return _core.CountStore.restore(tokenizer, snapshot)
+            restored = _core.CountStore.restore(tokenizer, snapshot)
+            forgets = options.get("half_life"), "timed" in options, "windowed" in options
+            if restored.forgetting != forgets:
+                raise ModelFileError("the model can't be read: its counts forget in another way")
+            return restored
         return _core.CountStore(tokenizer, **options)
 
 
@@ -166,6 +179,8 @@ class Dependence(Part, axis="dependence"):
 class Independent(Dependence, name="independent"):
     """Words are independent."""
 
+    decays: ClassVar[bool] = True
+
     def store_options(self, parts: Composition) -> dict[str, Any]:
         """Ask for no table of pairs where something is weighed.
 
@@ -188,6 +203,8 @@ class Estimate(Part, axis="estimate"):
 @dataclasses.dataclass(frozen=True)
 class Additive(Estimate, name="additive"):
     """Additive smoothing of the counts, by `alpha`."""
+
+    decays: ClassVar[bool] = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,6 +251,8 @@ class Weights(Part, axis="weights"):
 class UniformWeights(Weights, name="uniform"):
     """Each word counts the same."""
 
+    decays: ClassVar[bool] = True
+
 
 @dataclasses.dataclass(frozen=True)
 class DocumentWeights(Part, axis="document_weights"):
@@ -258,6 +277,8 @@ class DocumentWeights(Part, axis="document_weights"):
 class UniformDocuments(DocumentWeights, name="uniform"):
     """Each message counts as it was given to."""
 
+    decays: ClassVar[bool] = True
+
 
 @dataclasses.dataclass(frozen=True)
 class Neighbourhood(Part, axis="neighbourhood"):
@@ -275,6 +296,8 @@ class Neighbourhood(Part, axis="neighbourhood"):
 @dataclasses.dataclass(frozen=True)
 class WholeStream(Neighbourhood, name="stream"):
     """All of them."""
+
+    decays: ClassVar[bool] = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -320,6 +343,11 @@ class Composition:
     def max_documents(self) -> int:
         """What `max_documents=None` means: as many messages as some part wants in the index."""
         return max(part.max_documents for part in self.all)
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether some part calibrates probabilities along the stream."""
+        return any(part.calibrates for part in self.all)
 
     @property
     def prior(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 from streamnb.parts.axes.composition import Composition, Weights
 
@@ -16,6 +16,8 @@ class ChiSquare(Weights, name="chi-square"):
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (R_w,c).
     """
+
+    decays: ClassVar[bool] = True
 
     def scoring_options(self, parts: Composition) -> dict[str, Any]:
         """Ask for the factor."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
@@ -167,6 +168,7 @@ def label_noise(names: Sequence[str], folds: int, seed: int) -> list[Panel]:
         Of folds and of the draws.
     """
     panels = []
+    bar = _bar(len(names) * len(NOISE) * folds)
     for name in names:
         collection = LOSS_PAPER.collection(name).load()
         rows = rows_of(collection.matrix, collection.vocabulary)
@@ -184,10 +186,19 @@ def label_noise(names: Sequence[str], folds: int, seed: int) -> list[Panel]:
                 truth = [collection.labels[i] for i in tested]
                 for model, (decided, _) in found.items():
                     right[model].append(accuracy(truth, decided))
+                bar.update(1)
             for model, accuracies in right.items():
                 means[model].append(sum(accuracies) / len(accuracies))
         panels.append(Panel(name, NOISE, means))
+    bar.close()
     return panels
+
+
+def _bar(steps: int) -> Any:
+    """Return a bar of progress, which shows on a terminal only."""
+    from tqdm import tqdm
+
+    return tqdm(total=steps, unit=" step", disable=not sys.stderr.isatty(), leave=False)
 
 
 def simulated(count: int, attributes: int, rng: np.random.Generator) -> tuple[Any, list[str]]:
@@ -220,6 +231,7 @@ def dimension(names: Sequence[str], trials: int, seed: int) -> list[Panel]:
     """
     right: dict[str, list[float]] = {model: [] for model in ("NB", *LOSSES)}
     shares: dict[str, list[float]] = {model: [] for model in LOSSES}
+    bar = _bar(len(DIMENSIONS) * trials)
     for attributes in DIMENSIONS:
         found: dict[str, list[tuple[float, float]]] = {model: [] for model in right}
         for trial in range(trials):
@@ -232,10 +244,12 @@ def dimension(names: Sequence[str], trials: int, seed: int) -> list[Panel]:
                 on_b = sum(weight for name, weight in weights.items() if name[0] == "B")
                 share = 100 * on_b / (sum(weights.values()) or 1.0)
                 found[model].append((accuracy(truth, decided), share))
+            bar.update(1)
         for model, trials_of_it in found.items():
             right[model].append(median(accurate for accurate, _ in trials_of_it))
             if model in shares:
                 shares[model].append(median(share for _, share in trials_of_it))
+    bar.close()
     return [
         Panel("accuracy", DIMENSIONS, right),
         Panel("weight of attributes that matter", DIMENSIONS, shares),

@@ -8,31 +8,23 @@
 //! linearly, from half a cache line on, and whoever wants many pairs [`touch`](PairTable::touch)es
 //! them all first: the misses then overlap. That made learning and predicting about three times
 //! as fast on the SMS collection as a general hash table.
+//!
+//! It grows by linear hashing: it lies in many small parts, of which one is split in two at a time,
+//! and a table that is dropped goes part by part. So no message waits for all of it.
 
-use crate::counts::rows::{ClassId, take};
+mod part;
+
+use crate::counts::pairs::part::{NONE, PairCell, Part, hash};
+use crate::counts::room::make_room;
+use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 use std::hint::black_box;
 
-const NONE: u32 = u32::MAX;
+/// Slots in use in a part, on average: a split moves about so many.
+const SPREAD: usize = 200;
 
-/// Slots for each slot in use, at least.
-const SLOTS_PER_CELL: f64 = 1.6;
-
-/// Both directions of one unordered pair in one class.
-#[derive(Clone, Copy)]
-struct PairCell {
-    low: WordId,
-    /// Above `low`, or `low` itself where the table holds words with themselves; `NONE` in a free
-    /// slot.
-    high: WordId,
-    class: ClassId,
-    /// The pair's cell of another class in `more`, or `NONE`.
-    next: u32,
-    /// Σ f_low over documents of the class that contain `high`.
-    low_count: f64,
-    /// Σ f_high over documents of the class that contain `low`.
-    high_count: f64,
-}
+/// Which bits of a hash choose the part: not those that choose a slot in it.
+const CHOICE: u32 = 32;
 
 /// What one class knows of a pair (a, b), seen from the caller's order of the two words.
 #[derive(Clone, Copy)]
@@ -46,8 +38,9 @@ pub struct Pair {
 
 #[derive(Clone)]
 pub struct PairTable {
-    /// A power of two of slots.
-    slots: Vec<PairCell>,
+    parts: Vec<Part>,
+    /// One less than the power of two at or above the number of parts.
+    mask: usize,
     used: usize,
     more: Vec<PairCell>,
     free: Vec<u32>,
@@ -62,7 +55,8 @@ impl PairTable {
     /// word is also paired with itself, which holds its tokens in the indexed documents.
     pub fn new(limit: usize, own: bool) -> Self {
         PairTable {
-            slots: Vec::new(),
+            parts: vec![Part::default()],
+            mask: 0,
             used: 0,
             more: Vec::new(),
             free: Vec::new(),
@@ -89,17 +83,19 @@ impl PairTable {
     /// Adds a document's pairs; drops the whole table if they don't fit.
     pub fn learn(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
         if self.dropped {
+            // What is left of it: a few kilobytes.
+            self.parts.pop();
             return;
         }
         for (position, &(a, count_a)) in words.iter().enumerate() {
             let others = &words[position + usize::from(!self.own)..];
-            self.reserve(others.len());
             self.touch_all(a, others);
             for &(b, count_b) in others {
                 self.add(PairCell::new(a, b, class, weight * count_a, weight * count_b));
             }
             if self.len() > self.limit {
-                *self = PairTable::new(0, self.own);
+                let parts = std::mem::take(&mut self.parts);
+                *self = PairTable { parts, ..PairTable::new(0, self.own) };
                 return;
             }
         }
@@ -119,6 +115,26 @@ impl PairTable {
         }
     }
 
+    /// Takes back a document's pairs of which one word at least is in `gone`; `kept` are the others.
+    pub fn unlearn_some(
+        &mut self,
+        class: ClassId,
+        gone: &[(WordId, f64)],
+        kept: &[(WordId, f64)],
+        weight: f64,
+    ) {
+        self.unlearn(class, gone, weight);
+        if self.dropped {
+            return;
+        }
+        for &(a, count_a) in gone {
+            self.touch_all(a, kept);
+            for &(b, count_b) in kept {
+                self.subtract(PairCell::new(a, b, class, weight * count_a, weight * count_b));
+            }
+        }
+    }
+
     fn touch_all(&self, a: WordId, others: &[(WordId, f64)]) {
         others.iter().for_each(|&(b, _)| self.touch(a, b));
     }
@@ -126,15 +142,19 @@ impl PairTable {
     /// Brings a pair closer before it is asked for; no answer is waited for.
     #[inline]
     pub fn touch(&self, a: WordId, b: WordId) {
-        let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
-        black_box(self.slots.get(slot).map(|cell| cell.low));
+        let hash = hash(a.min(b), a.max(b));
+        if let Some(part) = self.parts.get(self.place(hash)) {
+            black_box(part.slots.get(part.home(hash)).map(|cell| cell.low));
+        }
     }
 
     /// The classes in which `a` and `b` meet.
     #[inline]
     pub fn pairs(&self, a: WordId, b: WordId) -> impl Iterator<Item = Pair> {
-        let slot = self.find(a.min(b), a.max(b)).ok();
-        let mut cell = slot.map(|slot| &self.slots[slot]);
+        let (low, high) = (a.min(b), a.max(b));
+        let hash = hash(low, high);
+        let part = self.parts.get(self.place(hash)).filter(|_| !self.dropped);
+        let mut cell = part.and_then(|part| Some(&part.slots[part.find(hash, low, high).ok()?]));
         std::iter::from_fn(move || {
             let current = cell?;
             cell = self.more.get(current.next as usize);
@@ -147,46 +167,41 @@ impl PairTable {
         })
     }
 
-    /// The slot that holds a pair, or the free one where it belongs.
     #[inline]
-    fn find(&self, low: WordId, high: WordId) -> Result<usize, usize> {
-        let mask = self.slots.len().wrapping_sub(1);
-        let mut slot = hash(low, high) as usize & mask;
-        while let Some(cell) = self.slots.get(slot) {
-            if cell.low == low && cell.high == high {
-                return Ok(slot);
-            }
-            if cell.is_free() {
-                break;
-            }
-            slot = (slot + 1) & mask;
-        }
-        Err(slot)
+    fn place(&self, hash: u64) -> usize {
+        let place = (hash >> CHOICE) as usize & self.mask;
+        if place < self.parts.len() { place } else { place & (self.mask >> 1) }
     }
 
-    /// Makes room for `added` pairs, so that a free slot always remains.
-    fn reserve(&mut self, added: usize) {
-        let needed = ((self.used + added + 1) as f64 * SLOTS_PER_CELL) as usize;
-        if needed <= self.slots.len() {
-            return;
-        }
-        let slots = vec![PairCell::FREE; needed.next_power_of_two()];
-        for cell in std::mem::replace(&mut self.slots, slots) {
-            if !cell.is_free()
-                && let Err(slot) = self.find(cell.low, cell.high)
-            {
-                self.slots[slot] = cell;
+    /// Splits the oldest part that was not split since the parts were half as many.
+    #[cold]
+    fn split(&mut self) {
+        let added = self.parts.len();
+        self.mask = (added + 1).next_power_of_two() - 1;
+        self.parts.push(Part::default());
+        let split = added & (self.mask >> 1);
+        for cell in std::mem::take(&mut self.parts[split]).slots {
+            if !cell.is_free() {
+                let hash = hash(cell.low, cell.high);
+                let place = self.place(hash);
+                self.parts[place].insert(hash, cell);
             }
         }
     }
 
     #[inline]
     fn add(&mut self, added: PairCell) {
-        let head = match self.find(added.low, added.high) {
-            Ok(slot) => &mut self.slots[slot],
-            Err(slot) => {
-                self.slots[slot] = added;
+        let hash = hash(added.low, added.high);
+        let place = self.place(hash);
+        let part = &mut self.parts[place];
+        let head = match part.find(hash, added.low, added.high) {
+            Ok(slot) => &mut part.slots[slot],
+            Err(_) => {
+                part.insert(hash, added);
                 self.used += 1;
+                if self.used > self.parts.len() * SPREAD {
+                    self.split();
+                }
                 return;
             }
         };
@@ -213,13 +228,19 @@ impl PairTable {
         }
         match self.free.pop() {
             Some(position) => self.more[position as usize] = added,
-            None => self.more.push(added),
+            None => {
+                make_room(&mut self.more, free as usize + 1);
+                self.more.push(added);
+            }
         }
     }
 
     fn subtract(&mut self, taken: PairCell) {
-        let Ok(slot) = self.find(taken.low, taken.high) else { return };
-        let head = &mut self.slots[slot];
+        let hash = hash(taken.low, taken.high);
+        let place = self.place(hash);
+        let part = &mut self.parts[place];
+        let Ok(slot) = part.find(hash, taken.low, taken.high) else { return };
+        let head = &mut part.slots[slot];
         if head.class == taken.class {
             if !head.reduce(&taken) {
                 return;
@@ -229,7 +250,10 @@ impl PairTable {
                     self.free.push(head.next);
                     *head = successor;
                 }
-                None => self.vacate(slot),
+                None => {
+                    part.vacate(slot);
+                    self.used -= 1;
+                }
             }
             return;
         }
@@ -242,7 +266,7 @@ impl PairTable {
                     self.free.push(position);
                     match self.more.get_mut(previous as usize) {
                         Some(cell) => cell.next = next,
-                        None => self.slots[slot].next = next,
+                        None => part.slots[slot].next = next,
                     }
                 }
                 return;
@@ -252,36 +276,15 @@ impl PairTable {
         }
     }
 
-    /// Frees a slot and moves up those behind it that would not be found any more.
-    fn vacate(&mut self, mut hole: usize) {
-        let mask = self.slots.len() - 1;
-        let mut slot = hole;
-        loop {
-            slot = (slot + 1) & mask;
-            let cell = self.slots[slot];
-            if cell.is_free() {
-                break;
-            }
-            let home = hash(cell.low, cell.high) as usize & mask;
-            // Distances from the cell's home, around the end of the table.
-            if slot.wrapping_sub(home) & mask >= slot.wrapping_sub(hole) & mask {
-                self.slots[hole] = cell;
-                hole = slot;
-            }
-        }
-        self.slots[hole] = PairCell::FREE;
-        self.used -= 1;
-    }
-
     /// The table where each word has another id; words may become one that never met.
     pub fn renamed(&self, word_of: &[WordId]) -> Self {
         let mut renamed =
             PairTable { dropped: self.dropped, ..PairTable::new(self.limit, self.own) };
-        for slot in self.slots.iter().filter(|cell| !cell.is_free()) {
+        let parts = self.parts.iter().filter(|_| !self.dropped);
+        for slot in parts.flat_map(|part| &part.slots).filter(|cell| !cell.is_free()) {
             let mut cell = Some(slot);
             while let Some(&PairCell { low, high, class, next, low_count, high_count }) = cell {
                 let (a, b) = (word_of[low as usize], word_of[high as usize]);
-                renamed.reserve(1);
                 renamed.add(PairCell::new(a, b, class, low_count, high_count));
                 cell = self.more.get(next as usize);
             }
@@ -290,45 +293,10 @@ impl PairTable {
     }
 
     pub fn size(&self) -> usize {
-        (self.slots.capacity() + self.more.capacity()) * size_of::<PairCell>()
+        let slots: usize = self.parts.iter().map(|part| part.slots.len()).sum();
+        (slots + self.more.len()) * size_of::<PairCell>()
+            + self.parts.len() * size_of::<Part>()
             + self.free.capacity() * size_of::<u32>()
-    }
-}
-
-/// Ids are dense and not chosen by whoever writes the messages: one folded multiplication will do.
-#[inline]
-fn hash(low: WordId, high: WordId) -> u64 {
-    let key = (u64::from(low) << 32) | u64::from(high);
-    let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f_u128;
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
-impl PairCell {
-    const FREE: PairCell =
-        PairCell { low: NONE, high: NONE, class: 0, next: NONE, low_count: 0.0, high_count: 0.0 };
-
-    fn new(a: WordId, b: WordId, class: ClassId, count_a: f64, count_b: f64) -> Self {
-        let (low, high, low_count, high_count) =
-            if a < b { (a, b, count_a, count_b) } else { (b, a, count_b, count_a) };
-        PairCell { low, high, class, next: NONE, low_count, high_count }
-    }
-
-    #[inline]
-    fn is_free(&self) -> bool {
-        self.high == NONE
-    }
-
-    #[inline]
-    fn increase(&mut self, by: &PairCell) {
-        self.low_count += by.low_count;
-        self.high_count += by.high_count;
-    }
-
-    /// Takes counts away; true when nothing is left.
-    fn reduce(&mut self, by: &PairCell) -> bool {
-        self.low_count = take(self.low_count, by.low_count).unwrap_or(0.0);
-        self.high_count = take(self.high_count, by.high_count).unwrap_or(0.0);
-        self.low_count == 0.0 || self.high_count == 0.0
     }
 }
 

@@ -1,6 +1,6 @@
 //! Averaged one-dependence estimators: the structure-extended models of the HMNB paper, section 2.5.
 //!
-//! Every word t of the message is in turn the parent of all its words, itself included. That gives
+//! Every word t of the message (or as many as may be parents, the strongest) is in turn the parent of all its words, itself included. That gives
 //! an estimator a_tc = ∏_i P(w_i | w_t, c)^f_i, with P(w_i | w_t, c) = (n_itc + α)/(L_tc + α m) as in
 //! [`crate::scoring::hidden`], and the score mixes the estimators by the parents' gain ratios:
 //! ln P(c) + ln Σ_t W_t a_tc / Σ_t W_t. The complement side, b_tc with c̄ for c, is subtracted
@@ -8,26 +8,28 @@
 //!
 //! The products underflow on a message of a hundred words, so the mean is taken of logarithms, around
 //! the largest. ln a_tc starts from the smoothing alone, which is the same for every word; only words
-//! that do stand together with t change it ([`crate::scoring::one_dependence::together`]).
+//! that do stand together with t change it ([`crate::scoring::together`]).
 //!
 //! A message without any parent (no known word, or none that tells the classes apart) has nothing to
 //! mix: it is scored by the event model, its words independent.
 
 mod parts;
-pub mod together;
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::one_dependence::together::Together;
 use crate::scoring::parameters::{Event, Parameters};
 use crate::scoring::terms::ClassTerms;
+use crate::scoring::together::Together;
+use crate::watch::Watch;
 
 /// Reused buffers.
 #[derive(Default)]
 pub struct OneDependenceScratch {
     pub(crate) together: Together,
+    /// The positions of the parents.
+    pub(crate) parents: Vec<usize>,
     /// ln W_t, −∞ for a word that is no parent.
     pub(crate) weights: Vec<f64>,
     /// The logarithm of each estimator, `words × classes`.
@@ -49,8 +51,8 @@ pub(crate) fn sides(event: Event) -> (f64, f64, f64) {
 impl Parameters {
     /// Whether any word of the bag is a parent.
     pub fn has_estimators(store: &Store, bag: &Bag) -> bool {
-        let parents = store.parents();
-        bag.words.iter().any(|&(word, _)| parents.weight(word) > 0.0)
+        let weight = store.parent_weights();
+        bag.words.iter().any(|&(word, _)| weight(word) > 0.0)
     }
 
     /// The score of the bag for each class, in `out`.
@@ -60,6 +62,7 @@ impl Parameters {
         terms: &[ClassTerms],
         bag: &Bag,
         scratch: &mut OneDependenceScratch,
+        watch: &Watch,
         out: &mut Vec<f64>,
     ) {
         if !Self::has_estimators(store, bag) {
@@ -68,7 +71,7 @@ impl Parameters {
             return self.add_words(store, store.rows(), terms, bag, out);
         }
         let classes = terms.len();
-        self.estimate(store, bag, classes, scratch);
+        self.estimate(store, bag, classes, scratch, watch);
         let (inside, outside, sign) = sides(self.event);
         let all = log_sum(scratch.weights.iter().copied());
         let column = |class| scratch.logs.iter().skip(class).step_by(classes).copied();
@@ -86,31 +89,29 @@ impl Parameters {
         bag: &Bag,
         classes: usize,
         scratch: &mut OneDependenceScratch,
+        watch: &Watch,
     ) {
-        let OneDependenceScratch { together, weights, logs, shared } = scratch;
+        let OneDependenceScratch { together, parents, weights, logs, shared } = scratch;
         let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
         let tokens = bag.tokens() + unseen;
+        *parents = self.parents_of(store, bag);
         weights.clear();
-        let parents = store.parents();
-        weights.extend(bag.words.iter().map(|&(word, _)| parents.weight(word).ln()));
+        weights.resize(bag.words.len(), f64::NEG_INFINITY);
+        for &parent in parents.iter() {
+            weights[parent] = store.parents().weight(bag.words[parent].0).ln();
+        }
         logs.clear();
         logs.resize(bag.words.len() * classes, f64::NEG_INFINITY);
         shared.clear();
         shared.extend_from_slice(weights);
-        for (position, row) in logs.chunks_exact_mut(classes.max(1)).enumerate() {
-            if weights[position].is_finite() {
-                self.start_estimator(store, bag.words[position].0, tokens, row);
-            }
+        for &parent in parents.iter() {
+            let row = &mut logs[parent * classes..(parent + 1) * classes];
+            self.start_estimator(store, bag.words[parent].0, tokens, row);
         }
-        together.visit(
-            store,
-            bag,
-            |position| weights[position].is_finite(),
-            |parent, child, counts| {
-                let row = &mut logs[parent * classes..(parent + 1) * classes];
-                shared[parent] += self.add_together(counts, bag.words[child].1, row);
-            },
-        );
+        together.visit(store, bag, parents, watch, |parent, child, counts| {
+            let row = &mut logs[parent * classes..(parent + 1) * classes];
+            shared[parent] += self.add_together(counts, bag.words[child].1, row);
+        });
         for (row, shared) in logs.chunks_exact_mut(classes.max(1)).zip(shared) {
             row.iter_mut().for_each(|log| *log += *shared);
         }
@@ -126,7 +127,7 @@ impl Parameters {
         row: &mut [f64],
     ) {
         let (inside, outside, _) = sides(self.event);
-        let smoothing = self.alpha * self.words(store);
+        let smoothing = self.smoothing_by_parents(store);
         let total: f64 = store.rows.cells(parent).map(|cell| cell.length).sum();
         let log = |own: f64| {
             let mut log = (inside + outside) * self.log_alpha;
@@ -191,8 +192,8 @@ pub(crate) fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoring::one_dependence::together::tests::{made_up_message, made_up_store};
     use crate::scoring::parameters::{Prior, Unseen};
+    use crate::scoring::together::tests::{made_up_message, made_up_store};
 
     fn scoring(event: Event) -> Parameters {
         Parameters::new(event, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap()
@@ -202,7 +203,8 @@ mod tests {
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);
         let mut scratch = OneDependenceScratch::default();
-        scoring.one_dependence_scores(store, &terms, bag, &mut scratch, &mut out);
+        let watch = Watch::default();
+        scoring.one_dependence_scores(store, &terms, bag, &mut scratch, &watch, &mut out);
         out
     }
 

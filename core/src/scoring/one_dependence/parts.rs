@@ -5,6 +5,7 @@ use crate::counts::store::Store;
 use crate::scoring::one_dependence::{OneDependenceScratch, log_sum, log_sum_parts, sides};
 use crate::scoring::parameters::Parameters;
 use crate::scoring::terms::ClassTerms;
+use crate::watch::Watch;
 
 impl Parameters {
     /// The score, and its parts: `words × classes`, and one row for all tokens of unseen words.
@@ -21,14 +22,15 @@ impl Parameters {
         out: &mut Vec<f64>,
         parts: &mut Vec<f64>,
     ) {
-        self.one_dependence_scores(store, terms, bag, scratch, out);
+        let watch = Watch::default();
+        self.one_dependence_scores(store, terms, bag, scratch, &watch, out);
         let classes = terms.len();
         parts.clear();
         parts.resize((bag.words.len() + 1) * classes, 0.0);
         if !Self::has_estimators(store, bag) || classes == 0 {
             return;
         }
-        let OneDependenceScratch { together, weights, logs, .. } = scratch;
+        let OneDependenceScratch { together, parents, weights, logs, .. } = scratch;
         let (_, _, sign) = sides(self.event);
         let all = log_sum(weights.iter().copied());
         for class in 0..classes {
@@ -60,19 +62,14 @@ impl Parameters {
             part.iter_mut().zip(&smoothed).for_each(|(part, log)| *part += count * log);
         }
         // … and what changes where they did.
-        together.visit(
-            store,
-            bag,
-            |position| weights[position].is_finite(),
-            |parent, child, counts| {
-                row.fill(0.0);
-                let shared = self.add_together(counts, bag.words[child].1, &mut row);
-                let shares = &shares[parent * classes..];
-                let part = &mut parts[child * classes..(child + 1) * classes];
-                for ((part, log), share) in part.iter_mut().zip(&row).zip(shares) {
-                    *part += sign * share * (log + shared);
-                }
-            },
-        );
+        together.visit(store, bag, parents, &watch, |parent, child, counts| {
+            row.fill(0.0);
+            let shared = self.add_together(counts, bag.words[child].1, &mut row);
+            let shares = &shares[parent * classes..];
+            let part = &mut parts[child * classes..(child + 1) * classes];
+            for ((part, log), share) in part.iter_mut().zip(&row).zip(shares) {
+                *part += sign * share * (log + shared);
+            }
+        });
     }
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::giving::{CHARACTERS_MARK, Give, LENGTH_MARK, Led, Plain, WITHIN_WORDS_MARK};
 use super::{
     Boundaries, NotReady, Scratch, Tokenizer, TokenizerOptions, boundaries, characters, fields,
-    length, ngrams, runs,
+    length, ngrams, runs, subject,
 };
 use crate::text::token::Token;
 use crate::text::unicode::PageSet;
@@ -31,15 +31,22 @@ impl Tokenizer {
             }
             () => self.clip(text),
         };
+        let subject = self.options.subject.then(|| subject::subject(self.unnamed(text))).flatten();
+        let whole = !self.options.fields && subject.is_none();
         let mut plain = Plain { hasher, emit, left };
-        let cut = if self.options.kinds() == 1 && !self.options.length && !self.options.fields {
+        let cut = if self.options.kinds() == 1 && !self.options.length && whole {
             self.cut::<FOLDED>(text, scratch, &mut plain)
         } else {
             let lead = std::mem::take(&mut scratch.lead);
             let led = std::mem::take(&mut scratch.led);
             let marked = self.options.kinds() > 1 || self.options.length;
             let mut giver = Led { plain, marked, lead, field: 0, led };
-            let cut = self.cut_fields::<S, _, FOLDED>(text, scratch, &mut giver);
+            let cut = if whole {
+                giver.enter("");
+                self.cut::<FOLDED>(text, scratch, &mut giver)
+            } else {
+                self.cut_fields::<S, _, FOLDED>(subject, text, scratch, &mut giver)
+            };
             (scratch.lead, scratch.led) = (giver.lead, giver.led);
             cut
         };
@@ -47,17 +54,20 @@ impl Tokenizer {
         cut.map(drop)
     }
 
-    /// Cuts each field of a text, or the text as a whole.
+    /// The part of a text that stands before all fields.
+    fn unnamed<'a>(&self, text: &'a str) -> &'a str {
+        let first = self.options.fields.then(|| fields::fields(text).next()).flatten();
+        first.map_or(text, |(_, text)| text)
+    }
+
+    /// Cuts the subject, then each field of a text, or the text as a whole.
     fn cut_fields<S: BuildHasher, E: FnMut(Token<'_>), const FOLDED: bool>(
         &self,
+        subject: Option<&str>,
         text: &str,
         scratch: &mut Scratch,
         giver: &mut Led<'_, S, E>,
     ) -> Result<ControlFlow<()>, NotReady> {
-        if !self.options.fields {
-            giver.enter("");
-            return self.cut::<FOLDED>(text, scratch, giver);
-        }
         if !text.is_ascii() {
             // A later field must not fail when one before it was given.
             let mut missing = PageSet::default();
@@ -69,7 +79,10 @@ impl Tokenizer {
                 return Err(NotReady::NeedsHostFold);
             }
         }
-        for (name, text) in fields::fields(text) {
+        let subject = subject.map(|text| (subject::SUBJECT, text));
+        let whole = (!self.options.fields).then_some(("", text));
+        let fields = self.options.fields.then(|| fields::fields(text)).into_iter().flatten();
+        for (name, text) in subject.into_iter().chain(whole).chain(fields) {
             giver.enter(name);
             if self.cut::<FOLDED>(text, scratch, giver)?.is_break() {
                 return Ok(ControlFlow::Break(()));

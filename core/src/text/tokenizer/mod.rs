@@ -25,6 +25,7 @@ mod ngrams;
 mod options;
 mod runs;
 mod scratch;
+mod subject;
 #[cfg(test)]
 mod tests;
 

@@ -61,6 +61,8 @@ pub struct TokenizerOptions {
     pub length: bool,
     /// Read fields and put each one's name before its tokens.
     pub fields: bool,
+    /// Give the tokens of the header `Subject` before all others, with its name before them.
+    pub subject: bool,
     /// Words longer than this many characters are dropped, before n-grams are made: such a word
     /// is a filler or a blob, and cutting it would give a word that nobody wrote. It has no effect
     /// on n-grams of characters across words.
@@ -84,6 +86,7 @@ impl Default for TokenizerOptions {
             characters_within_words: None,
             length: false,
             fields: false,
+            subject: false,
             max_token_length: None,
             max_tokens: None,
             max_bytes: None,

@@ -101,6 +101,25 @@ fn fields_name_their_tokens() {
 }
 
 #[test]
+fn the_subject_comes_first_and_among_the_text() {
+    let subject = TokenizerOptions { subject: true, ..words((1, 2)) };
+    let text = "To: ann\nSubject: Win it\n\nnow";
+    let named = ["subject: win", "subject: it", "subject: win it"];
+    let whole = tokens_of(words((1, 2)), text);
+    assert_eq!(tokens_of(subject, text), [&named.map(String::from), &whole[..]].concat());
+    assert_eq!(tokens_of(TokenizerOptions { max_tokens: Some(2), ..subject }, text), named[..2]);
+    assert_eq!(tokens_of(subject, "now: win"), tokens_of(words((1, 2)), "now: win"));
+    let fields = TokenizerOptions { fields: true, ..subject };
+    let expected = ["subject: win", "subject", "win", "subject win", "from: ann"];
+    assert_eq!(tokens_of(fields, "Subject: win\u{1e}from\u{1f}Ann"), expected);
+    let clipped = TokenizerOptions { max_bytes: Some(12), ..subject };
+    assert_eq!(
+        tokens_of(clipped, "Subject: win"),
+        ["subject: win", "subject", "win", "subject win"]
+    );
+}
+
+#[test]
 fn no_field_is_given_before_all_are_ready() {
     let options = TokenizerOptions { fields: true, ..TokenizerOptions::default() };
     let tokenizer = Tokenizer::new(options).expect("valid options");

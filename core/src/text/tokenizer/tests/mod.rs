@@ -16,6 +16,7 @@ const NONE: TokenizerOptions = TokenizerOptions {
     characters_within_words: None,
     length: false,
     fields: false,
+    subject: false,
     max_token_length: None,
     max_tokens: None,
     max_bytes: None,

@@ -1,0 +1,275 @@
+"""What an attacker costs a filter in time, memory and accuracy, with bounds and without.
+
+The SMS collection in its own order, a message a minute; each message is predicted, then learned
+with the label that somebody gave. From a quarter of the stream on an attacker adds messages or
+labels. What is counted are the collection's own messages behind that place, by their true labels.
+
+Beside it scikit-learn's `HashingVectorizer` and `MultinomialNB.partial_fit` with the parameters of
+its example of out-of-core classification, a hundred messages at a time: one at a time it would take
+longer by as much, and learn hardly sooner.
+
+    python benchmarks/bench_attacks.py --write
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rounds import one_thread, table
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.naive_bayes import MultinomialNB
+
+import streamnb
+from streamnb import datasets
+from streamnb.model_specs import build, model_spec
+from streamnb_consumers.filter.label_rates import LabelRates
+
+PAGE = Path(__file__).parents[1] / "docs" / "streams" / "attacks.md"
+MARKS = ("<!-- make attacks -->", "<!-- end -->")
+MINUTE = 60_000
+RATE = 6.0  # labels of one source in an hour; of the honest one, who is not named, all count
+ATTACKER = "mallory"
+LABELS = ("ham", "spam")
+
+# Of each pair the first has no bound of its own, the second those of the page.
+MODELS = {
+    "MNB": ("MNB", "MNB(max_words=50_000, tokenizer=Tokenizer(max_tokens=200))"),
+    "OnlineNB": (
+        "OnlineNB",
+        "OnlineNB(max_words=200_000, tokenizer=Tokenizer({online}, max_bytes=1_000))",
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """A message; `truth` is None for one that the attacker wrote."""
+
+    text: str
+    label: str
+    truth: str | None
+    source: str = ""
+
+
+Attack = Callable[[list[Event], random.Random], Iterator[Event]]
+
+
+# --- attacks --------------------------------------------------------------------------------------
+
+
+def nothing(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """No attack."""
+    yield from stream
+
+
+def unique_words(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Behind each message one of 200 words that nobody has seen, which users call spam."""
+    for event in stream:
+        yield event
+        words = " ".join(f"{rng.getrandbits(48):x}" for _ in range(200))
+        yield Event(words, "spam", None)
+
+
+def one_word(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Five messages, each a word of spam a million times, taken for ham."""
+    for place, event in enumerate(stream):
+        yield event
+        if place % (len(stream) // 5) == 0:
+            yield Event(
+                f"{('call', 'free', 'txt', 'claim', 'mobile')[place % 5]} " * 1_000_000, "ham", None
+            )
+
+
+def giants(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Twenty messages of a megabyte: the stream's spam over and over, taken for ham."""
+    spam = " ".join(event.text for event in stream if event.truth == "spam")
+    text = (spam * (1 + 1_000_000 // len(spam)))[:1_000_000]
+    for place, event in enumerate(stream):
+        yield event
+        if place % (len(stream) // 20) == 0:
+            yield Event(text, "ham", None)
+
+
+def repeated(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Behind each message the same spam once more, called ham by one source."""
+    spam = [event.text for event in stream if event.truth == "spam"][:20]
+    for place, event in enumerate(stream):
+        yield event
+        yield Event(spam[place % len(spam)], "ham", None, ATTACKER)
+
+
+def poisoned(share: float) -> Attack:
+    """A share of the spam called ham by one source."""
+
+    def attack(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+        for event in stream:
+            if event.truth == "spam" and rng.random() < share:
+                event = dataclasses.replace(event, label="ham", source=ATTACKER)
+            yield event
+
+    return attack
+
+
+ATTACKS: dict[str, Attack] = {
+    "no attack": nothing,
+    "200 unique words behind each message, called spam": unique_words,
+    "one word a million times, five times, called ham": one_word,
+    "a megabyte of spam, twenty times, called ham": giants,
+    "twenty spams again and again, called ham by one source": repeated,
+    "10 % of the spam called ham by one source": poisoned(0.1),
+    "30 % of the spam called ham by one source": poisoned(0.3),
+    "60 % of the spam called ham by one source": poisoned(0.6),
+}
+
+
+# --- who is attacked ------------------------------------------------------------------------------
+
+
+class Partial:
+    """scikit-learn's hashed words, learned a batch at a time."""
+
+    def __init__(self, batch: int = 100) -> None:
+        self._vectors = HashingVectorizer(n_features=2**18, alternate_sign=False)
+        self._model: Any = MultinomialNB(alpha=0.01)
+        self._batch = batch
+        self._waiting: list[tuple[str, str]] = []
+        self._learned = False
+
+    def predict_one(self, x: str) -> Any:
+        """Return the label; None before the first batch."""
+        return self._model.predict(self._vectors.transform([x]))[0] if self._learned else None
+
+    def learn_one(self, x: str, y: str) -> None:
+        """Learn a message with the next batch."""
+        self._waiting.append((x, y))
+        if len(self._waiting) == self._batch:
+            texts, labels = zip(*self._waiting, strict=True)
+            self._model.partial_fit(self._vectors.transform(texts), labels, classes=LABELS)
+            self._waiting, self._learned = [], True
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(value.nbytes for value in vars(self._model).values() if hasattr(value, "nbytes"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What an attack cost."""
+
+    ham_lost: float
+    spam_missed: float
+    refused: int
+    seconds: float
+    longest: float
+    memory: int
+
+    def cells(self) -> tuple[str, ...]:
+        return (
+            f"{100 * self.ham_lost:.2f}",
+            f"{100 * self.spam_missed:.2f}",
+            f"{self.refused:,}",
+            f"{self.seconds:.2f}",
+            f"{1000 * self.longest:.1f}",
+            f"{self.memory / 1e6:.1f}",
+        )
+
+
+def outcome(model: Any, before: list[Event], behind: list[Event], rates: LabelRates) -> Outcome:
+    """Learn what came before; then predict, and learn what the rates let through."""
+    for event in before:
+        model.learn_one(event.text, event.label)
+    wrong, count = dict.fromkeys(LABELS, 0), dict.fromkeys(LABELS, 0)
+    spent, longest, refused, minutes = 0, 0, 0, 0
+    clock = time.process_time_ns
+    for event in behind:
+        began = clock()
+        decision = model.predict_one(event.text)
+        if event.source and rates.refusal(event.source, minutes * MINUTE) is not None:
+            refused += 1
+        else:
+            model.learn_one(event.text, event.label)
+        taken = clock() - began
+        spent, longest = spent + taken, max(longest, taken)
+        if event.truth is not None:
+            minutes += 1
+            count[event.truth] += 1
+            wrong[event.truth] += decision != event.truth
+    return Outcome(
+        wrong["ham"] / count["ham"],
+        wrong["spam"] / count["spam"],
+        refused,
+        spent / 1e9,
+        longest / 1e9,
+        model.memory_bytes,
+    )
+
+
+HEADER = (
+    "attack and model",
+    "ham lost %",
+    "spam missed %",
+    "labels refused",
+    "seconds",
+    "longest ms",
+    "model MB",
+)
+
+
+def contestants() -> Iterator[tuple[str, Callable[[], Any], LabelRates]]:
+    """Each model without bounds and with them, and scikit-learn's, which has none."""
+    for name, (free, bounded) in MODELS.items():
+        specs = (free, bounded.format(online=_online_options()))
+        for text, shown, rate in zip(specs, ("", ", bounded"), (None, RATE), strict=True):
+            spec = model_spec(text)
+            yield f"{name}{shown}", lambda spec=spec: build(spec), LabelRates(rate)
+    yield "scikit-learn, partial_fit", Partial, LabelRates()
+
+
+def _online_options() -> str:
+    """The options of `OnlineNB`'s own tokenizer that are not the defaults, as a specification."""
+    given = dataclasses.asdict(streamnb.OnlineNB.default_tokenizer)
+    usual = dataclasses.asdict(streamnb.Tokenizer())
+    return ", ".join(f"{name}={value!r}" for name, value in given.items() if value != usual[name])
+
+
+def report(limit: int | None, say: Callable[[str], None]) -> str:
+    """Run every attack on everybody; return the tables as Markdown."""
+    collection = list(datasets.read_text("sms_spam"))[:limit]
+    stream = [Event(each.text, str(each.label), str(each.label)) for each in collection]
+    first = len(stream) // 4
+    parts = []
+    for title, attack in ATTACKS.items():
+        rows = []
+        for name, make, rates in contestants():
+            behind = list(attack(stream[first:], random.Random(1)))
+            rows.append((name, *outcome(make(), stream[:first], behind, rates).cells()))
+        header = ("model", *HEADER[1:])
+        say(f"{title}\n{table(header, rows)}\n")
+        lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
+        shown = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        parts.append(f"### {title[0].upper()}{title[1:]}\n\n{shown}")
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--limit", type=int, help="messages of the collection; all, if none")
+    parser.add_argument("--write", action="store_true", help="put the tables into its page")
+    options = parser.parse_args()
+    print(one_thread())
+    body = report(options.limit, print)
+    if options.write:
+        head, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+        tail = rest.partition(MARKS[1])[2]
+        PAGE.write_text(f"{head}{MARKS[0]}\n{body}\n{MARKS[1]}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""The longest learn on a stream without end: every message brings words that never came before.
+
+Each message has nine words of a fixed vocabulary and three new ones, so that past the bound words
+are pruned as fast as they come. The time of each `learn_one` goes into a histogram of fine bins: by
+the clock, and in processor time of the thread, for a busy machine preempts. Memory is what the
+system says the process holds. In between another model learns one message again and again, which
+brings nothing new: what that takes at its longest is the machine's doing.
+
+    python benchmarks/bench_pauses.py --messages 10000000 --max-words 100000 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rounds import Target, table
+
+import streamnb
+
+KNOWN = 20_000  # words that come again and again
+LINES = 1 << 15  # different beginnings of messages
+MARKS = 10  # how often memory is looked at
+
+CLOCKS = ("wall", "processor", "nothing new")
+
+LONGEST = 1_000.0
+"""Most microseconds of the longest learn."""
+P9999 = 100.0
+"""Most microseconds of all learns but one in ten thousand."""
+FLAT = 1.05
+"""Most memory at the end, in units of that after the first tenth of the stream."""
+
+
+def beginnings(seed: int = 1) -> list[str]:
+    """Return what messages begin with: nine words, low numbers more often than high ones."""
+    draw = random.Random(seed)
+    words = [f"w{int(KNOWN ** draw.random())}" for _ in range(LINES * 9)]
+    return [" ".join(words[i : i + 9]) for i in range(0, len(words), 9)]
+
+
+def stream(messages: int) -> Iterator[tuple[str, str]]:
+    """Yield messages, each with three words that never came before."""
+    known = beginnings()
+    for i in range(messages):
+        label = "spam" if i * 2654435761 % 7 < 2 else "ham"
+        yield f"{known[i * 40503 % LINES]} new{i}a new{i}b new{i}c", label
+
+
+class Histogram:
+    """Durations in bins of two percent.
+
+    Examples
+    --------
+    >>> histogram = Histogram()
+    >>> for nanoseconds in range(1_000):
+    ...     histogram.add(nanoseconds)
+    >>> histogram.quantile(0.5), histogram.longest
+    (496, 999)
+    """
+
+    def __init__(self) -> None:
+        self.bins = [0] * (64 * 64)
+        self.longest = 0
+
+    def add(self, nanoseconds: int) -> None:
+        shift = max(nanoseconds.bit_length() - 7, 0)
+        self.bins[(shift << 6) + (nanoseconds >> shift)] += 1
+        if nanoseconds > self.longest:
+            self.longest = nanoseconds
+
+    def quantile(self, share: float) -> int:
+        """Return the least duration that so large a share does not exceed, but for its bin."""
+        left = share * sum(self.bins)
+        for place, count in enumerate(self.bins):
+            left -= count
+            if left <= 0:
+                shift = max((place >> 6) - 1, 0)
+                return (place - (shift << 6)) << shift
+        return self.longest
+
+
+def resident() -> float:
+    """Return the megabytes of memory that this process holds."""
+    text = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(text.split("VmRSS:")[1].split()[0]) / 1024
+
+
+@dataclass
+class Pauses:
+    """What one model took for the messages of a stream."""
+
+    name: str
+    max_words: int
+    wall: Histogram = field(default_factory=Histogram)
+    processor: Histogram = field(default_factory=Histogram)
+    nothing_new: Histogram = field(default_factory=Histogram)
+    memory: list[float] = field(default_factory=list)
+
+    def row(self, clock: str) -> list[str]:
+        histogram: Histogram = getattr(self, clock.replace(" ", "_"))
+        durations = [histogram.quantile(share) for share in (0.5, 0.99, 0.9999)]
+        figures = [f"{value / 1e3:.1f}" for value in (*durations, histogram.longest)]
+        megabytes = [f"{self.memory[0]:.0f}", f"{self.memory[-1]:.0f}"]
+        return [self.name, f"{self.max_words:,}", clock, *figures, *megabytes]
+
+    def targets(self) -> list[Target]:
+        """Return the figures beside those wanted, in processor time."""
+        name = f"{self.name}, max_words={self.max_words:,}"
+        p9999, longest = self.processor.quantile(0.9999) / 1e3, self.processor.longest / 1e3
+        grown = max(self.memory[1:]) / self.memory[0] if len(self.memory) > 1 else 1.0
+        return [
+            Target(f"p99.99 of learn_one ({name})", p9999, P9999, at_most=True, unit=" us"),
+            Target(f"longest learn_one ({name})", longest, LONGEST, at_most=True, unit=" us"),
+            Target(f"memory at its most ({name})", grown, FLAT, at_most=True),
+        ]
+
+
+def measure(name: str, max_words: int, messages: int, **parameters: Any) -> Pauses:
+    """Let a model learn the stream, and time each message."""
+    model = getattr(streamnb, name)(max_words=max_words, **parameters)
+    pauses = Pauses(name, max_words)
+    clock, processor = time.perf_counter_ns, time.thread_time_ns
+    add_wall, add_processor = pauses.wall.add, pauses.processor.add
+    learn, mark = model.learn_one, max(messages // MARKS, 1)
+    other = getattr(streamnb, name)(max_words=max_words, **parameters)
+    again, add_other = other.learn_one, pauses.nothing_new.add
+    same = "one message of twelve words that comes again and again and again"
+    gc.collect()
+    gc.disable()
+    try:
+        for i, (text, label) in enumerate(stream(messages), 1):
+            before, used = clock(), processor()
+            learn(text, label)
+            used, after = processor() - used, clock()
+            add_wall(after - before)
+            add_processor(used)
+            used = processor()
+            again(same, "ham")
+            add_other(processor() - used)
+            if i % mark == 0:
+                pauses.memory.append(resident())
+    finally:
+        gc.enable()
+    return pauses
+
+
+def report(all_pauses: Sequence[Pauses]) -> str:
+    """Return the tables of all runs, and the figures beside those wanted."""
+    head = ["learn_one", "max_words", "clock", "p50 us", "p99", "p99.99", "longest", "MB", "at end"]
+    rows = [pauses.row(clock) for pauses in all_pauses for clock in CLOCKS]
+    lines = [target.line() for pauses in all_pauses for target in pauses.targets()]
+    return "\n".join([table(head, rows), "", *lines])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=2_000_000)
+    parser.add_argument("--max-words", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--models", nargs="+", default=["MNB"])
+    parser.add_argument("--parameters", type=json.loads, default={}, help="of the models, as JSON")
+    given = parser.parse_args(arguments)
+    print(
+        report(
+            [
+                measure(name, max_words, given.messages, **given.parameters)
+                for name in given.models
+                for max_words in given.max_words
+            ]
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

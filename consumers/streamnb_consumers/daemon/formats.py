@@ -1,0 +1,75 @@
+"""Which format the input has: JSON lines, or mail in one of its containers."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.errors import SettingsError
+
+__all__ = ["first_bytes", "recognised"]
+
+_BLOCK = 65_536
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+_HEADER = re.compile(rb"(?:From |[!-9;-~]+[ \t]*:)")
+
+
+def first_bytes(kind: str, settings: Settings) -> bytes:
+    """Wait for the first bytes of standard input, where they decide what is done with it.
+
+    They do where nothing else says what is read. A service, whose health is asked for, reads lines.
+    """
+    if kind != "spam" or settings.format != "auto" or settings.input != "-":
+        return b""
+    if settings.bootstrap_servers or settings.http_port:
+        return b""
+    begun = b""
+    while not begun.strip() and (block := os.read(sys.stdin.fileno(), _BLOCK)):
+        begun += block
+    return begun
+
+
+def recognised(kind: str, settings: Settings, begun: bytes = b"") -> str:
+    r"""Return the format of the input.
+
+    Parameters
+    ----------
+    kind
+        sms or spam.
+    settings
+        Where it is, and what it has been called.
+    begun
+        How it begins, if it is standard input.
+
+    Raises
+    ------
+    SettingsError
+        If such messages can't have the format.
+
+    Examples
+    --------
+    >>> recognised("spam", Settings(), b'{"id"'), recognised("spam", Settings(), b"From: ann")
+    ('jsonl', 'mail')
+    """
+    if kind != "spam" and settings.format not in ("auto", "jsonl"):
+        raise SettingsError(f"format is {settings.format}, but {kind} is read from JSON lines")
+    if settings.format != "auto":
+        return settings.format
+    if kind != "spam" or settings.bootstrap_servers:
+        return "jsonl"
+    if settings.input == "-":
+        return "mail" if begun.strip() and not _JSON.match(begun) else "jsonl"
+    from streamnb.datasets.lines import open_bytes
+    from streamnb.datasets.mail import mail_format
+
+    if not Path(settings.input).exists():
+        return "jsonl"  # whoever opens it says what is wrong
+    found = mail_format(settings.input)
+    if found is None and Path(settings.input).is_file():
+        with open_bytes(settings.input) as file:
+            begun = file.peek(1000)
+        found = "mail" if _HEADER.match(begun) and not _JSON.match(begun) else None
+    return found or "jsonl"

@@ -1,0 +1,111 @@
+"""The flags of `streamnb-spam` for one mail, as users of bogofilter know them."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import re
+from collections.abc import Sequence
+
+from streamnb_consumers.errors import SettingsError
+
+__all__ = ["MailFlags", "add_mail_flags", "asks_for_mail"]
+
+_FLAGS = (
+    ("p", "passthrough", "write the mail with a header that says what was decided"),
+    ("e", "embed", "with -p: end with 0 whatever was decided, for procmail"),
+    ("u", "update", "learn the mail as what is decided, unless it is unsure"),
+    ("s", "register_spam", "learn it as spam"),
+    ("n", "register_ham", "learn it as ham"),
+    ("S", "unregister_spam", "unlearn it as spam; with -n: it was ham all the time"),
+    ("N", "unregister_ham", "unlearn it as ham; with -s: it was spam all the time"),
+)
+_SHORT = re.compile(r"-[A-Za-z]+")  # nothing else has short flags, but -h
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MailFlags:
+    """What is to be done with a mail.
+
+    Attributes
+    ----------
+    passthrough, embed
+        Whether the mail is written with a header, and whether the exit status is then 0.
+    update
+        Whether it is learned as what is decided.
+    register_spam, register_ham, unregister_spam, unregister_ham
+        Whether it is learned or unlearned, and as what.
+
+    Raises
+    ------
+    SettingsError
+        If two of them exclude one another.
+    """
+
+    passthrough: bool = False
+    embed: bool = False
+    update: bool = False
+    register_spam: bool = False
+    register_ham: bool = False
+    unregister_spam: bool = False
+    unregister_ham: bool = False
+
+    def __post_init__(self) -> None:
+        for one, other in (
+            ("register_spam", "register_ham"),
+            ("register_spam", "unregister_spam"),
+            ("register_ham", "unregister_ham"),
+            ("unregister_spam", "unregister_ham"),
+        ):
+            if getattr(self, one) and getattr(self, other):
+                short = {name: letter for letter, name, _ in _FLAGS}
+                raise SettingsError(f"-{short[one]} and -{short[other]} are both given: choose one")
+        if self.registers and (self.passthrough or self.update):
+            raise SettingsError("-s, -n, -S and -N only learn: -p and -u decide on a mail")
+        if self.embed and not self.passthrough:
+            raise SettingsError("-e is for -p: without it the exit status is the answer")
+
+    @classmethod
+    def of(cls, flags: argparse.Namespace) -> MailFlags:
+        """Return those of a command line."""
+        return cls(**{name: bool(getattr(flags, name, False)) for _, name, _ in _FLAGS})
+
+    @property
+    def registers(self) -> bool:
+        """Whether the mail's label is given."""
+        return (
+            self.register_spam or self.register_ham or self.unregister_spam or self.unregister_ham
+        )
+
+
+def add_mail_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags to a parser."""
+    group = parser.add_argument_group(
+        "one mail",
+        "With one of these, or where standard input is no JSON, a mail is read there. The exit "
+        "status is then 0 for spam, 1 for ham, 2 for unsure, 3 for an error, 75 for one that may "
+        "be tried again; 0 where a mail was learned. The state is kept in `snapshots`, by default "
+        "~/.local/share/streamnb/spam.",
+    )
+    for letter, name, text in _FLAGS:
+        flag = f"--{name.replace('_', '-')}"
+        group.add_argument(f"-{letter}", flag, action="store_true", help=text)
+
+
+def asks_for_mail(arguments: Sequence[str]) -> bool:
+    """Tell whether arguments, right or wrong, ask for the exit status of one mail.
+
+    Examples
+    --------
+    >>> asks_for_mail(["-Sn"]), asks_for_mail(["--format=mail", "--oops"]), asks_for_mail([])
+    (True, True, False)
+    """
+    names = {f"--{name.replace('_', '-')}" for _, name, _ in _FLAGS}
+    pairs = zip(arguments, [*arguments, ""][1:], strict=True)
+    return any(
+        (_SHORT.fullmatch(one) and one != "-h")
+        or one in names
+        or one == "--format=mail"
+        or (one, after) == ("--format", "mail")
+        for one, after in pairs
+    )

@@ -1,0 +1,209 @@
+"""`streamnb-spam` for one mail, as bogofilter is called: decide, pass through, learn, unlearn."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from streamnb.datasets.mail import MAIL_FORMATS, Mail, mail_format, read_mails
+from streamnb.errors import StreamNBError
+from streamnb.mail.header_block import first_value, with_header, without_header
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.mail_flags import MailFlags
+from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.daemon.snapshots.local import Snapshots
+from streamnb_consumers.daemon.state_folder import default_folder, held, load
+from streamnb_consumers.errors import BusyError, SettingsError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.bound import is_calibrated
+from streamnb_consumers.filter.decide import decide
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.ports.stdio import decision_lines
+from streamnb_consumers.records import (
+    Decision,
+    Message,
+    Outputs,
+    Partition,
+    Record,
+    TrainingEvent,
+)
+
+__all__ = ["ERROR", "mail_status", "run_mail", "status_value"]
+
+SPAM, HAM, UNSURE, ERROR = 0, 1, 2, 3
+TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h, which mail systems know
+_MAX_ID = 256
+
+
+def mail_status(error: BaseException) -> int:
+    """Return the exit status of an error where 0, 1 and 2 are answers."""
+    return TRY_AGAIN if isinstance(error, BusyError) else ERROR
+
+
+def status_value(decision: Decision, settings: Settings) -> str:
+    """Return what the header says: Yes, No or Unsure, and why."""
+    answer = ("Yes", "No", "Unsure")[_answer(decision, settings)]
+    found: list[tuple[str, object]] = []
+    if decision.probabilities:
+        found.append(("probability", f"{decision.probabilities.get(settings.positive, 0.0):.6f}"))
+    if decision.score is not None:
+        found.append(("score", f"{decision.score:.4f}"))
+    if decision.listed:
+        found.append(("listed", decision.listed))
+    found.append(("version", decision.version))
+    return ", ".join([answer, *(f"{name}={value}" for name, value in found)])
+
+
+def _answer(decision: Decision, settings: Settings) -> int:
+    return {settings.positive: SPAM, settings.negative: HAM}.get(decision.label or "", UNSURE)
+
+
+# So many mails of one label in a row are told of, where the model follows the order of the stream.
+_MANY = 50
+
+
+def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
+    """Do what flags say with one mail, or learn those of a file; return the exit status.
+
+    Parameters
+    ----------
+    flags
+        What to do.
+    settings
+        Of the filter; `snapshots` is the folder that its state is kept in.
+    begun
+        What was read of standard input already.
+
+    Raises
+    ------
+    SettingsError
+        If settings and flags don't fit together.
+    BusyError
+        If the state is another's to change for too long.
+    StreamNBError, OSError
+        If the mail or the state can't be read, or the state can't be written.
+    """
+    if settings.bootstrap_servers:
+        raise SettingsError("bootstrap_servers is set: mails of topics are learned by their labels")
+    folder = Path(settings.snapshots) if settings.snapshots else default_folder()
+    known = settings if settings.format != "auto" else dataclasses.replace(settings, format="mail")
+    worker = make_filter("spam", known)
+    if flags.registers:
+        return _register(flags, settings, worker, folder, _mails(settings, begun))
+    found = _one(_mails(settings, begun))
+    clean = without_header(found.raw, settings.status_header)
+    record, message = _read(worker, found.id, clean)
+    if flags.update:
+        with held(folder, settings.commit_seconds):
+            decision = _decide(worker, settings, folder, record, message, to_change=True)
+            if _answer(decision, settings) != UNSURE:
+                label = str(decision.label)
+                worker.learner.learn(TrainingEvent(message.id, message.features, label))
+                _save(worker, settings, folder)
+    else:
+        decision = _decide(worker, settings, folder, record, message)
+    output = decision_lines(Outputs(decisions=[decision]))
+    if flags.passthrough:
+        output = with_header(clean, settings.status_header, status_value(decision, settings))
+    sys.stdout.buffer.write(output)
+    sys.stdout.buffer.flush()
+    return 0 if flags.embed else _answer(decision, settings)
+
+
+def _mails(settings: Settings, begun: bytes) -> Iterator[Mail]:
+    """Return the mails of the input; one that is alone is whole, whatever its length."""
+    if settings.input != "-":
+        kind = settings.format
+        if kind == "auto":
+            kind = mail_format(settings.input) or "mail"
+        if kind not in MAIL_FORMATS:
+            raise SettingsError(f"format is {kind}, which is none of {', '.join(MAIL_FORMATS)}")
+        longest = sys.maxsize - 1 if kind == "mail" else 2**30
+        yield from read_mails(settings.input, kind, longest)
+    elif settings.format in ("auto", "mail"):
+        yield Mail("", "", begun + sys.stdin.buffer.read())
+    elif settings.format == "mbox":
+        yield from read_mails("-", "mbox")
+    else:
+        raise SettingsError(f"format is {settings.format}, which standard input can't have here")
+
+
+def _one(mails: Iterable[Mail]) -> Mail:
+    found = list(zip(mails, range(2), strict=False))
+    if len(found) != 1:
+        raise SettingsError("one mail is decided on here: without -p and -u a file of many is read")
+    return found[0][0]
+
+
+def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
+    """Return a mail as a record, and what it says; a long one is read as far as any mail is."""
+    key = (first_value(raw, "message-id") or name.encode("utf-8", "replace"))[:_MAX_ID]
+    record = Record(Partition("mail", 0), 0, raw[: worker.reader.max_bytes], key)
+    message = worker.reader.read(record)
+    if not isinstance(message, Message):
+        raise SettingsError("this is a label, and no mail")
+    return record, message
+
+
+def _decide(
+    worker: Filter,
+    settings: Settings,
+    folder: Path,
+    record: Record,
+    message: Message,
+    to_change: bool = False,
+) -> Decision:
+    load(worker, folder, settings.snapshot_bytes, to_change)
+    learner = worker.learner
+    return decide(
+        record, message, learner.model, worker.options, learner.bound.cut, learner.learned
+    )
+
+
+def _register(
+    flags: MailFlags, settings: Settings, worker: Filter, folder: Path, mails: Iterable[Mail]
+) -> int:
+    """Learn and unlearn mails; what can't be used is told and left out."""
+    learn = settings.positive if flags.register_spam else None
+    learn = settings.negative if flags.register_ham else learn
+    unlearn = settings.positive if flags.unregister_spam else None
+    unlearn = settings.negative if flags.unregister_ham else unlearn
+    done = bad = 0
+    mails = iter(mails)
+    first = next(mails, None)  # standard input is read before others are kept waiting
+    with held(folder, settings.commit_seconds):
+        load(worker, folder, settings.snapshot_bytes, to_change=True)
+        for mail in (*([first] if first else []), *mails):
+            try:
+                if mail.problem is not None:
+                    raise SettingsError(mail.problem)
+                clean = without_header(mail.raw, settings.status_header)
+                _, message = _read(worker, mail.id, clean)
+                if learn is None:
+                    worker.learner.unlearn(message.features, str(unlearn))
+                else:
+                    event = TrainingEvent(message.id, message.features, learn, unlearn)
+                    worker.learner.learn(event)
+                done += 1
+            except StreamNBError as error:
+                bad += 1
+                where = f"mail {mail.id}: " if mail.id else ""
+                print(f"streamnb-spam: error: {where}{error}", file=sys.stderr)
+        if done:
+            _save(worker, settings, folder)
+    if learn is not None and done >= _MANY and is_calibrated(worker.learner.model):
+        print(
+            f"streamnb-spam: {done} mails of one label were learned one after the other: "
+            f"{type(worker.learner.model).__name__} follows the order of the stream, and now takes "
+            f"most mail for {learn}. Learn both labels mixed (--input FOLDER with the folders ham "
+            "and spam), or set model to one that only counts, as MNB(alpha=0.003, unseen='skip')",
+            file=sys.stderr,
+        )
+    return ERROR if bad or not done else 0
+
+
+def _save(worker: Filter, settings: Settings, folder: Path) -> None:
+    kept = Snapshots(folder, settings.snapshots_kept, settings.snapshot_bytes)
+    kept.save(state.dump(worker))

@@ -1,0 +1,1 @@
+"""Snapshots of a filter: kept in a folder of its own, and shared by the workers of a group."""

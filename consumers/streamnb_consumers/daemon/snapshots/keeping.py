@@ -1,0 +1,121 @@
+"""What a worker begins with and goes back to: its snapshots, those of others, and their log."""
+
+from __future__ import annotations
+
+import logging
+
+from streamnb_consumers.daemon.snapshots.local import Snapshots
+from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
+from streamnb_consumers.errors import ForeignError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.ports.protocols import TrainingLog
+
+__all__ = ["Keeping"]
+
+_LOG = logging.getLogger(__name__)
+
+
+class Keeping:
+    """The state of a filter outside of it.
+
+    Parameters
+    ----------
+    worker
+        The filter.
+    snapshots
+        This worker's own; None: the last one is kept in memory, for aborted transactions.
+    shared
+        Those that all workers share; None: there are none.
+    log
+        The log of training events, where filters share their state; None: its identity is not
+        looked at.
+    """
+
+    def __init__(
+        self,
+        worker: Filter,
+        snapshots: Snapshots | None = None,
+        shared: SharedSnapshots | None = None,
+        log: TrainingLog | None = None,
+    ) -> None:
+        self._worker = worker
+        self.snapshots, self.shared, self.log = snapshots, shared, log
+        self.loaded = False
+        self.size = 0  # bytes of the snapshot that was taken
+        self._base = b""  # what an abort goes back to; nothing where state is shared
+
+    def begin(self, timeout: float) -> bool:
+        """Find out which log there is; take the newest snapshot, once; tell whether it was now.
+
+        Raises
+        ------
+        AbortedError
+            If the log can't be asked.
+        SnapshotError
+            If there are snapshots and none can be used, or the log is not that of before.
+        """
+        self._identify(timeout)
+        if self.loaded:
+            return False
+        if self.snapshots is not None:
+            path = self.snapshots.load(self._restore)
+            _LOG.info("starting", extra={"snapshot": path.name if path else None})
+        self.catch_up()
+        if not self._worker.options.shared:
+            self._base = state.dump(self._worker)
+        self.loaded = True
+        return True
+
+    def _identify(self, timeout: float) -> None:
+        """Ask which log of training events there is, each time: it may have been made anew."""
+        if self.log is None:
+            return
+        before = self._worker.identity
+        now = self._worker.belong(self.log.identity(timeout))
+        if self.loaded and before is not None and before != now:
+            raise ForeignError(
+                f"the topic of training events was made anew while this worker ran "
+                f"({now.differences(before.to_json(), now.to_json())}): its model follows from "
+                f"another log. To begin with the log that is there now, name an empty folder of "
+                f"snapshots and start again"
+            )
+
+    def catch_up(self) -> None:
+        """Take the newest shared snapshot, if it has more training events than the filter."""
+        if self.shared is not None and self._worker.identity is not None:
+            offsets = self._worker.offsets
+            after = sum(offsets.values()) if offsets else -1
+            name = self.shared.load(self._worker.identity.digest, self._restore, after)
+            _LOG.info("starting", extra={"shared_snapshot": name})
+
+    def _restore(self, data: bytes) -> None:
+        state.restore(self._worker, data)
+        self.size = len(data)
+
+    def go_back(self) -> None:
+        """Take back what an aborted transaction did to the filter."""
+        if not self.loaded:
+            return
+        if self._worker.options.shared:
+            # Training events are read when they are committed, so no abort takes them back; the
+            # windows come from their log again.
+            self._worker.forget(list(self._worker.join.windows))
+        else:
+            state.restore(self._worker, self._base)
+
+    def save(self) -> int:
+        """Take a snapshot; return its bytes. Every output of the records in it is committed."""
+        data = state.dump(self._worker)
+        if self.snapshots is not None:
+            self.snapshots.save(data)
+        if self.shared is not None and self._worker.identity is not None:
+            self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
+        if not self._worker.options.shared:
+            self._base = data
+        return len(data)
+
+    def close(self, timeout: float) -> None:
+        """Wait for a shared snapshot that is being written, at most so many seconds."""
+        if self.shared is not None:
+            self.shared.close(timeout)

@@ -1,0 +1,222 @@
+"""Snapshots that workers share: named by what they hold, written by any of them, read by all.
+
+A snapshot of a filter on topics follows from the training events that it has read, so two that have
+read the same are the same bytes: it does not matter who writes one, or whether two do. Its name
+says how many training events, of which log, under which settings. There is no list of them besides
+the folder's own, so that nothing can be out of step with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from streamnb_consumers.daemon.snapshots.stores import Store
+from streamnb_consumers.errors import ForeignError, SnapshotError
+from streamnb_consumers.filter import state
+from streamnb_consumers.jsons import canonical
+from streamnb_consumers.records import Partition
+
+__all__ = ["SharedSnapshots", "name_of"]
+
+_LOG = logging.getLogger(__name__)
+_NAME = re.compile(r"shared-(\d{16})-([0-9a-f]{8})-([0-9a-f]{16})\.bin")
+
+
+class _Named(NamedTuple):
+    """A snapshot, by its name; they are in the order in which they go on."""
+
+    total: int
+    places: str
+    settings: str
+
+    @property
+    def name(self) -> str:
+        return f"shared-{self.total:016d}-{self.places}-{self.settings}.bin"
+
+
+def name_of(offsets: Mapping[Partition, int], settings: str) -> str:
+    """Return the name of the snapshot that was taken at these offsets, under these settings.
+
+    Examples
+    --------
+    >>> name_of({Partition("sms-lessons", 0): 1_000_000}, "0123456789abcdef")
+    'shared-0000000001000000-e1fe446d-0123456789abcdef.bin'
+    """
+    return _named(offsets, settings).name
+
+
+def _named(offsets: Mapping[Partition, int], settings: str) -> _Named:
+    places = canonical([[*place, offset] for place, offset in sorted(offsets.items())])
+    return _Named(sum(offsets.values()), hashlib.sha256(places).hexdigest()[:8], settings)
+
+
+class SharedSnapshots:
+    """The snapshots of all workers of a group, in one store.
+
+    Parameters
+    ----------
+    store
+        Where they lie.
+    keep
+        How many of these settings are kept, 1 or more; others are left alone.
+    largest
+        Bytes of the largest snapshot.
+    every
+        Seconds between two of them, whoever writes them.
+    truncate
+        Called with the offsets of the oldest one kept, once as many as are kept are there and that
+        one was read back: training events before it are in it.
+    clock, draw
+        Seconds that only go forward; numbers from 0 to 1.
+    spawn
+        What runs a function besides the loop: a store that hangs must not hold up the stream.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        keep: int = 3,
+        largest: int = 2**33,
+        every: float = 300.0,
+        truncate: Callable[[Mapping[Partition, int]], None] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        draw: Callable[[], float] = random.random,
+        spawn: Callable[[Callable[[], None]], None] | None = None,
+    ) -> None:
+        self._store, self._keep, self._largest = store, max(keep, 1), largest
+        self._every, self._truncate = every, truncate
+        self._clock, self._draw, self._spawn = clock, draw, spawn or self._in_thread
+        self._seen: _Named | None = None
+        self._due = clock() + self._wait()
+        self._writer: threading.Thread | None = None
+
+    def _wait(self) -> float:
+        """Return seconds to wait, drawn so that workers do not all write at once."""
+        return self._every * (0.75 + 0.5 * self._draw())
+
+    def _there(self) -> list[_Named]:
+        """Return what is there, the newest first; whatever has another name is not looked at."""
+        matches = (_NAME.fullmatch(name) for name in self._store.names())
+        return sorted((_Named(int(m[1]), m[2], m[3]) for m in matches if m), reverse=True)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def load(self, settings: str, restore: Callable[[bytes], None], after: int = -1) -> str | None:
+        """Restore the newest good one; return its name, or None if none is newer than `after`.
+
+        Damaged ones are passed over with a warning, and so is a store that can't be asked. The
+        training events since an older one, or all of them, are then read from their log, and a log
+        that does not go back so far is refused there.
+
+        Parameters
+        ----------
+        settings
+            The digest of the filter's settings.
+        restore
+            What gives the filter the state.
+        after
+            Training events that the filter has read already.
+
+        Raises
+        ------
+        ForeignError
+            If there are snapshots, all of them of other settings or another log.
+        """
+        try:
+            there = self._there()
+        except OSError as error:
+            _LOG.warning("shared snapshots can't be listed, so none is taken: %s", error)
+            return None
+        ours = [each for each in there if each.settings == settings]
+        if there and not ours and after < 0:
+            raise self._foreign(there[0], restore)
+        if len(ours) < len(there):
+            _LOG.warning("%d shared snapshots are of other settings", len(there) - len(ours))
+        for each in ours:
+            if each.total <= after:
+                return None
+            try:
+                data = self._store.read(each.name, self._largest)
+                self._check(each, data)
+                restore(data)
+            except (SnapshotError, OSError) as error:
+                _LOG.warning("the shared snapshot %s is passed over: %s", each.name, error)
+            else:
+                self._seen = each
+                return each.name
+        return None
+
+    def _foreign(self, newest: _Named, restore: Callable[[bytes], None]) -> ForeignError:
+        """Return what is wrong with snapshots of other settings, in the words of one of them."""
+        try:
+            restore(self._store.read(newest.name, self._largest))
+        except ForeignError as error:
+            return ForeignError(
+                f"shared_snapshots has only those of others, as {newest.name}: {error}"
+            )
+        except (SnapshotError, OSError) as error:
+            return ForeignError(
+                f"shared_snapshots has only those of others, as {newest.name}, which can't be "
+                f"read: {error}. Name an empty folder to begin anew"
+            )
+        return ForeignError(f"{newest.name} does not hold what its name says")
+
+    @staticmethod
+    def _check(named: _Named, data: bytes) -> dict[Partition, int]:
+        """Return the offsets of a snapshot, if they are those that its name says."""
+        found = state.offsets(data)
+        if _named(found, named.settings) != named:
+            raise SnapshotError("it does not hold what its name says")
+        return found
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def offer(self, data: bytes, offsets: Mapping[Partition, int], settings: str) -> None:
+        """Write a snapshot, if it is time for one and no other worker has written one since."""
+        if self._clock() < self._due or (self._writer is not None and self._writer.is_alive()):
+            return
+        self._due = self._clock() + self._wait()
+        mine = _named(offsets, settings)
+        self._spawn(lambda: self._write(mine, data))
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        self._writer = threading.Thread(target=work, name="shared snapshots", daemon=True)
+        self._writer.start()
+
+    def _write(self, mine: _Named, data: bytes) -> None:
+        try:
+            ours = [each for each in self._there() if each.settings == mine.settings]
+            before, self._seen = self._seen, ours[0] if ours else None
+            if self._seen is not None and (self._seen != before or self._seen >= mine):
+                return  # another worker's turn, or nothing was learned
+            self._store.write(mine.name, data)
+            self._seen = mine
+            ours.insert(0, mine)
+            for old in ours[self._keep :]:
+                self._store.remove(old.name)
+            _LOG.info("wrote the shared snapshot %s", mine.name)
+        except Exception as error:  # whatever it is, the stream goes on and the next one may work
+            _LOG.warning("no shared snapshot was written: %s", error)
+            return
+        if self._truncate is not None and len(ours) >= self._keep:
+            self._shorten(ours[self._keep - 1], self._truncate)
+
+    def _shorten(self, oldest: _Named, truncate: Callable[[Mapping[Partition, int]], None]) -> None:
+        """Delete the training events that the oldest one kept holds, if it can be read back."""
+        try:
+            truncate(self._check(oldest, self._store.read(oldest.name, self._largest)))
+        except Exception as error:  # as above: they are deleted another time
+            _LOG.warning("no training events were deleted, for %s: %s", oldest.name, error)
+
+    def close(self, timeout: float) -> None:
+        """Wait for the one that is being written, at most so many seconds."""
+        if self._writer is not None:
+            self._writer.join(timeout)

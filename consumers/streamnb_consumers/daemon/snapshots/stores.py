@@ -1,0 +1,160 @@
+"""Where shared snapshots lie: a folder, or what fsspec knows (s3://, gs://, abfs://, …)."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+from streamnb.errors import MissingDependencyError
+from streamnb.persistence.saving import write
+from streamnb_consumers.daemon.snapshots.local import read_regular, sync_folder
+from streamnb_consumers.errors import SettingsError, SnapshotError
+
+# Nobody writes one file for longer. Seconds.
+_LEFT = 3600.0
+
+__all__ = ["FolderStore", "ObjectStore", "Store", "open_store"]
+
+
+class Store(Protocol):
+    """Named bytes that appear whole or not at all, or carry a checksum that tells."""
+
+    def names(self) -> list[str]:
+        """Return the names of what is there."""
+
+    def read(self, name: str, largest: int) -> bytes:
+        """Return the bytes of a name.
+
+        Raises
+        ------
+        SnapshotError
+            If they are more than `largest`, or nothing that can be read.
+        """
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write bytes under a name; again under the same name is harmless."""
+
+    def remove(self, name: str) -> None:
+        """Remove a name, if it is still there."""
+
+
+class FolderStore:
+    """A folder that several machines may have mounted; it is made if it is not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def names(self) -> list[str]:
+        """Return the names of what is there; what is being written begins with a dot."""
+        try:
+            return [path.name for path in self._folder.iterdir() if path.name[0] != "."]
+        except FileNotFoundError:
+            return []
+
+    def read(self, name: str, largest: int) -> bytes:
+        """Return the bytes of a regular file."""
+        return read_regular(self._folder / name, largest)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file beside, sync it and rename it."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for left in self._folder.glob(".shared-*"):  # what a killed process left half-written
+            with contextlib.suppress(OSError):
+                if left.stat().st_mtime < time.time() - _LEFT:
+                    left.unlink()
+        write(self._folder / name, data)
+        sync_folder(self._folder)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is still there."""
+        with contextlib.suppress(FileNotFoundError):
+            (self._folder / name).unlink()
+
+
+class ObjectStore:
+    """A folder of a file system of fsspec; an object is put at once there.
+
+    Whatever fsspec's drivers raise is raised as `OSError`.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+        except ImportError as error:
+            raise MissingDependencyError(
+                "shared_snapshots as a URL needs fsspec: pip install 'streamnb[shared]', and the "
+                "driver of its protocol (s3fs for s3://, gcsfs for gs://, adlfs for abfs://)"
+            ) from error
+        try:
+            self._files: Any
+            self._files, self._root = fsspec.core.url_to_fs(url)
+        except ImportError as error:
+            raise MissingDependencyError(f"shared_snapshots: {url}: {error}") from error
+        except ValueError as error:
+            raise SettingsError(f"shared_snapshots: {url}: {error}") from error
+
+    def _path(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    def names(self) -> list[str]:
+        """Return the names of what is there."""
+        with _as_os_error():
+            self._files.invalidate_cache()
+            try:
+                found = self._files.ls(self._root, detail=False)
+            except FileNotFoundError:
+                return []
+            return [str(path).rstrip("/").rpartition("/")[2] for path in found]
+
+    def read(self, name: str, largest: int) -> bytes:
+        """Return the bytes of an object."""
+        with _as_os_error():
+            size = self._files.info(self._path(name))["size"]
+            if size is None or size > largest:
+                raise SnapshotError(f"it has {size} bytes; snapshot_bytes is {largest:,}")
+            return bytes(self._files.cat_file(self._path(name)))
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put an object."""
+        with _as_os_error():
+            with contextlib.suppress(FileExistsError):
+                self._files.makedirs(self._root, exist_ok=True)
+            self._files.pipe_file(self._path(name), data)
+
+    def remove(self, name: str) -> None:
+        """Remove an object, if it is still there."""
+        with _as_os_error(), contextlib.suppress(FileNotFoundError):
+            self._files.rm_file(self._path(name))
+
+
+@contextlib.contextmanager
+def _as_os_error() -> Any:
+    """Drivers raise what their libraries raise: of all that one thing is known, it did not work."""
+    try:
+        yield
+    except (OSError, SnapshotError):
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}"[:500]) from error
+
+
+def open_store(url: str) -> Store:
+    """Return the store that a setting names: a URL of fsspec, or a folder.
+
+    Raises
+    ------
+    SettingsError
+        If fsspec knows no such URL.
+    MissingDependencyError
+        If fsspec or the driver is not installed.
+
+    Examples
+    --------
+    >>> type(open_store("/mnt/snapshots")).__name__, type(open_store("memory://x")).__name__
+    ('FolderStore', 'ObjectStore')
+    """
+    if url.startswith("file://"):
+        return FolderStore(Path(url.removeprefix("file://")))
+    return ObjectStore(url) if "://" in url else FolderStore(Path(url))

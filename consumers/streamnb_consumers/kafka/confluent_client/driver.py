@@ -1,0 +1,175 @@
+"""confluent-kafka as the client of Kafka."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import confluent_kafka
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+
+from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
+from streamnb_consumers.kafka.confluent_client.client import LOGGER, client_settings, translated
+from streamnb_consumers.kafka.confluent_client.member import ConfluentMember
+from streamnb_consumers.kafka.confluent_client.offsets import Ends
+from streamnb_consumers.kafka.confluent_client.producer import ConfluentProducer
+from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
+from streamnb_consumers.kafka.protocols import Roles
+from streamnb_consumers.records import Partition
+
+__all__ = ["ConfluentDriver"]
+
+_ERRORS = confluent_kafka.KafkaError
+# One request to a broker that is there takes milliseconds. Seconds.
+_REQUEST = 10.0
+
+
+class ConfluentDriver:
+    """Opens confluent-kafka's clients of a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._opened: Any = None
+
+    @property
+    def _admin(self) -> Any:
+        if self._opened is None:
+            self._opened = AdminClient(client_settings(self._cluster), logger=LOGGER)
+        return self._opened
+
+    def renew(self) -> None:
+        """Forget the client for administration: the next question makes another."""
+        self._opened = None
+
+    def _consumer(self, **options: Any) -> Any:
+        settings = {
+            **client_settings(self._cluster),
+            "enable.auto.commit": False,
+            "isolation.level": "read_committed",
+            "fetch.wait.max.ms": 100,
+            **{name.replace("_", "."): value for name, value in options.items()},
+        }
+        with translated("connect"):
+            return confluent_kafka.Consumer(settings, logger=LOGGER)
+
+    def reader(self, roles: Roles, group: str | None = None) -> ConfluentReader:
+        """Return a reader of partitions that are named to it."""
+        consumer = self._consumer(
+            # It needs a group's name, though it is in none.
+            group_id=group or self._cluster.group,
+            auto_offset_reset="error",
+            enable_partition_eof=True,
+        )
+        return ConfluentReader(consumer, Ends(self._admin), roles)
+
+    def member(self, roles: Roles, poll_seconds: float) -> ConfluentMember:
+        """Return a member of the filter's group.
+
+        The broker sets its session. It has no name that lasts: one that was killed could not come
+        back under it before its session is over, so that partitions would wait for nobody else.
+        """
+        consumer = self._consumer(
+            group_id=self._cluster.group,
+            group_protocol="consumer",
+            auto_offset_reset="earliest",
+            max_poll_interval_ms=round(poll_seconds * 1000),
+        )
+        return ConfluentMember(consumer, self.reader(roles))
+
+    def writer(self, name: str, timeout: float) -> ConfluentProducer:
+        """Return a writer; what one of the same name left unfinished is aborted."""
+        milliseconds = round(self._cluster.transaction_seconds * 1000)
+        with translated("start of transactions"):
+            producer = confluent_kafka.Producer(
+                {
+                    **client_settings(self._cluster),
+                    "transactional.id": name,
+                    "transaction.timeout.ms": milliseconds,
+                    "socket.timeout.ms": min(10_000, milliseconds),
+                    "linger.ms": 5,  # the commit sends what is there; until then batches fill
+                    "batch.size": 2**17,
+                    "message.max.bytes": 2 * MAX_RECORD_BYTES,
+                    "queue.buffering.max.messages": 1_000_000,
+                    "partitioner": "murmur2_random",  # as Kafka's own clients choose by key
+                    # By default a client that loses all brokers forgets them, and with them
+                    # requests that wait for a group's coordinator: a transaction's offsets then
+                    # wait for ever. A producer that finds no broker any more is replaced.
+                    "metadata.recovery.strategy": "none",
+                },
+                logger=LOGGER,
+            )
+            try:
+                producer.init_transactions(timeout)
+            except BaseException:
+                producer.purge()
+                raise
+        return ConfluentProducer(producer, timeout)
+
+    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
+        """Make the topics that are not there yet; return their names."""
+        made = []
+        with translated("create topics"):
+            asked = self._admin.create_topics(
+                [
+                    NewTopic(each.name, each.partitions, -1, config=dict(each.configs))
+                    for each in layouts
+                ],
+                operation_timeout=timeout,
+                request_timeout=timeout + _REQUEST,
+            )
+            for name, future in asked.items():
+                try:
+                    future.result(timeout + 2 * _REQUEST)
+                    made.append(name)
+                except confluent_kafka.KafkaException as error:
+                    if error.args[0].code() != _ERRORS.TOPIC_ALREADY_EXISTS:
+                        raise
+        return made
+
+    def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
+        """Return the `max.message.bytes` of topics, of those that tell."""
+        sizes = {}
+        with translated("topics' settings"):
+            asked = self._admin.describe_configs(
+                [ConfigResource(ResourceType.TOPIC, name) for name in topics],
+                request_timeout=_REQUEST,
+            )
+            for resource, future in asked.items():
+                try:
+                    found = future.result(2 * _REQUEST)
+                except confluent_kafka.KafkaException as error:
+                    if error.args[0].code() != _ERRORS.TOPIC_AUTHORIZATION_FAILED:
+                        raise
+                else:
+                    sizes[resource.name] = int(found["max.message.bytes"].value)
+        return sizes
+
+    def topic_id(self, topic: str) -> str | None:
+        """Return the id that the cluster gave a topic; None if there is no such topic."""
+        with translated("topic's id"):
+            asked = self._admin.describe_topics(
+                confluent_kafka.TopicCollection([topic]), request_timeout=_REQUEST
+            )
+            try:
+                found = asked[topic].result(2 * _REQUEST)
+            except confluent_kafka.KafkaException as error:
+                if error.args[0].code() == _ERRORS.UNKNOWN_TOPIC_OR_PART:
+                    return None
+                self._admin.poll(0)  # what the broker said of a password waits for this
+                raise
+        # As other clients write it: librdkafka's own form is base64.
+        bits = found.topic_id
+        most, least = (
+            part & (2**64 - 1)
+            for part in (bits.get_most_significant_bits(), bits.get_least_significant_bits())
+        )
+        return str(uuid.UUID(int=most << 64 | least))
+
+    def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        """Delete the records of partitions before these offsets."""
+        places = [confluent_kafka.TopicPartition(*place, at) for place, at in offsets.items()]
+        with translated("deleting records"):
+            asked = self._admin.delete_records(places, request_timeout=timeout)
+            for future in asked.values():
+                future.result(timeout + _REQUEST)

@@ -1,0 +1,240 @@
+"""confluent-kafka's consumer as a reader of partitions that are named to it."""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Collection
+from typing import Any
+
+import confluent_kafka
+
+from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.kafka.confluent_client.client import meaning, translated
+from streamnb_consumers.kafka.confluent_client.offsets import Ends, topic_partition
+from streamnb_consumers.kafka.protocols import Position, Roles
+from streamnb_consumers.records import Partition, Record
+
+__all__ = ["ConfluentReader", "committed", "headers_of"]
+
+_LOG = logging.getLogger(__name__)
+_HEADERS = operator.methodcaller("headers")
+
+_ERRORS = confluent_kafka.KafkaError
+# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
+_REQUEST = 5.0
+# What says "not yet" of committed offsets: the group moves, or its coordinator does.
+_NOT_YET = (
+    _ERRORS._TIMED_OUT,
+    _ERRORS.REQUEST_TIMED_OUT,
+    _ERRORS.STALE_MEMBER_EPOCH,
+    _ERRORS.UNKNOWN_MEMBER_ID,
+    _ERRORS.REBALANCE_IN_PROGRESS,
+    _ERRORS.UNSTABLE_OFFSET_COMMIT,
+)
+
+
+class ConfluentReader:
+    """A reader of partitions that are named to it.
+
+    Positions are counted here: librdkafka's own stand behind the last record that was given, while
+    the end of a partition, which it tells, lies behind what no reader is given.
+
+    Parameters
+    ----------
+    consumer
+        confluent-kafka's, which tells the ends of partitions.
+    ends
+        Where logs begin and end.
+    roles
+        What each topic holds.
+    """
+
+    def __init__(self, consumer: Any, ends: Ends, roles: Roles) -> None:
+        self._consumer, self._ends, self._roles = consumer, ends, roles
+        self._assigned: set[Partition] = set()
+        self._positions: dict[tuple[str, int], int] = {}  # of those that were given a place
+        self._paused: set[Partition] = set()
+        self.firsts, self.stable_ends = ends.firsts, ends.stable_ends
+        self.log_ends = ends.log_ends
+
+    def partitions(self, topic: str) -> list[Partition]:
+        """Return the partitions of a topic; none if there is no such topic."""
+        with translated("partitions"):
+            known = self._consumer.list_topics(topic, timeout=_REQUEST).topics.get(topic)
+        if known is None or known.error is not None:
+            return []
+        return [Partition(topic, number) for number in sorted(known.partitions)]
+
+    @property
+    def assigned(self) -> frozenset[Partition]:
+        """What it reads."""
+        return frozenset(self._assigned)
+
+    def assign(self, places: Collection[Partition]) -> None:
+        """Read these and no others; those that were read go on where they are.
+
+        librdkafka keeps a partition paused that was left so, and gives nothing of it when it comes
+        back: labels of a partition that was lost and given again were never read.
+        """
+        for place in self._assigned.difference(places):
+            if place in self._paused:
+                self.resume(place)
+            self._leave(place)
+        self._assigned = set(places)
+
+    def _leave(self, place: Partition) -> None:
+        if self._positions.pop(place, None) is not None:
+            with translated("assign"):
+                self._consumer.incremental_unassign([topic_partition(place)])
+
+    def seek(self, place: Partition, offset: int) -> None:
+        """Go on with a partition at an offset.
+
+        It is assigned anew: a seek is refused while a partition is not fetched yet.
+        """
+        self._leave(place)
+        with translated("seek"):
+            self._consumer.incremental_assign([topic_partition(place, offset)])
+        self._positions[place] = offset
+        if place in self._paused:
+            self.pause(place)
+
+    def pause(self, place: Partition) -> None:
+        """Give nothing of a partition until it is resumed."""
+        self._paused.add(place)
+        if place in self._positions:
+            with translated("pause"):
+                self._consumer.pause([topic_partition(place)])
+
+    def resume(self, place: Partition) -> None:
+        """Give the records of a partition again."""
+        self._paused.discard(place)
+        if place in self._positions:
+            with translated("resume"):
+                self._consumer.resume([topic_partition(place)])
+
+    def poll(self, most: int, timeout: float) -> list[Record]:
+        """Return the next records, in order within each partition; none if none came in time."""
+        with translated("poll"):
+            found = self._consumer.consume(most, 0)
+            if not found and timeout > 0:
+                # It would wait until there are so many, or the time is over: so it waits for one.
+                found = self._consumer.consume(1, timeout)
+                if found and most > 1:
+                    found += self._consumer.consume(most - 1, 0)
+        return self._records(found) if found else []
+
+    def _records(self, found: list[Any]) -> list[Record]:
+        records: list[Record] = []
+        positions = self._positions
+        places: dict[tuple[str, int], tuple[Partition, Any]] = {}
+        for each in found:
+            name = (each.topic(), each.partition())
+            offset = each.offset()
+            error = each.error()
+            if error is not None:
+                self._note(name, offset, error)
+                continue
+            if positions.get(name, offset + 1) > offset:
+                continue  # of before it was left, or of before a seek
+            if name not in places:
+                places[name] = (Partition(*name), self._roles.get(name[0], "message"))
+            place, role = places[name]
+            kind, milliseconds = each.timestamp()
+            positions[name] = offset + 1
+            records.append(
+                Record(
+                    place,
+                    offset,
+                    each.value(),
+                    each.key(),
+                    headers_of(each),
+                    milliseconds if kind else None,
+                    role,
+                )
+            )
+        return records
+
+    def _note(self, name: tuple[str, int], offset: int, error: Any) -> None:
+        if error.code() == _ERRORS._PARTITION_EOF:
+            if name in self._positions:
+                self._positions[name] = max(offset, self._positions[name])
+        elif not error.retriable():
+            raise meaning("poll", error)
+
+    def position(self, place: Partition) -> int:
+        """Return the offset of the next record; it goes past what no reader is given."""
+        try:
+            return self._positions[place]
+        except KeyError:
+            raise AbortedError(f"{place.source} {place.number} is not read") from None
+
+    def committed(
+        self, places: Collection[Partition], timeout: float
+    ) -> dict[Partition, Position] | None:
+        """Return what the reader's group committed; None if it is not known in time."""
+        return committed(self._consumer, places, timeout)
+
+    def lag(self) -> dict[Partition, int]:
+        """Return how many records are known to wait in what is read; costs no request."""
+        lags = {}
+        for name, position in self._positions.items():
+            place = Partition(*name)
+            with translated("lag"):
+                known = self._consumer.get_watermark_offsets(topic_partition(place), cached=True)
+            if known is not None and known[1] >= 0:
+                lags[place] = max(0, known[1] - position)
+        return lags
+
+    @property
+    def outsider(self) -> object:
+        """What a commit carries for a group without members."""
+        return self._consumer.consumer_group_metadata()
+
+    def close(self, timeout: float) -> None:
+        """Disconnect."""
+        self._consumer.close()
+
+
+def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
+    """Return the headers of a record; none if one of them has a name that is no UTF-8.
+
+    confluent-kafka fails on such a name: it returns a list that may not be touched, and leaves an
+    error set, which Python looks for behind a method that is called by name, and does not where it
+    has specialised the call, as in a loop.
+    """
+    try:
+        return tuple(_HEADERS(message) or ())
+    except (SystemError, UnicodeDecodeError):
+        _LOG.warning(
+            "headers of offset %d of %s %d have names that are no UTF-8, and are left out",
+            *(message.offset(), message.topic(), message.partition()),
+        )
+        return ()
+
+
+def committed(
+    consumer: Any, places: Collection[Partition], timeout: float
+) -> dict[Partition, Position] | None:
+    """Return what a consumer's group committed; None if it is not known in time.
+
+    A consumer that reads committed records waits for offsets in a transaction that is open.
+    """
+    try:
+        found = consumer.committed([topic_partition(place) for place in places], timeout=timeout)
+    except confluent_kafka.KafkaException as error:
+        if error.args[0].code() in _NOT_YET or error.args[0].retriable():
+            return None
+        raise meaning("committed offsets", error.args[0]) from error
+    known: dict[Partition, Position] = {}
+    for each in found:
+        if each.error is not None:
+            if each.error.code() in _NOT_YET or each.error.retriable():
+                return None
+            raise meaning("committed offsets", each.error)
+        if each.offset >= 0:
+            known[Partition(each.topic, each.partition)] = Position(
+                each.offset, each.metadata or ""
+            )
+    return known

@@ -1,0 +1,31 @@
+"""What a worker is told that the cluster does not let go on: fenced, or refused."""
+
+from __future__ import annotations
+
+from streamnb_consumers.errors import FencedError, RefusedError
+
+__all__ = ["fenced", "refused"]
+
+
+def fenced(text: str) -> FencedError:
+    """Return the error for a fence that a client reports with this text."""
+    return FencedError(
+        f"{text}. Another worker has this worker's transactional_id or instance_id, or this one "
+        f"or its broker stood still for longer than transaction_seconds; it ends here, and nothing "
+        f"of its last batch is visible"
+    )
+
+
+def refused(text: str) -> RefusedError:
+    """Return the error for a refusal that a client reports with this text; secrets are not in it.
+
+    Examples
+    --------
+    >>> str(refused("poll: GroupAuthorizationFailedError: streamnb-sms"))
+    'the cluster refuses this worker: poll: GroupAuthorizationFailedError: ... this worker needs.'
+    """
+    return RefusedError(
+        f"the cluster refuses this worker: {text}. Trying again would change nothing: check "
+        f"security_protocol, sasl_mechanism, STREAMNB_SASL_USERNAME and STREAMNB_SASL_PASSWORD, "
+        f"the tls_ files, and the rights that docs/consumers.md (Security) says this worker needs."
+    )

@@ -1,0 +1,1 @@
+"""Kafka through kafka-python: the driver, and what that client needs to be exactly once."""

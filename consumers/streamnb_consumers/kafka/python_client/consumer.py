@@ -1,0 +1,183 @@
+"""kafka-python's consumer as a reader, and as a member of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from streamnb_consumers.kafka.protocols import Given, Membership, Position, Roles
+from streamnb_consumers.kafka.python_client import consumer_workarounds
+from streamnb_consumers.kafka.python_client.client import translated
+from streamnb_consumers.kafka.python_client.client_errors import close_quietly, kafka
+from streamnb_consumers.records import Partition, Record
+
+__all__ = ["PythonConsumer"]
+
+# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
+_REQUEST = 5.0
+
+
+class PythonConsumer:
+    """A reader of partitions that are named to it, or a member of a group.
+
+    Parameters
+    ----------
+    consumer
+        kafka-python's.
+    roles
+        What each topic holds.
+    """
+
+    def __init__(self, consumer: Any, roles: Roles) -> None:
+        self.consumer, self._roles = consumer, roles
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def partitions(self, topic: str) -> list[Partition]:
+        """Return the partitions of a topic; none if there is no such topic."""
+        with translated("partitions"):
+            numbers = self.consumer.partitions_for_topic(topic) or ()
+        return [Partition(topic, number) for number in sorted(numbers)]
+
+    def assign(self, places: Collection[Partition]) -> None:
+        """Read these and no others; those that were read go on where they are."""
+        with translated("assign"):
+            self.consumer.assign([kafka.TopicPartition(*place) for place in places])
+
+    def seek(self, place: Partition, offset: int) -> None:
+        """Go on with a partition at an offset."""
+        with translated("seek"):
+            self.consumer.seek(kafka.TopicPartition(*place), offset)
+
+    def pause(self, place: Partition) -> None:
+        """Give nothing of a partition until it is resumed."""
+        with translated("pause"):
+            self.consumer.pause(kafka.TopicPartition(*place))
+
+    def resume(self, place: Partition) -> None:
+        """Give the records of a partition again."""
+        with translated("resume"):
+            self.consumer.resume(kafka.TopicPartition(*place))
+
+    def poll(self, most: int, timeout: float) -> list[Record]:
+        """Return the next records, in order within each partition; none if none came in time."""
+        with translated("poll"):
+            polled = self.consumer.poll(timeout_ms=timeout * 1000, max_records=most)
+        return self._records(polled)
+
+    def _records(self, polled: Mapping[Any, list[Any]]) -> list[Record]:
+        found: list[Record] = []
+        for place, records in sorted(polled.items()):
+            where, role = Partition(*place), self._roles.get(place.topic, "message")
+            found += [
+                Record(
+                    where,
+                    each.offset,
+                    each.value,
+                    each.key,
+                    tuple(each.headers),
+                    each.timestamp if each.timestamp >= 0 else None,
+                    role,
+                )
+                for each in records
+            ]
+        return found
+
+    def position(self, place: Partition) -> int:
+        """Return the offset of the next record; it goes past what no reader is given."""
+        with translated("position"):
+            return int(self.consumer.position(kafka.TopicPartition(*place)))
+
+    def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
+        """Return the first offset that is left of each partition."""
+        with translated("first offsets"):
+            return _plain(self.consumer.beginning_offsets(_own(places), timeout_ms=_REQUEST * 1000))
+
+    def stable_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
+        """Return up to where each partition can be read: to the first open transaction."""
+        with translated("last offsets"):
+            return _plain(self.consumer.end_offsets(_own(places), timeout_ms=_REQUEST * 1000))
+
+    def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
+        """Return where each partition's log ends, behind open transactions too."""
+        with translated("ends of logs"):
+            return _plain(consumer_workarounds.log_ends(self.consumer, _own(places), _REQUEST))
+
+    def committed(
+        self, places: Collection[Partition], timeout: float
+    ) -> dict[Partition, Position] | None:
+        """Return what the group committed; None if it is not known in time."""
+        with translated("committed offsets"):
+            found = consumer_workarounds.committed(self.consumer, _own(places), timeout)
+        if found is None:
+            return None
+        return {Partition(*place): Position(*each) for place, each in found.items()}
+
+    def lag(self) -> dict[Partition, int]:
+        """Return how many records are known to wait in what is read; costs no request."""
+        lags = {
+            Partition(*place): consumer_workarounds.lag(self.consumer, place)
+            for place in self.consumer.assignment()
+        }
+        return {place: lag for place, lag in lags.items() if lag is not None}
+
+    @property
+    def outsider(self) -> object:
+        """What a commit carries for a group without members."""
+        return self.consumer.config["group_id"]
+
+    def close(self, timeout: float) -> None:
+        """Disconnect; whoever is in a group leaves it (a static member stays until its end)."""
+        close_quietly(self.consumer, autocommit=False, timeout_ms=timeout * 1000)
+
+    # --- in a group -----------------------------------------------------------------------------
+
+    @property
+    def joined(self) -> bool:
+        """Whether it has asked to be taken in."""
+        return bool(self.consumer.subscription())
+
+    def join(self, topic: str, given: Given, taken: Given) -> None:
+        """Ask the group for partitions of a topic, whose partitions were asked for before.
+
+        A member that joins before it knows them may wait in a rebalance that never ends.
+        """
+
+        def give(places: Iterable[Any]) -> None:
+            places = list(places)
+            self.consumer.pause(*places)
+            given([place.partition for place in places])
+
+        def take(places: Iterable[Any]) -> None:
+            taken([place.partition for place in places])
+
+        with translated("join"):
+            self.consumer.subscribe([topic], listener=consumer_workarounds.listener(give, take))
+
+    def membership(self) -> Membership | None:
+        """Return the membership under which the last poll's records may be committed."""
+        found = consumer_workarounds.membership(self.consumer)
+        return found and Membership(found, (found.member_id, found.generation_id))
+
+    def give_back(self, records: Iterable[Record]) -> None:
+        """Read records again that were polled just now."""
+        assigned = self.consumer.assignment()
+        first: dict[Partition, int] = {}
+        for record in records:
+            first.setdefault(record.partition, record.offset)
+        for place, offset in first.items():
+            if kafka.TopicPartition(*place) in assigned:
+                self.seek(place, offset)
+
+    def restart(self, place: Partition) -> None:
+        """Go on with a partition at its first record."""
+        with translated("seek"):
+            self.consumer.seek_to_beginning(kafka.TopicPartition(*place))
+
+
+def _own(places: Collection[Partition]) -> list[Any]:
+    return [kafka.TopicPartition(*place) for place in places]
+
+
+def _plain(offsets: Mapping[Any, int]) -> dict[Partition, int]:
+    return {Partition(*place): offset for place, offset in offsets.items()}

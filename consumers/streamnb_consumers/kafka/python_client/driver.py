@@ -1,0 +1,136 @@
+"""kafka-python as the client of Kafka."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from streamnb_consumers.kafka.cluster import Cluster, TopicLayout
+from streamnb_consumers.kafka.protocols import Roles
+from streamnb_consumers.kafka.python_client import consumer_workarounds
+from streamnb_consumers.kafka.python_client.client import (
+    client_settings,
+    open_producer,
+    translated,
+)
+from streamnb_consumers.kafka.python_client.client_errors import CooperativeStickyAssignor, kafka
+from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
+from streamnb_consumers.kafka.python_client.producer import PythonProducer
+from streamnb_consumers.records import Partition
+
+__all__ = ["PythonDriver"]
+
+
+class PythonDriver:
+    """Opens kafka-python's clients of a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def _consumer(self, roles: Roles, **options: Any) -> PythonConsumer:
+        with translated("connect"):
+            made = kafka.KafkaConsumer(
+                **client_settings(self._cluster),
+                enable_auto_commit=False,
+                isolation_level="read_committed",
+                fetch_max_wait_ms=100,  # an empty fetch holds a connection for so long
+                allow_auto_create_topics=False,
+                **options,
+            )
+        consumer_workarounds.fix_consumer(made)
+        return PythonConsumer(made, roles)
+
+    def renew(self) -> None:
+        """Do nothing: it keeps no connection."""
+
+    def reader(self, roles: Roles, group: str | None = None) -> PythonConsumer:
+        """Return a reader of partitions that are named to it."""
+        return self._consumer(roles, auto_offset_reset="none", group_id=group)
+
+    def member(self, roles: Roles, poll_seconds: float) -> PythonConsumer:
+        """Return a member of the filter's group."""
+        cluster = self._cluster
+        return self._consumer(
+            roles,
+            auto_offset_reset="earliest",
+            group_id=cluster.group,
+            group_instance_id=cluster.instance_id,
+            partition_assignment_strategy=(CooperativeStickyAssignor,),
+            session_timeout_ms=round(cluster.session_seconds * 1000),
+            heartbeat_interval_ms=round(cluster.session_seconds * 1000 / 4),
+            max_poll_interval_ms=round(poll_seconds * 1000),
+        )
+
+    def writer(self, name: str, timeout: float) -> PythonProducer:
+        """Return a writer; what one of the same name left unfinished is aborted."""
+        with translated("start of transactions"):
+            return PythonProducer(
+                open_producer(
+                    self._cluster,
+                    name,
+                    timeout,
+                    # 30 s by default, longer than a transaction may take here
+                    request_timeout_ms=10_000,
+                    delivery_timeout_ms=max(
+                        20_000, round(self._cluster.transaction_seconds * 1000)
+                    ),
+                    linger_ms=5,  # the commit sends what is there; until then batches fill
+                    batch_size=2**17,
+                )
+            )
+
+    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
+        """Make the topics that are not there yet; return their names."""
+        made = []
+        with self._admin("create topics") as admin:
+            for layout in layouts:
+                topic = kafka.admin.NewTopic(
+                    layout.name, layout.partitions, -1, topic_configs=dict(layout.configs)
+                )
+                with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
+                    admin.create_topics([topic], timeout_ms=round(timeout * 1000))
+                    made.append(layout.name)
+        return made
+
+    def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
+        """Return the `max.message.bytes` of topics, of those that tell."""
+        with self._admin("topics' settings") as admin:
+            asked = [
+                kafka.admin.ConfigResource(kafka.admin.ConfigResourceType.TOPIC, name)
+                for name in topics
+            ]
+            try:
+                found = admin.describe_configs(asked, config_filter="all")["topic"]
+            except kafka.errors.AuthorizationError:
+                found = {}
+        sizes = {
+            name: found.get(name, {}).get("max.message.bytes", {}).get("value") for name in topics
+        }
+        return {name: int(size) for name, size in sizes.items() if size}
+
+    @contextlib.contextmanager
+    def _admin(self, what: str) -> Iterator[Any]:
+        with translated(what):
+            admin = kafka.KafkaAdminClient(**client_settings(self._cluster))
+            try:
+                yield admin
+            finally:
+                admin.close()
+
+    def topic_id(self, topic: str) -> str | None:
+        """Return the id that the cluster gave a topic; None if there is no such topic."""
+        with self._admin("topic's id") as admin:
+            (found,) = admin.describe_topics([topic])
+            error = kafka.errors.for_code(found["error_code"])
+            if error is kafka.errors.UnknownTopicOrPartitionError:
+                return None
+            if error is not kafka.errors.NoError:
+                raise error(topic)
+            return str(found["topic_id"])
+
+    def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        """Delete the records of partitions before these offsets."""
+        with self._admin("deleting records") as admin:
+            asked = {kafka.TopicPartition(*place): offset for place, offset in offsets.items()}
+            admin.delete_records(asked, timeout_ms=round(timeout * 1000))

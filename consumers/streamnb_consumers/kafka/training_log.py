@@ -1,0 +1,63 @@
+"""The topic of training events as a log that has an identity, and that may be truncated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+
+from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.kafka.cluster import TopicLayout
+from streamnb_consumers.kafka.protocols import Driver
+from streamnb_consumers.records import Partition
+
+__all__ = ["KafkaTrainingLog"]
+
+
+class KafkaTrainingLog:
+    """The topic of training events.
+
+    Parameters
+    ----------
+    driver
+        The client of Kafka.
+    topic
+        Its name.
+    layouts
+        Topics to make before, where they are missing.
+    """
+
+    def __init__(self, driver: Driver, topic: str, layouts: Collection[TopicLayout] = ()) -> None:
+        self._driver, self._topic, self._layouts = driver, topic, list(layouts)
+
+    def identity(self, timeout: float) -> str:
+        """Return the topic's id, which a topic that is made anew does not have.
+
+        Raises
+        ------
+        AbortedError
+            If the cluster can't be asked.
+        SettingsError
+            If there is no such topic.
+        """
+        if self._layouts:
+            self._driver.create_topics(self._layouts, timeout)
+            self._layouts = []
+        deadline = time.monotonic() + timeout
+        while not (found := self._driver.topic_id(self._topic)):
+            if time.monotonic() > deadline:
+                raise SettingsError(
+                    f"there is no topic {self._topic}: make it, or set create_topics"
+                )
+            time.sleep(0.1)
+        return found
+
+    def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        """Delete the training events before these offsets.
+
+        Raises
+        ------
+        AbortedError
+            If the cluster does not do it.
+        """
+        mine = {place: at for place, at in offsets.items() if place.source == self._topic}
+        self._driver.delete_records(mine, timeout)

@@ -1,0 +1,244 @@
+//! The bounded document index: the most recent documents in order of arrival, with postings.
+
+mod stored;
+
+use crate::counts::room::make_room;
+use crate::counts::rows::ClassId;
+use crate::counts::vocabulary::WordId;
+use std::collections::VecDeque;
+
+/// Where a document lies in the index; reused after eviction.
+pub type Slot = u32;
+
+/// Instance weights are multiples of 1 / STEPS: so sums of them are exact.
+pub const STEPS: f64 = 1024.0;
+
+/// A learned document: its words ordered by id, each once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    pub class: ClassId,
+    pub weight: f64,
+    /// What it counts for beyond its weight, in units of it: a multiple of 1 / [`STEPS`].
+    pub instance_weight: f64,
+    pub words: Box<[(WordId, f64)]>,
+}
+
+impl Document {
+    /// Tokens of the document.
+    pub fn length(&self) -> f64 {
+        self.words.iter().map(|&(_, count)| count).sum()
+    }
+}
+
+/// One occurrence of a word in an indexed document.
+#[derive(Clone, Copy)]
+pub struct Posting {
+    pub slot: Slot,
+    pub count: f64,
+}
+
+/// The documents, oldest first, and for each word the documents that contain it, oldest first.
+#[derive(Clone, Default)]
+pub struct Index {
+    slots: Vec<Option<Document>>,
+    /// The length of each document's vector of counts, by slot.
+    norms: Vec<f64>,
+    free: Vec<Slot>,
+    order: VecDeque<Slot>,
+    postings: Vec<VecDeque<Posting>>,
+}
+
+impl Index {
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// One more than the largest slot ever used: the length of arrays indexed by slot.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn document(&self, slot: Slot) -> Option<&Document> {
+        self.slots.get(slot as usize).and_then(Option::as_ref)
+    }
+
+    /// The length of a document as a vector of counts.
+    #[inline]
+    pub fn norm(&self, slot: Slot) -> f64 {
+        self.norms[slot as usize]
+    }
+
+    /// Documents, oldest first.
+    pub fn documents(&self) -> impl DoubleEndedIterator<Item = &Document> {
+        self.order.iter().filter_map(|&slot| self.document(slot))
+    }
+
+    pub fn postings(&self, word: WordId) -> impl DoubleEndedIterator<Item = &Posting> {
+        self.postings.get(word as usize).into_iter().flatten()
+    }
+
+    /// The postings of a word, oldest first, as the two runs in which they lie in memory: to walk
+    /// along many of them.
+    pub fn posting_runs(&self, word: WordId) -> [&[Posting]; 2] {
+        let (older, younger) =
+            self.postings.get(word as usize).map_or((&[][..], &[][..]), VecDeque::as_slices);
+        [older, younger]
+    }
+
+    /// How many indexed documents contain a word.
+    pub fn frequency(&self, word: WordId) -> usize {
+        self.postings.get(word as usize).map_or(0, VecDeque::len)
+    }
+
+    pub fn push(&mut self, document: Document) {
+        let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
+        for &(word, count) in &document.words {
+            let index = word as usize;
+            if index >= self.postings.len() {
+                make_room(&mut self.postings, index + 1);
+                self.postings.resize_with(index + 1, VecDeque::new);
+            }
+            self.postings[index].push_back(Posting { slot, count });
+        }
+        self.order.push_back(slot);
+        if slot as usize == self.norms.len() {
+            make_room(&mut self.norms, slot as usize + 1);
+            self.norms.push(0.0);
+        }
+        self.norms[slot as usize] = norm(&document.words);
+        if slot as usize == self.slots.len() {
+            make_room(&mut self.slots, slot as usize + 1);
+            self.slots.push(Some(document));
+        } else {
+            self.slots[slot as usize] = Some(document);
+        }
+    }
+
+    /// Removes and returns the oldest document.
+    pub fn pop_oldest(&mut self) -> Option<Document> {
+        let slot = self.order.pop_front()?;
+        self.take(slot)
+    }
+
+    /// Removes and returns the document in a slot.
+    pub fn remove(&mut self, slot: Slot) -> Option<Document> {
+        let position = self.order.iter().rposition(|&other| other == slot)?;
+        self.order.remove(position);
+        self.take(slot)
+    }
+
+    pub fn set_weight(&mut self, slot: Slot, weight: f64) {
+        if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
+            document.weight = weight;
+        }
+    }
+
+    /// The documents with this class and these words (ordered by id), newest first.
+    pub fn matches(&self, class: ClassId, words: &[(WordId, f64)]) -> Vec<Slot> {
+        let same = |slot: Slot| {
+            self.document(slot)
+                .is_some_and(|document| document.class == class && *document.words == *words)
+        };
+        match words.iter().min_by_key(|&&(word, _)| self.frequency(word)) {
+            Some(&(rarest, _)) => {
+                self.postings(rarest).rev().map(|p| p.slot).filter(|&slot| same(slot)).collect()
+            }
+            None => self.order.iter().rev().copied().filter(|&slot| same(slot)).collect(),
+        }
+    }
+
+    /// The documents that contain one of some words.
+    pub fn with_any(&self, words: &[WordId]) -> Vec<Slot> {
+        let postings = words.iter().flat_map(|&word| self.postings(word));
+        let mut slots: Vec<Slot> = postings.map(|posting| posting.slot).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    /// Gives a document other words, of those it has; it keeps its place.
+    pub fn set_words(&mut self, slot: Slot, words: Box<[(WordId, f64)]>) {
+        if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
+            self.norms[slot as usize] = norm(&words);
+            document.words = words;
+        }
+    }
+
+    /// Drops the postings of a word that no document has any more.
+    pub fn forget_word(&mut self, word: WordId) {
+        if let Some(postings) = self.postings.get_mut(word as usize) {
+            *postings = VecDeque::new();
+        }
+    }
+
+    fn take(&mut self, slot: Slot) -> Option<Document> {
+        let document = self.slots.get_mut(slot as usize)?.take()?;
+        for &(word, _) in &document.words {
+            let postings = &mut self.postings[word as usize];
+            // The oldest document stands first in each of its words' postings.
+            if postings.front().is_some_and(|posting| posting.slot == slot) {
+                postings.pop_front();
+            } else if let Some(position) = postings.iter().rposition(|p| p.slot == slot) {
+                postings.remove(position);
+            }
+            if postings.is_empty() {
+                *postings = VecDeque::new();
+            }
+        }
+        self.free.push(slot);
+        Some(document)
+    }
+
+    pub fn size(&self) -> usize {
+        let words: usize = self.documents().map(|document| size_of_val(&*document.words)).sum();
+        let postings: usize = self.postings.iter().map(VecDeque::capacity).sum();
+        words
+            + postings * size_of::<Posting>()
+            + self.postings.len() * size_of::<VecDeque<Posting>>()
+            + self.slots.len() * size_of::<Option<Document>>()
+            + self.norms.len() * size_of::<f64>()
+            + (self.order.capacity() + self.free.capacity()) * size_of::<Slot>()
+    }
+}
+
+fn norm(words: &[(WordId, f64)]) -> f64 {
+    words.iter().map(|&(_, count)| count * count).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(class: ClassId, words: &[(WordId, f64)]) -> Document {
+        Document { class, weight: 1.0, instance_weight: 0.0, words: words.into() }
+    }
+
+    #[test]
+    fn keeps_arrival_order_and_postings() {
+        let mut index = Index::default();
+        index.push(document(0, &[(1, 1.0), (2, 2.0)]));
+        index.push(document(1, &[(2, 1.0)]));
+        index.push(document(0, &[]));
+        index.push(document(0, &[(1, 1.0), (2, 2.0)]));
+        assert_eq!((index.len(), index.frequency(2), index.frequency(9)), (4, 3, 0));
+        assert_eq!(index.matches(0, &[(1, 1.0), (2, 2.0)]), [3, 0]);
+        assert_eq!(index.matches(0, &[]), [2]);
+        assert_eq!(index.remove(1), Some(document(1, &[(2, 1.0)])));
+        assert_eq!(index.pop_oldest(), Some(document(0, &[(1, 1.0), (2, 2.0)])));
+        index.push(document(2, &[(2, 5.0)]));
+        let counts: Vec<f64> = index.postings(2).map(|posting| posting.count).collect();
+        assert_eq!(counts, [2.0, 5.0]);
+        assert_eq!([0, 2, 3].map(|slot| index.norm(slot)), [5.0, 0.0, 5f64.sqrt()]);
+        assert_eq!(index.with_any(&[1, 2]), [0, 3]);
+        index.forget_word(2);
+        index.set_words(0, [].into());
+        index.set_words(3, [(1, 1.0)].into());
+        assert_eq!((index.frequency(2), index.norm(3)), (0, 1.0));
+        let lengths: Vec<f64> = index.documents().map(Document::length).collect();
+        assert_eq!(lengths, [0.0, 1.0, 0.0]);
+    }
+}

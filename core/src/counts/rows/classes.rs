@@ -1,0 +1,159 @@
+//! What is counted for each class.
+
+use super::counted::{DIVISOR, FLOOR, left_of};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// What the store counts for one class.
+#[derive(Clone, Default)]
+pub struct Class {
+    /// Weight of the documents learned; a class without documents does not exist.
+    pub documents: f64,
+    /// Tokens of those documents.
+    pub tokens: f64,
+    /// No word of the class is in more documents than this: a bound that learning raises and
+    /// unlearning lowers now and then.
+    pub most_documents: f64,
+    /// Document frequency → how many words of the class have it. It makes the Bernoulli model's
+    /// Σ_w log(1 − p_wc) cost the number of distinct frequencies instead of the vocabulary.
+    frequencies: BTreeMap<Scaled, u32>,
+    /// How often all counts were divided: the scale of frequencies.
+    divisions: u32,
+}
+
+/// A number times 2^256 for each division before it: so old ones stand where they did, and none is
+/// moved. Higher bits than those of the number hold what is beyond its exponent.
+type Scaled = u128;
+
+/// The bits of a number that are its fraction.
+const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
+
+impl Class {
+    pub fn new(documents: f64, tokens: f64) -> Self {
+        Class { documents, tokens, ..Class::default() }
+    }
+
+    pub fn exists(&self) -> bool {
+        self.documents > 0.0
+    }
+
+    /// Moves one word of the class from one document frequency to another (0 is not kept).
+    pub fn move_frequency(&mut self, from: f64, to: f64) {
+        if from > 0.0 {
+            let key = self.key_of(from);
+            if let Some(words) = self.frequencies.get_mut(&key) {
+                *words -= 1;
+                if *words == 0 {
+                    self.frequencies.remove(&key);
+                }
+            }
+        }
+        if to > 0.0 {
+            *self.frequencies.entry(self.scaled(to)).or_insert(0) += 1;
+        }
+    }
+
+    /// Under what a document frequency stands: one that fell to the least still stands below it.
+    fn key_of(&self, count: f64) -> Scaled {
+        let key = self.scaled(count);
+        if self.divisions == 0 || self.frequencies.contains_key(&key) {
+            return key;
+        }
+        self.frequencies.keys().next().copied().filter(|&lowest| lowest < key).unwrap_or(key)
+    }
+
+    /// Divides all counts by 2^256, so many times.
+    pub fn divide(&mut self, times: u32) {
+        self.documents = left_of(self.documents, times);
+        self.tokens = left_of(self.tokens, times);
+        self.most_documents = left_of(self.most_documents, times);
+        self.divisions = self.divisions.saturating_add(times);
+    }
+
+    fn offset(&self) -> Scaled {
+        (Scaled::from(self.divisions) * Scaled::from(DIVISOR)) << FRACTION
+    }
+
+    fn scaled(&self, count: f64) -> Scaled {
+        Scaled::from(count.to_bits()) + self.offset()
+    }
+
+    /// Pairs (document frequency, number of words), frequencies ascending.
+    pub fn frequencies(&self) -> impl Iterator<Item = (f64, f64)> {
+        // All that fell to the least are one.
+        let least = if self.divisions == 0 { 0 } else { self.scaled(FLOOR) };
+        let fallen: u32 = self.frequencies.range(..=least).map(|(_, words)| words).sum();
+        let fallen = (fallen > 0).then_some((FLOOR, f64::from(fallen)));
+        let (above, offset) = ((Bound::Excluded(least), Bound::Unbounded), self.offset());
+        let others = self
+            .frequencies
+            .range(above)
+            .map(move |(&key, &words)| (f64::from_bits((key - offset) as u64), f64::from(words)));
+        fallen.into_iter().chain(others)
+    }
+
+    pub fn size(&self) -> usize {
+        self.frequencies.len() * (size_of::<Scaled>() + size_of::<u32>()) * 3 / 2
+    }
+}
+
+/// `value - amount`, or `None` when that much is not there.
+///
+/// Weights that are no integers leave rounding residue: what is within a few units in the last
+/// place of nothing is nothing. Exact counts below 2^49 are never affected.
+pub fn take(value: f64, amount: f64) -> Option<f64> {
+    let left = value - amount;
+    if left.abs() <= 1e-15 * value {
+        Some(0.0)
+    } else if left > 0.0 {
+        Some(left)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_count_words() {
+        let mut class = Class::default();
+        class.move_frequency(0.0, 1.0);
+        class.move_frequency(0.0, 1.0);
+        class.move_frequency(1.0, 2.5);
+        assert_eq!(class.frequencies().collect::<Vec<_>>(), [(1.0, 1.0), (2.5, 1.0)]);
+        class.move_frequency(2.5, 0.0);
+        class.move_frequency(1.0, 0.0);
+        assert_eq!(class.frequencies().count(), 0);
+    }
+
+    #[test]
+    fn frequencies_are_divided_where_they_stand() {
+        let (mut class, share) = (Class::default(), (-256f64).exp2());
+        [1.0, 3.0, 3.0, 1e60].iter().for_each(|&documents| class.move_frequency(0.0, documents));
+        class.divide(1);
+        class.move_frequency(3.0 * share, 2.0);
+        let expected = [(share, 1.0), (3.0 * share, 1.0), (1e60 * share, 1.0), (2.0, 1.0)];
+        assert_eq!(class.frequencies().collect::<Vec<_>>(), expected);
+        class.divide(1);
+        // Two have fallen to the least that there is.
+        let (high, two) = ((1e60 * share * share, 1.0), (2.0 * share, 1.0));
+        assert_eq!(class.frequencies().collect::<Vec<_>>(), [(FLOOR, 2.0), high, two]);
+        class.move_frequency(FLOOR, 1.0);
+        class.move_frequency(0.0, FLOOR);
+        class.move_frequency(FLOOR, 0.0);
+        class.move_frequency(FLOOR, 5.0);
+        let expected = [high, two, (1.0, 1.0), (5.0, 1.0)];
+        assert_eq!(class.frequencies().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn taking_is_exact_and_never_negative() {
+        assert_eq!(take(3.0, 3.0), Some(0.0));
+        assert_eq!(take(3.0, 1.0), Some(2.0));
+        assert_eq!(take(1.0, 3.0), None);
+        assert_eq!(take(0.1 + 0.2, 0.3), Some(0.0));
+        assert_eq!(take(2f64.powi(49), 2f64.powi(49) - 1.0), Some(1.0));
+    }
+}

@@ -1,0 +1,286 @@
+//! Counts that are small whole numbers, as nearly all are: a cell takes eight bytes.
+//!
+//! A cell has its class in 22 bits, and the tokens and the documents of the word in 20 bits each. A
+//! word of one class has its cell in an array by word. One of several has there where they lie, by
+//! class; and one with a count that does not fit, where its row is among those of any numbers.
+
+use super::blocks::{Blocks, MAX_CELLS, Name};
+use super::{Cell, ClassId};
+use crate::counts::room::{fetch, make_room};
+use crate::counts::vocabulary::WordId;
+
+/// A cell, or what a word has in the place of one; 0 is nothing.
+type Slot = u64;
+
+/// The two highest bits of a slot say what it is.
+const KIND: u32 = 62;
+const CELL: u64 = 1;
+const BLOCK: u64 = 2;
+const WIDE: u64 = 3;
+
+const COUNT_BITS: u32 = 20;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+const CLASS_AT: u32 = 2 * COUNT_BITS;
+
+/// Where the cells of a word are.
+pub enum Place<'a> {
+    /// Here, up to the first that is nothing.
+    Here(&'a [Slot]),
+    /// In this row of any numbers.
+    Wide(WordId),
+}
+
+#[derive(Clone, Default)]
+pub struct PackedRows {
+    slots: Vec<Slot>,
+    blocks: Blocks<Slot>,
+}
+
+#[inline]
+fn kind(slot: Slot) -> u64 {
+    slot >> KIND
+}
+
+#[inline]
+fn class_of(slot: Slot) -> ClassId {
+    (slot >> CLASS_AT) as ClassId & ((1 << (KIND - CLASS_AT)) - 1)
+}
+
+/// A count, if it fits.
+#[inline]
+fn whole(count: f64) -> Option<Slot> {
+    // To 32 bits with a sign: one instruction there, and one back.
+    let number = count as i32;
+    (f64::from(number) == count && number as u32 <= COUNT_MASK as u32).then_some(number as Slot)
+}
+
+/// A cell, if all of it fits.
+#[inline]
+fn pack(class: ClassId, tokens: f64, documents: f64) -> Option<Slot> {
+    let class = u64::from(class);
+    let fits = class < 1 << (KIND - CLASS_AT);
+    fits.then_some(
+        CELL << KIND | class << CLASS_AT | whole(tokens)? << COUNT_BITS | whole(documents)?,
+    )
+}
+
+#[inline]
+pub fn unpack(slot: Slot) -> Cell {
+    Cell {
+        class: class_of(slot),
+        tokens: f64::from((slot >> COUNT_BITS & COUNT_MASK) as u32),
+        documents: f64::from((slot & COUNT_MASK) as u32),
+        length: 0.0,
+    }
+}
+
+/// Where the cell of a class lies in a block, or would.
+#[inline]
+fn place_of(cells: &[Slot], class: ClassId) -> usize {
+    // Cells are in the order of their numbers, and 0, which is nothing, becomes the largest.
+    let least = (CELL << KIND | u64::from(class) << CLASS_AT) - 1;
+    let below = |cell: Slot| cell.wrapping_sub(1) < least;
+    match cells {
+        [only] => usize::from(below(*only)),
+        [one, other] => usize::from(below(*one)) + usize::from(below(*other)),
+        _ => cells.partition_point(|&cell| below(cell)),
+    }
+}
+
+impl PackedRows {
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Makes room for a word.
+    #[inline]
+    pub fn reach(&mut self, word: WordId) {
+        if word as usize >= self.slots.len() {
+            make_room(&mut self.slots, word as usize + 1);
+            self.slots.resize(word as usize + 1, 0);
+        }
+    }
+
+    pub fn is_empty(&self, word: WordId) -> bool {
+        self.slots[word as usize] == 0
+    }
+
+    /// Whether so many cells can be added.
+    pub fn has_room_for(&self, cells: usize) -> bool {
+        // A growing block is copied: at worst half of the array is free blocks.
+        self.blocks.all().len().saturating_add(cells * 2) < MAX_CELLS
+    }
+
+    pub fn n_cells(&self) -> usize {
+        let cells = self.slots.iter().chain(self.blocks.all());
+        cells.filter(|&&slot| kind(slot) == CELL).count()
+    }
+
+    /// Asks the memory for what a word has …
+    #[inline]
+    pub fn fetch(&self, word: WordId) {
+        if let Some(slot) = self.slots.get(word as usize) {
+            fetch(slot);
+        }
+    }
+
+    /// … and for its cells, once that is there.
+    #[inline]
+    pub fn fetch_more(&self, word: WordId) {
+        if let Some(&slot) = self.slots.get(word as usize)
+            && kind(slot) == BLOCK
+        {
+            self.blocks.fetch(slot as Name);
+        }
+    }
+
+    #[inline]
+    pub fn place(&self, word: WordId) -> Place<'_> {
+        let slot = &self.slots[word as usize];
+        match kind(*slot) {
+            BLOCK => Place::Here(self.blocks.get(*slot as Name)),
+            WIDE => Place::Wide(*slot as WordId),
+            _ => Place::Here(std::slice::from_ref(slot)),
+        }
+    }
+
+    /// The cell of a word and class among some of [`Place::Here`].
+    #[inline]
+    pub fn find(cells: &[Slot], class: ClassId) -> Option<Cell> {
+        let cell = *cells.get(place_of(cells, class))?;
+        (cell != 0 && class_of(cell) == class).then(|| unpack(cell))
+    }
+
+    /// The cells of a word to change, unless they are in a row of any numbers.
+    #[inline]
+    fn cells_mut(&mut self, word: WordId) -> Option<&mut [Slot]> {
+        let slot = &mut self.slots[word as usize];
+        match kind(*slot) {
+            BLOCK => Some(self.blocks.get_mut(*slot as Name)),
+            WIDE => None,
+            _ => Some(std::slice::from_mut(slot)),
+        }
+    }
+
+    /// Adds tokens and documents to a cell that is there, if they fit; returns how many documents
+    /// that makes, and made before.
+    #[inline]
+    pub fn add(
+        &mut self,
+        word: WordId,
+        class: ClassId,
+        tokens: f64,
+        documents: f64,
+    ) -> Option<(f64, f64)> {
+        let (tokens, documents) = (whole(tokens)?, whole(documents)?);
+        let cells = self.cells_mut(word)?;
+        let place = place_of(cells, class);
+        let cell = cells.get_mut(place)?;
+        let before = *cell;
+        let fits = (before >> COUNT_BITS & COUNT_MASK) + tokens <= COUNT_MASK
+            && (before & COUNT_MASK) + documents <= COUNT_MASK;
+        if before == 0 || class_of(before) != class || !fits {
+            return None;
+        }
+        *cell = before + (tokens << COUNT_BITS | documents);
+        let documents = |slot: Slot| f64::from((slot & COUNT_MASK) as u32);
+        Some((documents(*cell), documents(before)))
+    }
+
+    /// Sets the cell of a word and class to what `change` makes of its tokens and documents; returns
+    /// whether that fits, which it does not where the row is elsewhere.
+    #[inline]
+    pub fn change(
+        &mut self,
+        word: WordId,
+        class: ClassId,
+        change: impl FnOnce(f64, f64) -> (f64, f64),
+    ) -> bool {
+        let slot = self.slots[word as usize];
+        let Some(cells) = self.cells_mut(word) else { return false };
+        let place = place_of(cells, class);
+        let known = cells.get(place).copied().filter(|&cell| cell != 0 && class_of(cell) == class);
+        let before = known.map_or((0.0, 0.0), |cell| {
+            let Cell { tokens, documents, .. } = unpack(cell);
+            (tokens, documents)
+        });
+        let (tokens, documents) = change(before.0, before.1);
+        let Some(cell) = pack(class, tokens, documents) else { return false };
+        if known.is_some() || slot == 0 {
+            cells[place] = cell;
+        } else {
+            self.insert(word, cell);
+        }
+        true
+    }
+
+    /// Adds a cell to a word that has others.
+    #[cold]
+    fn insert(&mut self, word: WordId, cell: Slot) {
+        let slot = self.slots[word as usize];
+        let mut name = slot as Name;
+        if kind(slot) == CELL {
+            name = self.blocks.allocate(1, 0);
+            self.blocks.get_mut(name)[0] = slot;
+        } else if self.blocks.get(name).last() != Some(&0) {
+            name = self.blocks.grow(name, 0);
+        }
+        self.slots[word as usize] = BLOCK << KIND | Slot::from(name);
+        let cells = self.blocks.get_mut(name);
+        let (place, used) = (place_of(cells, class_of(cell)), used(cells));
+        cells.copy_within(place..used, place + 1);
+        cells[place] = cell;
+    }
+
+    /// Takes a cell away, if it is there. The row is here.
+    pub fn remove(&mut self, word: WordId, class: ClassId) {
+        let slot = self.slots[word as usize];
+        if kind(slot) != BLOCK {
+            if slot != 0 && class_of(slot) == class {
+                self.slots[word as usize] = 0;
+            }
+            return;
+        }
+        let cells = self.blocks.get_mut(slot as Name);
+        let (place, used) = (place_of(cells, class), used(cells));
+        if place == used || class_of(cells[place]) != class {
+            return;
+        }
+        cells.copy_within(place + 1..used, place);
+        cells[used - 1] = 0;
+        if used == 2 {
+            self.slots[word as usize] = cells[0];
+            self.blocks.release(slot as Name, 0);
+        }
+    }
+
+    /// Takes the cells of a row, which from now on is one of any numbers under this name.
+    pub fn widen(&mut self, word: WordId, row: WordId) -> Vec<Cell> {
+        let slot = self.slots[word as usize];
+        let cells = match self.place(word) {
+            Place::Here(cells) => cells.iter().take_while(|&&cell| cell != 0).map(|&c| unpack(c)),
+            Place::Wide(_) => return Vec::new(),
+        };
+        let cells = cells.collect();
+        if kind(slot) == BLOCK {
+            self.blocks.release(slot as Name, 0);
+        }
+        self.slots[word as usize] = WIDE << KIND | Slot::from(row);
+        cells
+    }
+
+    /// Forgets that the row of a word is of any numbers: it has none.
+    pub fn clear(&mut self, word: WordId) {
+        self.slots[word as usize] = 0;
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        size_of_val(self.slots.as_slice()) + self.blocks.size()
+    }
+}
+
+/// How many cells of a block are used.
+fn used(cells: &[Slot]) -> usize {
+    cells.partition_point(|&cell| cell != 0)
+}

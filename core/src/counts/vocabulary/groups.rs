@@ -1,0 +1,179 @@
+//! Words in groups by a fixed hash of their bytes: pruning looks at one group at a time.
+//!
+//! A group is a set that follows from the words and the bound alone, whatever their ids and
+//! whatever was learned before, so that a restored store prunes what the saved one would have.
+//! Groups are chains through an array by id. They are linked while the vocabulary grows from half
+//! of its bound to the whole, a few words with each that comes: before, they take no memory.
+
+use super::WordId;
+use crate::counts::room::make_room;
+
+/// Words in a group, on average.
+pub const GROUP: usize = 64;
+
+/// A group of more words, which only somebody who computed it could have made, is looked at in
+/// parts: then those that pruning sees follow from the order of arrival.
+const MOST: usize = 16 * GROUP;
+
+/// Ids linked with each word that comes.
+const LINKED_AT_ONCE: usize = 4;
+
+const END: WordId = WordId::MAX;
+
+#[derive(Clone, Default)]
+pub struct Groups {
+    max_words: usize,
+    /// The first word of each group; none before half of the bound is reached.
+    first: Vec<WordId>,
+    /// The next word of its group, for the ids that have been looked at.
+    next: Vec<WordId>,
+}
+
+impl Groups {
+    pub fn new(max_words: usize) -> Self {
+        Groups { max_words, ..Groups::default() }
+    }
+
+    /// How many groups there are.
+    pub fn count(&self) -> usize {
+        (self.max_words / GROUP).clamp(1, WordId::MAX as usize)
+    }
+
+    fn group_of(&self, word: &[u8]) -> usize {
+        (hash(word) % self.count() as u64) as usize
+    }
+
+    /// Takes notice of a new word; `word_of` gives the bytes of ids in use.
+    pub fn add<'a>(
+        &mut self,
+        id: WordId,
+        words: usize,
+        slots: usize,
+        word_of: impl Fn(WordId) -> Option<&'a [u8]>,
+    ) {
+        if words <= self.max_words / 2 {
+            if self.first.is_empty() {
+                return;
+            }
+        } else if self.first.is_empty() {
+            self.first = vec![END; self.count()];
+        }
+        if (id as usize) < self.next.len() {
+            self.link(id, &word_of);
+        }
+        for _ in 0..LINKED_AT_ONCE {
+            self.reach_one(slots, &word_of);
+        }
+    }
+
+    /// Links all words; does nothing where arrivals have done it.
+    pub fn complete<'a>(&mut self, slots: usize, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
+        if self.first.is_empty() {
+            self.first = vec![END; self.count()];
+        }
+        while self.next.len() < slots {
+            self.reach_one(slots, &word_of);
+        }
+    }
+
+    fn reach_one<'a>(&mut self, slots: usize, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
+        if self.next.len() < slots {
+            let id = self.next.len();
+            make_room(&mut self.next, id + 1);
+            self.next.push(END);
+            self.link(id as WordId, word_of);
+        }
+    }
+
+    fn link<'a>(&mut self, id: WordId, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
+        if let Some(word) = word_of(id) {
+            let group = self.group_of(word);
+            self.next[id as usize] = std::mem::replace(&mut self.first[group], id);
+        }
+    }
+
+    /// Takes a word out that is about to be forgotten.
+    pub fn remove(&mut self, id: WordId, word: &[u8]) {
+        if id as usize >= self.next.len() {
+            return;
+        }
+        let group = self.group_of(word);
+        let after = self.next[id as usize];
+        if self.first[group] == id {
+            self.first[group] = after;
+            return;
+        }
+        let mut other = self.first[group];
+        while other != END {
+            let next = self.next[other as usize];
+            if next == id {
+                self.next[other as usize] = after;
+                return;
+            }
+            other = next;
+        }
+    }
+
+    /// The words of a group, where there are so many words in all.
+    pub fn words(&self, group: usize, all: usize) -> impl Iterator<Item = WordId> {
+        // One message brought more than all others together: then all groups are large.
+        let most = if all / 2 > self.max_words { usize::MAX } else { MOST };
+        let next = |&id: &WordId| Some(self.next[id as usize]).filter(|&id| id != END);
+        let first = self.first.get(group).copied().filter(|&id| id != END);
+        std::iter::successors(first, next).take(most)
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        (self.first.len() + self.next.len()) * size_of::<WordId>()
+    }
+}
+
+/// FNV-1a in 64 bits (Fowler, Noll and Vo): the same on every machine, as snapshots depend on it.
+fn hash(word: &[u8]) -> u64 {
+    word.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_fnv() {
+        assert_eq!(hash(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(hash(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(hash(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn every_word_is_in_one_group_however_words_came_and_went() {
+        let names: Vec<String> = (0..400).map(|id| format!("w{id}")).collect();
+        let mut used = vec![false; 400];
+        let mut groups = Groups::new(300);
+        for id in 0..300 {
+            used[id] = true;
+            let words = used.iter().filter(|&&used| used).count();
+            let word_of = |id: WordId| used[id as usize].then(|| names[id as usize].as_bytes());
+            groups.add(id as WordId, words, id + 1, word_of);
+            if id % 7 == 3 {
+                groups.remove(id as WordId, names[id].as_bytes());
+                used[id] = false;
+            }
+        }
+        let word_of = |id: WordId| used[id as usize].then(|| names[id as usize].as_bytes());
+        groups.complete(300, word_of);
+        assert_eq!(groups.count(), 4);
+        let mut all = Vec::new();
+        for group in 0..groups.count() {
+            let words: Vec<WordId> = groups.words(group, 300).collect();
+            assert!(
+                words.iter().all(|&id| groups.group_of(names[id as usize].as_bytes()) == group)
+            );
+            all.extend(words);
+        }
+        all.sort_unstable();
+        assert!(all.into_iter().eq((0..300).filter(|&id| used[id as usize])));
+    }
+}

@@ -1,0 +1,384 @@
+//! Words and their ids, found through a hash table. Ids are handed out in order of arrival, and
+//! handed out again after a word was forgotten.
+//!
+//! A word of up to 15 bytes is its key: finding it compares two machine words and follows no
+//! pointer. The bytes of each longer word lie by themselves. Nothing here ever copies all words:
+//! the table grows part by part, and arrays as `crate::counts::room` says.
+
+mod groups;
+mod table;
+
+use crate::counts::room::{fetch, make_room};
+use crate::counts::vocabulary::groups::Groups;
+use crate::counts::vocabulary::table::Table;
+use crate::text::token::{BLOCK, LONG, Token, hash_key};
+use foldhash::fast::RandomState;
+use std::hash::BuildHasher;
+use std::hint::select_unpredictable;
+
+/// Tokens that are looked up at once: what they touch fits a cache of the first level.
+const TOGETHER: usize = 64;
+
+/// Words that a cache is trusted to hold anyway.
+const CACHED: usize = 1 << 15;
+
+/// The id of a word. Ids are internal: snapshots know words by their bytes only.
+pub type WordId = u32;
+
+/// The highest byte of a long word's name; it is followed by 56 bits of the word's hash, then by
+/// the place of its bytes among those of long words.
+const LONG_BYTE: u8 = (LONG >> 120) as u8;
+
+/// A short word's key, or where a long one lies: 16 bytes, little-endian.
+type Name = [u8; BLOCK];
+
+/// The name of an id that is not in use: no word's, and of no bytes.
+const FREE: Name = 1_u128.to_le_bytes();
+
+/// A two-way map between words (any bytes) and ids.
+#[derive(Clone)]
+pub struct Vocabulary {
+    names: Vec<Name>,
+    /// The bytes of long words.
+    long: Vec<Box<[u8]>>,
+    free_long: Vec<u32>,
+    long_bytes: usize,
+    table: Table,
+    free: Vec<WordId>,
+    groups: Groups,
+    hasher: RandomState,
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Vocabulary {
+    pub fn new() -> Self {
+        Self::bounded(usize::MAX)
+    }
+
+    /// A vocabulary that is to be pruned past so many words.
+    pub fn bounded(max_words: usize) -> Self {
+        Vocabulary {
+            names: Vec::new(),
+            long: Vec::new(),
+            free_long: Vec::new(),
+            long_bytes: 0,
+            table: Table::default(),
+            free: Vec::new(),
+            groups: Groups::new(max_words),
+            // Seeded anew in each process: whoever writes the messages can't aim at collisions.
+            hasher: RandomState::default(),
+        }
+    }
+
+    /// The hasher of the tokens that [`find`](Self::find) and [`intern`](Self::intern) take.
+    pub fn hasher(&self) -> &RandomState {
+        &self.hasher
+    }
+
+    /// The token of a word given as bytes.
+    pub fn token<'a>(&self, word: &'a [u8]) -> Token<'a> {
+        Token::new(&self.hasher, word)
+    }
+
+    /// How many words are known.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.table.len() == 0
+    }
+
+    /// One more than the largest id ever given out: the length of arrays indexed by word.
+    pub fn slots(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The bytes of a word; empty for an id that is not in use.
+    pub fn word(&self, id: WordId) -> &[u8] {
+        word(&self.names[id as usize], &self.long)
+    }
+
+    #[inline]
+    pub fn find(&self, token: &Token<'_>) -> Option<WordId> {
+        if !token.is_short() {
+            return self.find_long(token);
+        }
+        let names = &self.names;
+        self.table.find(token.hash, |&id| u128::from_le_bytes(names[id as usize]) == token.key)
+    }
+
+    /// Finds the words of many tokens, in their order, each with the number that it came with.
+    ///
+    /// Who finds one after the other waits for the memory at each of them: whether a word is known
+    /// is not foreseen. Here nothing depends on what is read first, so that the processor waits
+    /// for many at once.
+    pub fn find_many<'a>(
+        &self,
+        tokens: impl Iterator<Item = (Token<'a>, f64)> + Clone,
+        mut found: impl FnMut(Token<'a>, f64, Option<WordId>),
+    ) {
+        let mut rest = tokens;
+        loop {
+            let together = rest.clone().take(TOGETHER);
+            if self.names.len() >= CACHED {
+                self.touch(together.clone().map(|(token, _)| token.hash));
+            }
+            let mut count = 0;
+            for (token, times) in together {
+                found(token, times, self.find(&token));
+                count += 1;
+            }
+            if count < TOGETHER {
+                return;
+            }
+            rest.nth(TOGETHER - 1);
+        }
+    }
+
+    /// Fetches into the cache what finds the words of these hashes.
+    fn touch(&self, hashes: impl Iterator<Item = u64> + Clone) {
+        hashes.clone().for_each(|hash| self.table.fetch(hash));
+        let mut names = [&FREE; TOGETHER];
+        for (name, hash) in names.iter_mut().zip(hashes) {
+            *name = self.names.get(self.table.guess(hash) as usize).unwrap_or(&FREE);
+            fetch(*name);
+        }
+        let long =
+            names.iter().filter(|name| is_long(name)).map(|name| &self.long[long_place(name)]);
+        long.clone().for_each(fetch);
+        long.filter_map(|word| word.first()).for_each(fetch);
+    }
+
+    #[inline(never)]
+    fn find_long(&self, token: &Token<'_>) -> Option<WordId> {
+        let same = |&id: &WordId| {
+            let name = u128::from_le_bytes(self.names[id as usize]);
+            name >> 64 == token.key >> 64 && self.word(id) == token.bytes
+        };
+        self.table.find(token.hash, same)
+    }
+
+    /// The id of a token's word, which is added if it is new.
+    #[inline]
+    pub fn intern(&mut self, token: &Token<'_>) -> WordId {
+        match self.find(token) {
+            Some(id) => id,
+            None => self.add(token),
+        }
+    }
+
+    /// Whether an id stands for this word.
+    #[inline]
+    pub fn is(&self, id: WordId, bytes: &[u8]) -> bool {
+        let name = self.names.get(id as usize);
+        name.is_some_and(|name| *name != FREE && word(name, &self.long) == bytes)
+    }
+
+    /// The id of a token's word, which is new.
+    #[cold]
+    pub fn add(&mut self, token: &Token<'_>) -> WordId {
+        let name = if token.is_short() {
+            token.key.to_le_bytes()
+        } else {
+            long_name(token.key, self.add_long(token.bytes))
+        };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.names[id as usize] = name;
+                id
+            }
+            None => {
+                let id = self.names.len();
+                make_room(&mut self.names, id + 1);
+                self.names.push(name);
+                id as WordId
+            }
+        };
+        let (names, long, hasher) = (&self.names, &self.long, &self.hasher);
+        let hash_of = |other| hash_name(hasher, &names[other as usize]);
+        self.table.insert(token.hash, id, hash_of, |other| fetch(&names[other as usize]));
+        self.groups.add(id, self.table.len(), names.len(), |id| used(names, long, id));
+        id
+    }
+
+    fn add_long(&mut self, bytes: &[u8]) -> u32 {
+        self.long_bytes += bytes.len();
+        if let Some(place) = self.free_long.pop() {
+            self.long[place as usize] = bytes.into();
+            return place;
+        }
+        let place = self.long.len();
+        make_room(&mut self.long, place + 1);
+        self.long.push(bytes.into());
+        place as u32
+    }
+
+    /// Forgets a word; its id may be given to another word later.
+    pub fn remove(&mut self, id: WordId) {
+        let name = self.names[id as usize];
+        if !self.table.remove(hash_name(&self.hasher, &name), id) {
+            return;
+        }
+        self.groups.remove(id, word(&name, &self.long));
+        if is_long(&name) {
+            let place = long_place(&name);
+            self.long_bytes -= self.long[place].len();
+            self.long[place] = Box::default();
+            self.free_long.push(place as u32);
+        }
+        self.names[id as usize] = FREE;
+        self.free.push(id);
+    }
+
+    /// How many groups of words there are, for pruning.
+    pub fn groups(&self) -> usize {
+        self.groups.count()
+    }
+
+    /// The words of a group.
+    pub fn group(&mut self, group: usize) -> Vec<WordId> {
+        let (names, long) = (&self.names, &self.long);
+        self.groups.complete(names.len(), |id| used(names, long, id));
+        self.groups.words(group, self.table.len()).collect()
+    }
+
+    /// Ids in use, ordered by the bytes of their words.
+    pub fn sorted_ids(&self) -> Vec<WordId> {
+        let mut ids: Vec<WordId> = self.table.iter().collect();
+        ids.sort_unstable_by(|&a, &b| self.word(a).cmp(self.word(b)));
+        ids
+    }
+
+    /// Whether so many bytes of long words more are within what a store takes.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        self.long_bytes.saturating_add(bytes) < u32::MAX as usize
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        self.names.len() * size_of::<Name>()
+            + self.long_bytes
+            + self.long.len() * size_of::<Box<[u8]>>()
+            + self.table.size()
+            + self.groups.size()
+            + (self.free.len() + self.free_long.len()) * size_of::<WordId>()
+    }
+}
+
+fn is_long(name: &Name) -> bool {
+    name[BLOCK - 1] == LONG_BYTE
+}
+
+/// A long word's name, from the upper half of its key and where its bytes lie.
+fn long_name(key: u128, place: u32) -> Name {
+    (key >> 64 << 64 | u128::from(place)).to_le_bytes()
+}
+
+fn long_place(name: &Name) -> usize {
+    u128::from_le_bytes(*name) as u32 as usize
+}
+
+fn word<'a>(name: &'a Name, long: &'a [Box<[u8]>]) -> &'a [u8] {
+    if is_long(name) { &long[long_place(name)] } else { &name[..name[BLOCK - 1] as usize] }
+}
+
+/// The word of an id, if it is in use.
+fn used<'a>(names: &'a [Name], long: &'a [Box<[u8]>], id: WordId) -> Option<&'a [u8]> {
+    let name = &names[id as usize];
+    (*name != FREE).then(|| word(name, long))
+}
+
+/// The hash of a name, but for what the table ignores.
+fn hash_name<S: BuildHasher>(hasher: &S, name: &Name) -> u64 {
+    let bits = u128::from_le_bytes(*name);
+    // Of a long word its name has all of it that is looked at. The processor would guess which it
+    // is, and wait for each name instead of many.
+    select_unpredictable(is_long(name), (bits >> 56) as u64, hash_key(hasher, bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intern(vocabulary: &mut Vocabulary, word: &str) -> WordId {
+        vocabulary.intern(&Token::new(&vocabulary.hasher.clone(), word.as_bytes()))
+    }
+
+    #[test]
+    fn ids_follow_arrival_and_are_reused() {
+        let mut vocabulary = Vocabulary::new();
+        assert_eq!(intern(&mut vocabulary, "to"), 0);
+        assert_eq!(intern(&mut vocabulary, "you"), 1);
+        assert_eq!(intern(&mut vocabulary, "to"), 0);
+        vocabulary.remove(0);
+        assert_eq!(vocabulary.find(&vocabulary.token(b"to")), None);
+        assert_eq!(intern(&mut vocabulary, "win"), 0);
+        assert_eq!(vocabulary.word(0), b"win");
+        assert_eq!(vocabulary.len(), 2);
+        assert_eq!(vocabulary.slots(), 2);
+    }
+
+    #[test]
+    fn many_are_found_as_one_by_one() {
+        let mut vocabulary = Vocabulary::new();
+        let words: Vec<String> =
+            (0..CACHED + 9).map(|i| format!("{i}{}", "-".repeat(i % 20))).collect();
+        for known in [0, 100, CACHED + 1] {
+            for word in &words[vocabulary.len()..known] {
+                intern(&mut vocabulary, word);
+            }
+            for count in [0, 1, TOGETHER, TOGETHER + 1, words.len()] {
+                let tokens = words.iter().rev().take(count);
+                let tokens = tokens.map(|word| (vocabulary.token(word.as_bytes()), 2.0));
+                let mut found = Vec::new();
+                vocabulary.find_many(tokens.clone(), |token, times, id| {
+                    assert_eq!((id, times), (vocabulary.find(&token), 2.0));
+                    found.push(token.bytes);
+                });
+                assert!(found.into_iter().eq(tokens.map(|(token, _)| token.bytes)));
+            }
+        }
+        assert_eq!(
+            vocabulary.find(&vocabulary.token(words[CACHED].as_bytes())),
+            Some(CACHED as u32)
+        );
+    }
+
+    #[test]
+    fn the_bytes_of_forgotten_words_are_given_back() {
+        let mut vocabulary = Vocabulary::new();
+        for round in 0..50 {
+            let ids: Vec<WordId> = (0..500)
+                .map(|i| intern(&mut vocabulary, &format!("a-long-enough-word-{round}-{i}")))
+                .collect();
+            for id in ids.into_iter().skip(1) {
+                vocabulary.remove(id);
+            }
+        }
+        assert_eq!(vocabulary.len(), 50);
+        assert!(vocabulary.long.len() < 600, "{}", vocabulary.long.len());
+        assert!(vocabulary.size() < 60_000, "{}", vocabulary.size());
+        for round in 0..50 {
+            let word = format!("a-long-enough-word-{round}-0");
+            let id = vocabulary.find(&vocabulary.token(word.as_bytes()));
+            assert_eq!(vocabulary.word(id.unwrap()), word.as_bytes());
+        }
+    }
+
+    #[test]
+    fn sorted_ids_follow_the_bytes() {
+        let mut vocabulary = Vocabulary::new();
+        for word in ["b", "a", "ab", "", "a-word-of-16-byte", "a-word-of-15-by"] {
+            intern(&mut vocabulary, word);
+        }
+        let words: Vec<&[u8]> =
+            vocabulary.sorted_ids().into_iter().map(|id| vocabulary.word(id)).collect();
+        assert_eq!(words, [&b""[..], b"a", b"a-word-of-15-by", b"a-word-of-16-byte", b"ab", b"b"]);
+    }
+}

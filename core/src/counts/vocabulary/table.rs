@@ -1,0 +1,293 @@
+//! A hash table of word ids that never stops to grow: of its buckets one is split in two whenever
+//! the words have become too many (linear hashing, Litwin 1980), so that no word waits for others
+//! to be moved.
+//!
+//! A bucket is one line of the cache, where it lies follows from the hash alone: of many words
+//! that are looked up at once, all buckets can be on their way at the same time.
+
+use super::WordId;
+use crate::counts::room::{fetch, make_room};
+
+/// Ids in a bucket; what it has no room for goes to others, one linked to the next.
+const PLACES: usize = 12;
+
+/// Words for each bucket, on average. With 6 it took 1.6 bytes more of memory a word, with 8 as many
+/// words again lay in linked buckets.
+const SPREAD: usize = 7;
+
+/// The lowest bits of a hash are not looked at: the names of long words leave them out.
+pub const IGNORED: u32 = 8;
+
+/// Which bits of a hash tell apart the words of a bucket; those that choose it are below.
+const TAG: u32 = 56;
+
+/// A byte of 1 for each place.
+const ONES: u128 = 0x0101_0101_0101_0101_0101_0101;
+/// What names the next bucket lies above the bytes of the places.
+const NEXT: u32 = 8 * PLACES as u32;
+
+/// A line of the cache.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Bucket {
+    /// A byte for each place, from the hash of its word, 0 where it is free; above them the number
+    /// of the next bucket, or 0.
+    tags: u128,
+    ids: [WordId; PLACES],
+}
+
+impl Bucket {
+    /// A bit for each place that may have a word of this hash, the others of its byte being 0:
+    /// all that have, and seldom one that has not.
+    #[inline]
+    fn places(&self, tag: u8) -> Places {
+        let differences = self.tags ^ (ONES * u128::from(tag));
+        let bits = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+        Places(bits)
+    }
+
+    fn next(&self) -> usize {
+        (self.tags >> NEXT) as usize
+    }
+
+    fn set_next(&mut self, next: usize) {
+        self.tags = self.tags & ((1 << NEXT) - 1) | (next as u128) << NEXT;
+    }
+
+    fn tag(&self, place: usize) -> u8 {
+        (self.tags >> (8 * place)) as u8
+    }
+
+    fn set(&mut self, place: usize, tag: u8, id: WordId) {
+        let shift = 8 * place as u32;
+        self.tags = self.tags & !(0xff << shift) | u128::from(tag) << shift;
+        self.ids[place] = id;
+    }
+
+    fn ids(&self) -> impl Iterator<Item = WordId> {
+        self.ids.iter().enumerate().filter(|&(place, _)| self.tag(place) != 0).map(|(_, &id)| id)
+    }
+}
+
+/// Places, as the highest bits of bytes.
+struct Places(u128);
+
+impl Iterator for Places {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let place = (self.0 != 0).then(|| self.0.trailing_zeros() as usize / 8);
+        self.0 &= self.0.wrapping_sub(1);
+        place
+    }
+}
+
+/// Ids under the hashes of their words.
+#[derive(Clone)]
+pub struct Table {
+    buckets: Vec<Bucket>,
+    /// Those that others are linked to, by their numbers; the first is none.
+    linked: Vec<Bucket>,
+    free: Vec<u32>,
+    /// One less than the power of two at or above the number of buckets.
+    mask: usize,
+    len: usize,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        let (buckets, linked) = (vec![Bucket::default()], Vec::new());
+        Table { buckets, linked, free: Vec::new(), mask: 0, len: 0 }
+    }
+}
+
+#[inline]
+fn tag(hash: u64) -> u8 {
+    ((hash >> TAG) as u8).max(1)
+}
+
+impl Table {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn bucket(&self, hash: u64) -> usize {
+        let bucket = (hash >> IGNORED) as usize & self.mask;
+        if bucket < self.buckets.len() { bucket } else { bucket & (self.mask >> 1) }
+    }
+
+    /// Asks the memory for the bucket of a hash.
+    #[inline]
+    pub fn fetch(&self, hash: u64) {
+        fetch(&self.buckets[self.bucket(hash)]);
+    }
+
+    /// An id that may be of this hash: mostly the one if there is one, else any, or 0.
+    #[inline]
+    pub fn guess(&self, hash: u64) -> WordId {
+        let bucket = &self.buckets[self.bucket(hash)];
+        bucket.ids[bucket.places(tag(hash)).0.trailing_zeros() as usize / 8 % PLACES]
+    }
+
+    #[inline]
+    pub fn find(&self, hash: u64, mut same: impl FnMut(&WordId) -> bool) -> Option<WordId> {
+        let mut bucket = &self.buckets[self.bucket(hash)];
+        loop {
+            for place in bucket.places(tag(hash)) {
+                let id = bucket.ids[place];
+                if same(&id) {
+                    return Some(id);
+                }
+            }
+            match bucket.next() {
+                0 => return None,
+                next => bucket = &self.linked[next - 1],
+            }
+        }
+    }
+
+    /// Adds an id that is not there; `hash_of` gives the hashes of the others, and is told some words
+    /// before by `announce` which they will be.
+    pub fn insert(
+        &mut self,
+        hash: u64,
+        id: WordId,
+        hash_of: impl Fn(WordId) -> u64,
+        announce: impl Fn(WordId),
+    ) {
+        self.put(self.bucket(hash), hash, id);
+        self.len += 1;
+        if self.len > self.buckets.len() * SPREAD {
+            self.split(hash_of);
+            // The buckets that are split next.
+            let next = self.buckets.len() & (self.mask >> 1);
+            fetch(&self.buckets[(next + 1) & (self.mask >> 1)]);
+            self.buckets[next].ids.iter().for_each(|&id| announce(id));
+        }
+    }
+
+    fn put(&mut self, bucket: usize, hash: u64, id: WordId) {
+        let Table { buckets, linked, free, .. } = self;
+        let (mut at, mut is_linked) = (bucket, false);
+        loop {
+            let new = linked.len() + 1;
+            let bucket = if is_linked { &mut linked[at] } else { &mut buckets[at] };
+            if let Some(place) = bucket.places(0).next() {
+                return bucket.set(place, tag(hash), id);
+            }
+            if bucket.next() == 0 {
+                let next = free.pop().map_or(new, |next| next as usize);
+                bucket.set_next(next);
+                if next == new {
+                    make_room(linked, new);
+                    linked.push(Bucket::default());
+                }
+                at = next - 1;
+            } else {
+                at = bucket.next() - 1;
+            }
+            is_linked = true;
+        }
+    }
+
+    /// Takes an id out; returns whether it was there.
+    pub fn remove(&mut self, hash: u64, id: WordId) -> bool {
+        let mut bucket = self.bucket(hash);
+        let mut buckets = &mut self.buckets;
+        loop {
+            let found = buckets[bucket].places(tag(hash)).find(|&p| buckets[bucket].ids[p] == id);
+            if let Some(place) = found {
+                buckets[bucket].set(place, 0, 0);
+                self.len -= 1;
+                return true;
+            }
+            match buckets[bucket].next() {
+                0 => return false,
+                next => (buckets, bucket) = (&mut self.linked, next - 1),
+            }
+        }
+    }
+
+    /// All ids, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = WordId> {
+        self.buckets.iter().chain(&self.linked).flat_map(Bucket::ids)
+    }
+
+    /// Splits the oldest bucket that was not split since the buckets were half as many.
+    fn split(&mut self, hash_of: impl Fn(WordId) -> u64) {
+        let added = self.buckets.len();
+        self.mask = (added + 1).next_power_of_two() - 1;
+        make_room(&mut self.buckets, added + 1);
+        self.buckets.push(Bucket::default());
+        let split = added & (self.mask >> 1);
+        let mut old = std::mem::take(&mut self.buckets[split]);
+        loop {
+            for id in old.ids() {
+                let hash = hash_of(id);
+                self.put(self.bucket(hash), hash, id);
+            }
+            let next = old.next();
+            if next == 0 {
+                return;
+            }
+            old = std::mem::take(&mut self.linked[next - 1]);
+            self.free.push(next as u32);
+        }
+    }
+
+    /// Heap bytes held.
+    pub fn size(&self) -> usize {
+        (self.buckets.len() + self.linked.len()) * size_of::<Bucket>()
+            + self.free.len() * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(id: WordId) -> u64 {
+        u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    #[test]
+    fn ids_are_found_while_buckets_are_split() {
+        let mut table = Table::default();
+        for id in 0..3_000 {
+            table.insert(hash(id), id, hash, |_| {});
+            for before in [id / 2, id / 3, id] {
+                assert_eq!(table.find(hash(before), |&other| other == before), Some(before));
+            }
+            assert_eq!(table.find(hash(id + 1), |&other| other == id + 1), None);
+        }
+        assert_eq!((table.len(), table.buckets.len()), (3_000, 3_000 / SPREAD + 1));
+        assert_eq!((table.iter().count(), size_of::<Bucket>()), (3_000, 64));
+        for id in (0..3_000).step_by(3) {
+            assert!(table.remove(hash(id), id));
+            assert!(!table.remove(hash(id), id));
+        }
+        let mut left: Vec<WordId> = table.iter().collect();
+        left.sort_unstable();
+        assert!(left.into_iter().eq((0..3_000).filter(|id| id % 3 > 0)));
+    }
+
+    #[test]
+    fn equal_hashes_are_linked_and_told_apart() {
+        for same in [0, 1 << TAG, u64::MAX] {
+            let mut table = Table::default();
+            for id in 0..100 {
+                table.insert(same, id, |_| same, |_| {});
+                assert_eq!(table.find(same, |&other| other == id / 3), Some(id / 3));
+            }
+            assert!((0..100).step_by(2).all(|id| table.remove(same, id)));
+            let size = table.size();
+            (0..50).for_each(|id| table.insert(same, 2 * id, |_| same, |_| {}));
+            assert_eq!((table.size(), table.len()), (size, 100));
+            let mut all: Vec<WordId> = table.iter().collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..100));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A batch scored on several threads: each takes the next few messages that nobody has taken.
+
+use crate::counts::batch::Messages;
+use crate::counts::message::AsMessage;
+use crate::counts::store::Store;
+use crate::scoring::scorer::Scoring;
+use crate::scoring::scratch::Scratch;
+use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::threads::shared;
+use crate::watch::Watch;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Messages that a thread takes at once, at most: some tenths of a millisecond of short ones.
+const TAKEN: usize = 256;
+
+/// The least share of a batch for each thread: for fewer a thread is not worth its start.
+const WORTH: usize = 32;
+
+impl Scoring {
+    /// Scores a batch on up to so many threads, of which the caller's is one. `finish` makes
+    /// something of each message's scores, which stands in the result in the order of the batch,
+    /// whatever thread scored it.
+    #[expect(clippy::too_many_arguments, reason = "buffers beside what is scored")]
+    pub fn score_many<T: AsMessage, R: Send>(
+        &self,
+        store: &Store,
+        tokenizer: &Tokenizer,
+        messages: &Messages<T>,
+        threads: usize,
+        scratch: &mut Scratch,
+        watch: &Watch,
+        finish: impl Fn(&mut [f64], &mut Vec<R>) + Sync,
+    ) -> Result<Vec<R>, NotReady> {
+        let all = messages.len();
+        let threads = threads.min(all / WORTH).max(1);
+        let taken = if threads == 1 { all } else { TAKEN.min(all.div_ceil(threads * 4)) };
+        let next = AtomicUsize::new(0);
+        let score = |scratch: &mut Scratch, watch: &Watch| {
+            let mut parts = Vec::new();
+            while !watch.is_stopped() {
+                let start = next.fetch_add(taken.max(1), Ordering::Relaxed);
+                if start >= all {
+                    break;
+                }
+                let (places, mut part) = (start..all.min(start + taken), Vec::new());
+                let finish = |scores: &mut [f64]| finish(scores, &mut part);
+                self.score_each(store, tokenizer, messages, places, scratch, watch, finish)?;
+                parts.push((start, part));
+            }
+            Ok(parts)
+        };
+        let others = |watch: &Watch| score(&mut Scratch::default(), watch);
+        let found = shared(threads, watch, |watch| score(scratch, watch), others);
+        let mut parts = Vec::new();
+        for found in found {
+            parts.extend(found?);
+        }
+        parts.sort_unstable_by_key(|&(start, _)| start);
+        Ok(parts.into_iter().flat_map(|(_, part)| part).collect())
+    }
+}

@@ -1,0 +1,304 @@
+//! How often the words of a message stand together in past documents.
+//!
+//! n_itc = Σ f_ji over the indexed documents j of class c that contain t, for two words i and t of a
+//! message, t a parent; i = t too: n_ttc is the tokens of t in them. The counts come
+//!
+//! - from the pair table, at a look-up for each parent and word;
+//! - from the overlaps of past documents with the message: the postings of its words, laid out
+//!   document by document, at the cost of their document frequencies plus, for each parent, the
+//!   overlaps of its documents;
+//! - from the postings of its words, at the cost of their document frequencies for each 32 parents.
+//!
+//! Words that never stand together are not visited. Which of the three is cheapest depends on the
+//! message; all count the same.
+
+pub(crate) mod lanes;
+mod overlaps;
+
+use crate::counts::bag::Bag;
+use crate::counts::rows::ClassId;
+use crate::counts::store::Store;
+use crate::scoring::hidden::PAIR_COST;
+use crate::scoring::together::lanes::{LANES, Lanes};
+use crate::scoring::together::overlaps::Overlaps;
+use crate::watch::Watch;
+
+/// Each posting costs about so many steps: to count, to lay out, and to add up beside the words it
+/// overlaps with. After 1,000 and 5,000 SMS, 4 to 16 gave predictions of the same speed, 1 and 2
+/// slower ones.
+const POSTING_COST: usize = 4;
+
+/// A step along a posting by 32 parents at once costs about so many steps along an overlap.
+const LANES_COST: usize = 3;
+
+/// Reused buffers.
+#[derive(Default)]
+pub struct Together {
+    /// (class, n_itc) of a word and a parent, and of the two the other way round.
+    cells: Vec<(ClassId, f64)>,
+    mirrored: Vec<(ClassId, f64)>,
+    is_parent: Vec<bool>,
+    overlaps: Overlaps,
+    lanes: Lanes,
+}
+
+impl Together {
+    /// Calls `visit(t, i, counts)` with the positions of a parent t and a word i that it stands
+    /// together with, and n_itc for the classes in which it does. `parents` are ascending.
+    pub fn visit(
+        &mut self,
+        store: &Store,
+        bag: &Bag,
+        parents: &[usize],
+        watch: &Watch,
+        visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
+    ) {
+        if is_cheaper_by_pairs(store, bag, parents.len()) {
+            self.visit_pairs(store, bag, parents, watch, visit);
+        } else {
+            self.walk(store, bag, parents, watch, visit);
+        }
+    }
+
+    /// The same without the pair table.
+    pub fn walk(
+        &mut self,
+        store: &Store,
+        bag: &Bag,
+        parents: &[usize],
+        watch: &Watch,
+        visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
+    ) {
+        if is_cheaper_by_lanes(store, bag, parents) {
+            self.lanes.visit(store, bag, parents, watch, visit);
+        } else {
+            self.overlaps.visit(store, bag, parents, watch, visit);
+        }
+    }
+
+    fn visit_pairs(
+        &mut self,
+        store: &Store,
+        bag: &Bag,
+        parents: &[usize],
+        watch: &Watch,
+        mut visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
+    ) {
+        self.is_parent.clear();
+        self.is_parent.resize(bag.words.len(), false);
+        parents.iter().for_each(|&parent| self.is_parent[parent] = true);
+        for &parent in parents {
+            let word = bag.words[parent].0;
+            // Two parents meet once.
+            let is_next = |&(child, _): &(usize, _)| !self.is_parent[child] || child >= parent;
+            let others = bag.words.iter().enumerate().filter(is_next);
+            others.clone().for_each(|(_, &(other, _))| store.pairs.touch(word, other));
+            for (child, &(other, _)) in others {
+                self.cells.clear();
+                self.mirrored.clear();
+                for pair in store.pairs.pairs(other, word) {
+                    self.cells.push((pair.class, pair.first));
+                    self.mirrored.push((pair.class, pair.second));
+                }
+                if self.cells.is_empty() {
+                    continue;
+                }
+                visit(parent, child, &self.cells);
+                if child != parent && self.is_parent[child] {
+                    visit(child, parent, &self.mirrored);
+                }
+            }
+            if watch.stops(bag.words.len()) {
+                break;
+            }
+        }
+    }
+}
+
+/// Document frequencies of the words of a message, added up.
+fn postings(store: &Store, bag: &Bag) -> usize {
+    bag.words.iter().map(|&(word, _)| store.index.frequency(word)).sum()
+}
+
+fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize) -> bool {
+    if !(store.pairs.is_complete() && store.settings.own_pairs) {
+        return false;
+    }
+    // Two parents share a look-up.
+    let lookups = parents * (2 * bag.words.len() - parents + 1) / 2;
+    lookups * PAIR_COST < postings(store, bag) * POSTING_COST
+}
+
+fn is_cheaper_by_lanes(store: &Store, bag: &Bag, parents: &[usize]) -> bool {
+    let postings = postings(store, bag);
+    let of_parents = parents.iter().map(|&parent| store.index.frequency(bag.words[parent].0));
+    // What a document has in common with the message, if all had as much.
+    let overlap = postings / store.index.len().max(1) + 1;
+    let overlaps = POSTING_COST * postings + of_parents.sum::<usize>() * overlap;
+    parents.len().div_ceil(LANES) * postings * LANES_COST < overlaps
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::counts::store::Settings;
+    use crate::statistics::parents::Parents;
+    use std::collections::BTreeMap;
+
+    const WORDS: u64 = 12;
+
+    pub(crate) fn made_up_store(max_pairs: usize) -> Store {
+        store_of_weights(max_pairs, 0.5)
+    }
+
+    /// A store of 250 made-up documents of three classes, of which the oldest were evicted; all
+    /// words but the first are parents.
+    fn store_of_weights(max_pairs: usize, least: f64) -> Store {
+        let settings = Settings {
+            max_words: 1000,
+            max_documents: 150,
+            max_pairs,
+            own_pairs: true,
+            ..Settings::COUNTS
+        };
+        store_of(settings, 250, least, |word| word as f64 * 0.125)
+    }
+
+    /// A store of so many made-up documents of three classes, which weigh `least` or one more, and
+    /// whose words have these weights as parents.
+    pub(crate) fn store_of(
+        settings: Settings,
+        documents: usize,
+        least: f64,
+        parent: impl Fn(usize) -> f64,
+    ) -> Store {
+        let mut store = Store::new(settings);
+        let mut bag = Bag::default();
+        let mut state = 1u64;
+        for _ in 0..documents {
+            bag.clear(store.vocabulary().slots());
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            for shift in (0..24).step_by(4) {
+                let name = [b'a' + ((state >> (33 + shift)) % WORDS) as u8];
+                let token = store.vocabulary().token(&name);
+                bag.add(store.intern(&token), 1.0);
+            }
+            let (class, weight) = ((state >> 60) as ClassId % 3, least + (state >> 63) as f64);
+            assert!(store.learn(&mut bag, class, weight).is_ok());
+        }
+        let weights = (0..store.vocabulary().slots()).map(parent).collect();
+        let layout = store.layout();
+        assert!(store.swap_in(Parents::new(weights), layout, 0).is_ok());
+        store
+    }
+
+    pub(crate) fn made_up_message(store: &Store) -> Bag {
+        let mut bag = Bag::default();
+        bag.clear(store.vocabulary().slots());
+        for word in [7, 2, 5, 0, 3] {
+            bag.add(word, f64::from(word + 1));
+        }
+        bag.add_unseen(99, 2.0);
+        bag
+    }
+
+    type Counts = BTreeMap<(usize, usize, ClassId), f64>;
+
+    fn counted(
+        run: impl FnOnce(&mut Together, &mut dyn FnMut(usize, usize, &[(ClassId, f64)])),
+    ) -> Counts {
+        let mut counts = Counts::new();
+        let mut together = Together::default();
+        run(&mut together, &mut |parent, child, cells| {
+            assert!(!cells.is_empty());
+            for &(class, count) in cells {
+                assert!(counts.insert((parent, child, class), count).is_none());
+            }
+        });
+        assert!(together.overlaps.is_empty() && together.lanes.is_empty());
+        counts
+    }
+
+    fn literal(store: &Store, bag: &Bag, parents: &[usize]) -> Counts {
+        let mut literal = Counts::new();
+        for document in store.index().documents() {
+            let count_of =
+                |word| document.words.iter().find(|&&(other, _)| other == word).map(|w| w.1);
+            for &parent in parents {
+                for (child, &(word, _)) in bag.words.iter().enumerate() {
+                    if let (Some(_), Some(count)) = (count_of(bag.words[parent].0), count_of(word))
+                    {
+                        *literal.entry((parent, child, document.class)).or_default() +=
+                            document.weight * count;
+                    }
+                }
+            }
+        }
+        literal
+    }
+
+    #[test]
+    fn all_ways_count_what_the_documents_hold() {
+        let (bag, parents, watch) = (made_up_message, [0, 1, 2, 4], Watch::default());
+        // Fractions, small integers, and more than 16 bits hold.
+        for least in [0.5, 1.0, 40_000.0] {
+            let store = store_of_weights(10_000, least);
+            let bag = bag(&store);
+            let pairs = counted(|together, visit| {
+                together.visit_pairs(&store, &bag, &parents, &watch, visit);
+            });
+            let overlaps = counted(|together, visit| {
+                together.overlaps.visit(&store, &bag, &parents, &watch, visit);
+            });
+            let lanes = counted(|together, visit| {
+                together.lanes.visit(&store, &bag, &parents, &watch, visit);
+            });
+            let literal = literal(&store, &bag, &parents);
+            assert!(literal.len() > 50);
+            assert_eq!(pairs, literal);
+            assert_eq!(overlaps, literal);
+            assert_eq!(lanes, literal);
+        }
+    }
+
+    #[test]
+    fn more_parents_than_lanes_are_counted_in_turns() {
+        let mut store = Store::new(Settings { max_documents: 100, ..Settings::COUNTS });
+        let mut bag = Bag::default();
+        for document in 0..60_u8 {
+            bag.clear(store.vocabulary().slots());
+            for word in (0..3 * LANES as u8).filter(|word| (word ^ document) % 3 > 0) {
+                let name = [b'a' + word / 16, b'a' + word % 16];
+                let token = store.vocabulary().token(&name);
+                bag.add(store.intern(&token), f64::from(1 + word % 4));
+            }
+            assert!(store.learn(&mut bag, ClassId::from(document % 2), 1.0).is_ok());
+        }
+        bag.clear(store.vocabulary().slots());
+        (0..3 * LANES as u32).for_each(|word| bag.add(word, 1.0));
+        let parents: Vec<usize> = (0..2 * LANES + 5).collect();
+        let watch = Watch::default();
+        let lanes = counted(|together, visit| {
+            together.lanes.visit(&store, &bag, &parents, &watch, visit);
+        });
+        assert_eq!(lanes, literal(&store, &bag, &parents));
+        let overlaps = counted(|together, visit| {
+            together.overlaps.visit(&store, &bag, &parents, &watch, visit);
+        });
+        assert_eq!(lanes, overlaps);
+    }
+
+    #[test]
+    fn a_dropped_table_leaves_the_documents() {
+        let (with, without) = (made_up_store(10_000), made_up_store(0));
+        let bag = made_up_message(&with);
+        assert!(is_cheaper_by_pairs(&with, &bag, 4));
+        assert!(!is_cheaper_by_pairs(&without, &bag, 4));
+        let run = |store: &Store| {
+            counted(|together, visit| {
+                together.visit(store, &bag, &[0, 1, 2, 4], &Watch::default(), visit);
+            })
+        };
+        assert_eq!(run(&with), run(&without));
+    }
+}

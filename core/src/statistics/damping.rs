@@ -1,0 +1,69 @@
+//! How much less a frequent word is corrected.
+
+use std::sync::Arc;
+
+/// Factors are told apart this finely: squares of multiples of 2^-12 add up exactly, in whatever
+/// order words stand.
+const STEPS: f64 = 4096.0;
+
+/// Documents whose factors are tabulated.
+const TABLE: usize = 4096;
+
+/// Multiples of which values are: sums of their squares are exact up to 2^13.
+const VALUES: f64 = 1_048_576.0;
+
+/// (1 + f)^−d of the f documents that have a word.
+#[derive(Clone, Default)]
+pub struct Damping {
+    d: f64,
+    table: Arc<[f64]>,
+}
+
+impl Damping {
+    pub fn new(d: f64) -> Self {
+        let documents = if d > 0.0 { 0..TABLE } else { 0..0 };
+        Damping { d, table: documents.map(|f| factor(f as f64, d)).collect() }
+    }
+
+    /// Whether all factors are 1.
+    pub fn is_none(&self) -> bool {
+        self.d == 0.0
+    }
+
+    /// The value of a word that so many documents have.
+    #[inline]
+    pub fn damped(&self, value: f64, documents: f64) -> f64 {
+        if self.is_none() {
+            return value;
+        }
+        let index = documents as u32;
+        let factor = match self.table.get(index as usize) {
+            Some(&factor) if f64::from(index) == documents => factor,
+            _ => factor(documents, self.d),
+        };
+        // Presence: a multiple already.
+        if value == 1.0 { factor } else { (value * factor * VALUES).round_ties_even() / VALUES }
+    }
+}
+
+#[inline(never)]
+fn factor(documents: f64, d: f64) -> f64 {
+    ((1.0 + documents).powf(-d) * STEPS).round_ties_even().max(1.0) / STEPS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_fall_from_one_and_are_multiples() {
+        let damping = Damping::new(0.1);
+        assert_eq!((damping.damped(1.0, 0.0), Damping::new(0.0).is_none()), (1.0, true));
+        for documents in [1.0, 2.5, 100.0, 4095.0, 4096.0, 1e9, 9e15] {
+            let found = damping.damped(1.0, documents);
+            assert!((found - (1.0_f64 + documents).powf(-0.1)).abs() < 2e-4, "{documents}");
+            assert_eq!((found * STEPS).fract(), 0.0);
+            assert!((damping.damped(3.0, documents) - 3.0 * found).abs() < 1e-12);
+        }
+    }
+}

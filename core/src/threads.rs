@@ -1,0 +1,78 @@
+//! Work that several threads share.
+
+use crate::watch::Watch;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often a thread that waits for others looks whether they shall stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Does `own` work on the caller's thread and `other` work on so many less one others; returns what
+/// each of them found. When the watch stops the caller's work, the others end soon too.
+pub fn shared<R: Send>(
+    threads: usize,
+    watch: &Watch,
+    own: impl FnOnce(&Watch) -> R,
+    other: impl Fn(&Watch) -> R + Sync,
+) -> Vec<R> {
+    if threads <= 1 {
+        return vec![own(watch)];
+    }
+    let (stopped, running) = (AtomicBool::new(false), AtomicUsize::new(threads - 1));
+    let caller = thread::current();
+    let work = || {
+        let goes_on = || !stopped.load(Ordering::Relaxed);
+        let found = other(&Watch::asking(&goes_on));
+        running.fetch_sub(1, Ordering::Release);
+        caller.unpark();
+        found
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut found = vec![own(watch)];
+        while running.load(Ordering::Acquire) > 0 {
+            if watch.asks() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            thread::park_timeout(LOOK);
+        }
+        for other in others {
+            match other.join() {
+                Ok(result) => found.push(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        found
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn each_thread_has_its_part() {
+        let next = AtomicUsize::new(0);
+        let take = |_: &Watch| next.fetch_add(1, Ordering::Relaxed);
+        for threads in [0, 1, 4] {
+            next.store(0, Ordering::Relaxed);
+            let mut found = shared(threads, &Watch::default(), take, take);
+            found.sort_unstable();
+            assert_eq!(found, (0..threads.max(1)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_watch_that_stops_one_stops_all() {
+        let asked = Cell::new(0);
+        let goes_on = || {
+            asked.set(asked.get() + 1);
+            false
+        };
+        let endless = |watch: &Watch| while !watch.stops(1 << 20) {};
+        let found = shared(3, &Watch::asking(&goes_on), |_| (), endless);
+        assert_eq!((found.len(), asked.get()), (3, 1));
+    }
+}

@@ -1,0 +1,99 @@
+//! Long work: its steps are counted, and whoever waits for it may end it.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the clock: about a millisecond of them.
+const STEPS: u64 = 1 << 18;
+
+/// How long work goes on before it asks whether it should: a key that is pressed is felt at once,
+/// and asking costs nothing beside so much work.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Counts the steps of long work and asks now and then whether it shall go on.
+///
+/// Work that was stopped ends soon, with results that mean nothing. It stays stopped.
+#[derive(Default)]
+pub struct Watch<'a> {
+    goes_on: Option<&'a dyn Fn() -> bool>,
+    steps: Cell<u64>,
+    next: Cell<u64>,
+    asked: Cell<Option<Instant>>,
+    stopped: Cell<bool>,
+}
+
+impl<'a> Watch<'a> {
+    /// A watch that stops the work when `goes_on` says that it shall not go on.
+    pub fn asking(goes_on: &'a dyn Fn() -> bool) -> Self {
+        Watch { goes_on: Some(goes_on), asked: Cell::new(Some(Instant::now())), ..Self::default() }
+    }
+
+    /// Counts so many steps; returns whether the work is to stop.
+    #[inline]
+    pub fn stops(&self, steps: usize) -> bool {
+        let done = self.steps.get() + steps as u64;
+        self.steps.set(done);
+        if done >= self.next.get() {
+            self.look();
+        }
+        self.stopped.get()
+    }
+
+    /// Asks, where some time has gone by since it did; returns whether the work is to stop.
+    pub fn asks(&self) -> bool {
+        self.look();
+        self.stopped.get()
+    }
+
+    /// Whether the work was stopped, so that its results mean nothing.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    /// The steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    #[cold]
+    fn look(&self) {
+        self.next.set(self.steps.get() + STEPS);
+        let (Some(goes_on), Some(asked)) = (self.goes_on, self.asked.get()) else { return };
+        if !self.stopped.get() && asked.elapsed() >= PATIENCE {
+            self.stopped.set(!goes_on());
+            self.asked.set(Some(Instant::now()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_after_a_while_and_stays_stopped() {
+        let asked = Cell::new(0);
+        let goes_on = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 2
+        };
+        let watch = Watch::asking(&goes_on);
+        assert!(!watch.stops(STEPS as usize));
+        assert_eq!(asked.get(), 0);
+        let mut rounds = 0;
+        while !watch.stops(1000) {
+            std::thread::sleep(Duration::from_micros(100));
+            rounds += 1;
+            assert!(rounds < 1_000_000);
+        }
+        assert_eq!((asked.get(), watch.is_stopped(), watch.stops(STEPS as usize)), (2, true, true));
+        assert_eq!(watch.steps(), 2 * STEPS + 1000 * (rounds + 1));
+        assert_eq!(asked.get(), 2);
+    }
+
+    #[test]
+    fn one_that_nobody_asked_for_never_stops() {
+        let watch = Watch::default();
+        assert!(!watch.stops(usize::MAX >> 1));
+    }
+}

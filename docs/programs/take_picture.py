@@ -1,0 +1,53 @@
+"""Take the picture of the page (`make picture`), on the synthetic stream."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import uvicorn
+from playwright.sync_api import sync_playwright
+
+from streamnb import MNB, OnlineNB
+from streamnb.datasets import SyntheticSMS
+from streamnb.web import Player, Session, create_app
+
+PICTURE = Path(__file__).resolve().parents[1] / "serve.png"
+
+
+def main() -> int:
+    """Serve the page, press what a visitor would, and write what is seen."""
+    path = shutil.which("chromium")
+    if path is None:
+        print("there is no chromium on the path: apt-get install chromium", file=sys.stderr)
+        return 1
+    session = Session({"OnlineNB": OnlineNB(), "MNB": MNB()}, SyntheticSMS(3000, seed=7).messages())
+    for _ in range(2500):
+        session.step()
+    app = create_app(session, Player(session))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
+        page = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
+        page.goto(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+        page.locator("#messages li").first.wait_for()
+        spam = next(one for one in session.messages()[::-1] if one["label"] == "spam")
+        page.locator(f"#messages button[data-number='{spam['number']}']").click()
+        page.locator("#opened mark").first.wait_for()
+        page.screenshot(path=PICTURE)
+        browser.close()
+    server.should_exit = True
+    thread.join(10)
+    print(f"written: {PICTURE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

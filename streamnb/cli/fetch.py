@@ -1,0 +1,75 @@
+"""`streamnb fetch`: a public collection into the cache folder."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from streamnb.cli.commands import add_command
+from streamnb.datasets.public import COLLECTIONS
+
+if TYPE_CHECKING:
+    from streamnb.cli.commands import Subparsers
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION = """\
+Download public collections, check them against their published checksums, and keep each as one
+file in the cache folder (STREAMNB_CACHE). They are then streams by name for every command.
+"""
+
+_EPILOG = """\
+examples:
+  streamnb fetch --list
+  streamnb fetch sms
+  streamnb evaluate sms --model OnlineNB --model MNB
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command's options."""
+    parser = add_command(
+        subparsers, "fetch", "download public collections of messages", _DESCRIPTION, _EPILOG
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"one of {', '.join(COLLECTIONS)}",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list them with their licences, and fetch nothing"
+    )
+    parser.add_argument("--again", action="store_true", help="download even what is there already")
+    parser.set_defaults(parser=parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return its exit status.
+
+    Raises
+    ------
+    InputError
+        There is no such collection.
+    DataError
+        One cannot be downloaded, is not what was published, or cannot be written.
+    """
+    if args.list == bool(args.names):
+        args.parser.error("give either names or --list")
+    if args.list:
+        for name, collection in COLLECTIONS.items():
+            print(f"{name:<14} {collection.title}\n{'':14} licence: {collection.licence}")
+            print(f"{'':14} {collection.home}")
+        return 0
+    from streamnb.datasets import data_file, fetch
+    from streamnb.errors import InputError
+
+    if unknown := [name for name in args.names if name not in COLLECTIONS]:
+        raise InputError(f"no collection {unknown[0]} can be fetched: {', '.join(COLLECTIONS)} can")
+    for name in args.names:
+        fetch(name, again=args.again)
+        collection = COLLECTIONS[name]
+        print(f"{name}: {collection.title}")
+        print(f"  licence: {collection.licence} ({collection.home})")
+        print(f"  in {data_file('text', collection.file)}")
+    return 0

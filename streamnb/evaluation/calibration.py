@@ -1,0 +1,172 @@
+"""How far probabilities are from what happens: the expected calibration error, and the log loss."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from streamnb.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["BINS", "SKIP", "Calibration", "ReliabilityBin", "expected_calibration_error", "loss_of"]
+
+BINS = 15
+"""Bins of equal width that probabilities are counted in."""
+
+SKIP = 500
+"""Messages of a stream that an evaluation leaves out of the calibration error: a model that has
+learned next to nothing must not be asked how sure it is."""
+
+_LEAST = 1e-15
+
+
+class ReliabilityBin(NamedTuple):
+    """The messages whose probability fell into one bin.
+
+    Attributes
+    ----------
+    probability
+        Their mean probability, in [0, 1].
+    share
+        The share of them for which it happened, in [0, 1].
+    messages
+        How many there were, at least 1.
+    """
+
+    probability: float
+    share: float
+    messages: int
+
+
+class Calibration:
+    """Probabilities beside what happened, in bins of equal width; in constant memory.
+
+    Parameters
+    ----------
+    bins
+        Number of bins, at least 1; a probability of 1 lies in the last.
+
+    Raises
+    ------
+    InputError
+        There is no bin.
+
+    Examples
+    --------
+    >>> calibration = Calibration(bins=2)
+    >>> for probability, outcome in [(0.1, False), (0.3, True), (0.9, True), (0.7, True)]:
+    ...     calibration.add(probability, outcome)
+    >>> round(calibration.error(), 6)  # half of them |0.5 - 0.2| off, and half |1 - 0.8|
+    0.25
+    >>> calibration.reliability()[0]
+    ReliabilityBin(probability=0.2, share=0.5, messages=2)
+    """
+
+    def __init__(self, bins: int = BINS) -> None:
+        if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+            raise InputError(f"bins is {bins!r}; it should be a number of at least 1")
+        self._messages = [0] * bins
+        self._expected = [0.0] * bins
+        self._happened = [0] * bins
+
+    def add(self, probability: float, outcome: bool) -> None:
+        """Count one probability, and whether what it is of happened.
+
+        Raises
+        ------
+        InputError
+            It is no probability.
+        """
+        if not -1e-9 <= probability <= 1 + 1e-9:  # a sum of rounded shares may exceed 1
+            raise InputError(f"{probability!r} is no probability: it should lie in [0, 1]")
+        probability = min(max(float(probability), 0.0), 1.0)
+        bins = len(self._messages)
+        place = min(int(probability * bins), bins - 1)
+        self._messages[place] += 1
+        self._expected[place] += probability
+        self._happened[place] += bool(outcome)
+
+    def error(self) -> float | None:
+        """Return the expected calibration error, in [0, 1]; None while nothing was counted."""
+        total = sum(self._messages)
+        if not total:
+            return None
+        pairs = zip(self._expected, self._happened, strict=True)
+        return math.fsum(abs(expected - happened) for expected, happened in pairs) / total
+
+    def reliability(self) -> list[ReliabilityBin]:
+        """Return the bins with messages in them, by probability: a reliability diagram."""
+        rows = zip(self._messages, self._expected, self._happened, strict=True)
+        return [ReliabilityBin(sure / n, times / n, n) for n, sure, times in rows if n]
+
+
+def expected_calibration_error(
+    probabilities: Iterable[float], outcomes: Iterable[bool], bins: int = BINS, skip: int = 0
+) -> float | None:
+    """Return the expected calibration error: how far probabilities are from what comes true.
+
+    Probabilities are put into bins of equal width. The error is the mean over the bins of
+    |share of outcomes − mean probability|, each bin weighted by its messages. Of two classes the
+    probability is that of the positive one. Of more it is that of the most probable one, and the
+    outcome is whether that one was right.
+
+    Parameters
+    ----------
+    probabilities
+        A probability for each message, in [0, 1], in the order of the stream.
+    outcomes
+        Whether it happened, for each of them.
+    bins
+        Number of bins, at least 1.
+    skip
+        Messages at the beginning that are left out, at least 0. `prequential` leaves out 500.
+
+    Returns
+    -------
+    The error, in [0, 1]; None where no message is left.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of its range, or there are more of the one than of the other.
+
+    Examples
+    --------
+    >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
+    0.0
+    >>> expected_calibration_error([1.0, 1.0, 1.0, 1.0], [True, True, True, False])
+    0.25
+
+    References
+    ----------
+    M. Pakdaman Naeini, G. Cooper and M. Hauskrecht (2015). Obtaining well calibrated probabilities
+    using Bayesian binning. AAAI. C. Guo et al. (2017). On calibration of modern neural networks.
+    ICML: of several classes, and 15 bins.
+    """
+    if isinstance(skip, bool) or not isinstance(skip, int) or skip < 0:
+        raise InputError(f"skip is {skip!r}; it should be a number of at least 0")
+    calibration = Calibration(bins)
+    try:
+        for place, (probability, outcome) in enumerate(zip(probabilities, outcomes, strict=True)):
+            if place >= skip:
+                calibration.add(probability, outcome)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("there should be as many outcomes as probabilities") from error
+    return calibration.error()
+
+
+def loss_of(probability: float) -> float:
+    """Return the log loss of a message whose label had this probability, in nats.
+
+    A probability of 0 counts as 1e-15, as in scikit-learn: 34.5 nats.
+
+    Examples
+    --------
+    >>> loss_of(0.5) == math.log(2), round(loss_of(0.0), 1)
+    (True, 34.5)
+    """
+    return -math.log(min(max(probability, _LEAST), 1.0))

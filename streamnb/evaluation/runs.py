@@ -1,0 +1,223 @@
+"""One model on a stream that several share: its decisions, its time, its curve and its alarms."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from streamnb.errors import InputError
+from streamnb.evaluation.metrics import Tally, largest_label
+from streamnb.evaluation.results import Point, Result
+from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
+from streamnb.evaluation.unsure import AnswerCounts
+from streamnb.online.drift import DriftAlarm
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from streamnb.evaluation.calibration import ReliabilityBin
+    from streamnb.evaluation.metrics import Scores
+    from streamnb.evaluation.roc import RocPoint
+    from streamnb.online.cutoffs import Cutoffs
+
+__all__ = ["Labels", "Options", "Run", "Step"]
+
+_MOST_ALARMS = 1000
+
+
+class Step(NamedTuple):
+    """A message, its label, and the message and label that are learned after its prediction."""
+
+    x: Any
+    y: Hashable
+    both_known: bool
+    is_calibrated: bool  # whether its probabilities count
+    due: tuple[Any, Hashable] | None
+
+
+class Labels:
+    """The labels met so far, and the one that scores are given for.
+
+    Without a chosen positive label that is the second one met: the area under the curve is the
+    same whichever of two classes is positive, when the scores of one are those of the other with
+    the sign changed. So it need not be known early which label will be the larger.
+    """
+
+    def __init__(self, positive: Hashable | None) -> None:
+        self.chosen = positive
+        self.counts: dict[Hashable, int] = {}
+        self.learned: set[Hashable] = set()
+        self.scored: Hashable | None = positive
+
+    def add(self, label: Hashable) -> None:
+        """Count a label."""
+        if label not in self.counts:
+            if self.chosen is None and len(self.counts) == 1:
+                self.scored = label
+            self.counts[label] = 0
+        self.counts[label] += 1
+
+    @property
+    def positive(self) -> Hashable | None:
+        """The positive label of the metrics; None where there is none."""
+        if self.chosen is not None:
+            return self.chosen
+        return largest_label(self.counts) if len(self.counts) == 2 else None
+
+    @property
+    def both_known(self) -> bool:
+        """Whether the models have learned the label that is scored, and another."""
+        return len(self.learned) > 1 and (self.chosen is None or self.chosen in self.learned)
+
+    @property
+    def may_be_binary(self) -> bool:
+        """Whether there may be a positive label in the end."""
+        return self.chosen is not None or len(self.counts) <= 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What is measured of each model."""
+
+    window: int
+    max_scores: int
+    calibration_skip: int
+    with_probabilities: bool
+    label_delay: int
+    drift: str | None
+    cutoffs: Cutoffs | None
+
+    def check(self) -> None:
+        """Raise an `InputError` when a number is out of its range."""
+        least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
+        for name, bound in least.items():
+            if (given := getattr(self, name)) < bound:
+                raise InputError(f"{name} is {given}; it is at least {bound}")
+
+
+class Run:
+    """One model on the stream: its decisions, its time and its curve."""
+
+    def __init__(self, name: str, model: Classifier, labels: Labels, options: Options) -> None:
+        self.name, self.model, self.labels, self.options = name, model, labels, options
+        self.answers = Answers(model)
+        self.total, self.last = Tally(max_scores=options.max_scores), Tally(window=options.window)
+        self.answered = AnswerCounts(options.cutoffs) if options.cutoffs is not None else None
+        self.unanswered = 0
+        self.predict_ns = self.learn_ns = 0
+        self.curve: list[Point] = []
+        self.alarm = None if options.drift is None else DriftAlarm(options.drift)
+        self.alarms: deque[int] = deque(maxlen=_MOST_ALARMS)
+        self._taken = 0
+
+    def take(self, steps: list[Step]) -> None:
+        """Predict and learn some messages, then count the decisions."""
+        clock = time.perf_counter_ns
+        predict_one, learn_one = self.model.predict_one, self.model.learn_one
+        labels, with_probabilities = self.labels, self.options.with_probabilities
+        answers: list[tuple[Any, float | None, Mapping[Any, float] | None]] = []
+        predict_ns = learn_ns = 0
+        for step in steps:
+            start = clock()
+            decision = predict_one(step.x)
+            spent = clock() - start
+            predict_ns += spent
+            # Not timed: a user who wants decisions only would not pay for it.
+            score, probabilities = None, None
+            if decision is not None:
+                scored = labels.scored if labels.may_be_binary else None
+                score, probabilities = self.answers.ask(step.x, scored, with_probabilities)
+            answers.append((decision, score, probabilities))
+            if step.due is not None:
+                due_x, due_y = step.due
+                start = clock()
+                learn_one(due_x, due_y)
+                spent = clock() - start
+                learn_ns += spent
+        self.predict_ns += predict_ns
+        self.learn_ns += learn_ns
+        for step, (decision, score, probabilities) in zip(steps, answers, strict=True):
+            self._taken += 1
+            if self.answered is not None and (positive := labels.positive) is not None:
+                known = probabilities if step.both_known else None
+                self.answered.add(
+                    step.y == positive, None if known is None else known.get(positive, 0.0)
+                )
+            if decision is None:
+                self.unanswered += 1
+                continue
+            # A decision is known to be wrong when its label comes.
+            due = self._taken + self.options.label_delay
+            if self.alarm is not None and self.alarm.update(decision != step.y, due):
+                self.alarms.append(due)
+            true_probability = None if probabilities is None else probabilities.get(step.y, 0.0)
+            for tally in (self.total, self.last):
+                tally.add(
+                    step.y,
+                    decision,
+                    step.y == labels.scored,
+                    score,
+                    both_known=step.both_known,
+                    true_probability=true_probability,
+                )
+            if step.is_calibrated and probabilities is not None:
+                self.total.calibrate(step.y, labels.scored, probabilities)
+
+    def learn(self, x: Any, y: Hashable) -> None:
+        """Learn a message whose label came after the end of the stream."""
+        start = time.perf_counter_ns()
+        self.model.learn_one(x, y)
+        self.learn_ns += time.perf_counter_ns() - start
+
+    def mark(self, n_messages: int) -> None:
+        """Add a point to the curve."""
+        self.curve.append(Point(n_messages, self._scores(self.total), self._scores(self.last)))
+
+    def _reliability(self) -> list[ReliabilityBin]:
+        tally = self.total
+        of_all = self.labels.positive is None
+        return (tally.of_likeliest if of_all else tally.of_positive).reliability()
+
+    def _roc(self) -> list[RocPoint]:
+        positive = self.labels.positive
+        if positive is None:
+            return []
+        return self.total.area.curve(mirrored=positive != self.labels.scored)
+
+    def _scores(self, tally: Tally) -> Scores:
+        return tally.scores(self.labels.positive)
+
+    def result(self, n_messages: int, n_learned: int, overhead_ns: float, at_end: bool) -> Result:
+        """Return what this model did so far."""
+        if not self.curve or self.curve[-1].n_messages != n_messages:
+            self.mark(n_messages)
+        now = self.curve[-1]
+
+        def seconds(spent: int, calls: int) -> float:
+            return max(0.0, spent - overhead_ns * calls) / 1e9
+
+        return Result(
+            name=self.name,
+            n_messages=n_messages,
+            n_unanswered=self.unanswered,
+            labels=dict(self.labels.counts),
+            positive=self.labels.positive,
+            cumulative=now.cumulative,
+            windowed=now.windowed,
+            window=self.last.window or 0,
+            calibration_skip=self.options.calibration_skip,
+            reliability=self._reliability(),
+            roc=self._roc() if at_end else [],
+            auc_error_bound=self.total.area.error_bound(),
+            predict_seconds=seconds(self.predict_ns, n_messages),
+            learn_seconds=seconds(self.learn_ns, n_learned),
+            memory_bytes=memory_bytes(self.model) if at_end else None,
+            curve=list(self.curve),
+            answers=self.answered,
+            n_alarms=0 if self.alarm is None else self.alarm.count,
+            # The last labels come when the stream is at its end.
+            alarms=[min(each, n_messages) for each in self.alarms],
+        )

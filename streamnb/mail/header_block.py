@@ -1,0 +1,103 @@
+r"""A mail's headers as bytes: who sent it, and the one header that a filter writes itself.
+
+Programs disagree on where a line ends. A header that this filter writes must not come in from
+outside under any reading: so lines begin behind CR, LF or both, and headers end, as late as any
+reading lets them, at the first line that is empty between two LF.
+"""
+
+from __future__ import annotations
+
+import re
+from email.utils import getaddresses
+from functools import lru_cache
+
+__all__ = ["STATUS_HEADER", "first_value", "senders", "with_header", "without_header"]
+
+STATUS_HEADER = "X-Spam-Status"  # what filters call the header that they write, unless told
+_END = re.compile(rb"(?:\A|\n)\r?\n")
+_FROM_LINE = re.compile(rb"(?:From |>From )[^\n]*\n")
+_MAX_SENDERS = 100
+_MAX_FROM = 1_000  # bytes: the standard library takes quadratic time for some headers
+
+
+@lru_cache(maxsize=16)
+def _field(name: str) -> re.Pattern[bytes]:
+    """Return the pattern of a header with the lines that continue it."""
+    rest = rb"[^\r\n]*+(?:\r\n|\r|\n|\Z)"
+    return re.compile(
+        rb"(?:\A|(?<=[\r\n]))" + re.escape(name.encode()) + rb"[ \t]*+:" + rest
+        # An empty \Z would continue for ever.
+        + rb"(?:[ \t]" + rest + rb")*+",
+        re.IGNORECASE,
+    )  # fmt: skip
+
+
+def _head(raw: bytes) -> int:
+    found = _END.search(raw)
+    return found.end() if found else len(raw)
+
+
+def without_header(raw: bytes, name: str) -> bytes:
+    r"""Return a mail without the headers of a name, folded ones and all.
+
+    Examples
+    --------
+    >>> raw = b"Subject: hi\nX-SPAM-status : No,\n score=9\nTo: you\n\nX-Spam-Status: text"
+    >>> without_header(raw, "X-Spam-Status")
+    b'Subject: hi\nTo: you\n\nX-Spam-Status: text'
+    """
+    end = _head(raw)
+    if name.lower().encode() not in raw[:end].lower():
+        return raw
+    # Where the last header ends without a line end, nothing follows it.
+    return _field(name).sub(b"", raw[:end]) + raw[end:]
+
+
+def with_header(raw: bytes, name: str, value: str) -> bytes:
+    r"""Return a mail with one more header, the first, behind the line `From ` of an mbox.
+
+    Examples
+    --------
+    >>> with_header(b"Subject: hi\r\n\r\ntext", "X-Spam-Status", "No")
+    b'X-Spam-Status: No\r\nSubject: hi\r\n\r\ntext'
+    """
+    begun = _FROM_LINE.match(raw)
+    at = begun.end() if begun else 0
+    first = raw.find(b"\n")
+    end = b"\r\n" if raw[max(first - 1, 0) : first] == b"\r" else b"\n"
+    line = f"{name}: {value}".encode() + end
+    if raw[at : at + 1] in (b" ", b"\t"):
+        line += end  # what would continue this header is no header of its own: it is text
+    before = raw[:at].removesuffix(end)
+    if b"\r" in before:  # to some readers an empty line ends the headers in there
+        before = before.replace(b"\r", b" ")
+    return before + end * bool(at) + line + raw[at:]
+
+
+def first_value(raw: bytes, name: str) -> bytes | None:
+    r"""Return what the first header of a name says, on one line; None where there is none.
+
+    Examples
+    --------
+    >>> first_value(b"Message-ID:\n <1@x.example>\n\n", "message-id")
+    b'<1@x.example>'
+    """
+    found = _field(name).search(raw[: _head(raw)])
+    return None if found is None else b" ".join(found.group().partition(b":")[2].split()) or None
+
+
+def senders(raw: bytes) -> tuple[str, ...]:
+    r"""Return the addresses of all headers `From`, in lower case; what is no address is left out.
+
+    Examples
+    --------
+    >>> senders(b'From: "boss@good.example" <Ann@Shop.example>,\n bob@y.example\n\nFrom: text@x')
+    ('ann@shop.example', 'bob@y.example')
+    """
+    found = [each.group() for each in _field("from").finditer(raw[: _head(raw)])]
+    values = [each.partition(b":")[2][:_MAX_FROM] for each in found[:_MAX_SENDERS]]
+    try:
+        pairs = getaddresses([" ".join(each.decode("utf-8", "replace").split()) for each in values])
+    except Exception:  # RecursionError for a thousand brackets
+        return ()
+    return tuple(address.lower() for _, address in pairs[:_MAX_SENDERS] if "@" in address)

@@ -1,0 +1,152 @@
+"""The ASGI application: the page's files, and what its script asks for, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from streamnb.errors import InputError
+from streamnb.web.player import Player
+from streamnb.web.security import Guard
+from streamnb.web.session import Session
+
+__all__ = ["create_app"]
+
+_STATIC = {
+    "app.css": "text/css; charset=utf-8",
+    "app.js": "text/javascript; charset=utf-8",
+    "charts.js": "text/javascript; charset=utf-8",
+    "dom.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+_MOST_BODY = 200_000  # bytes of a request
+
+
+def create_app(session: Session, player: Player, token: str | None = None) -> Starlette:
+    """Return the application.
+
+    Parameters
+    ----------
+    session
+        What it shows.
+    player
+        What reads the session's stream.
+    token
+        What a visitor has to know; None: only this machine is answered (see `Guard`).
+    """
+    routes = [
+        Route("/", _page),
+        Route("/static/{name}", _static),
+        Route("/api/state", _answering(lambda asked: _state(session, player))),
+        Route("/api/messages", _answering(lambda asked: _messages(session, asked))),
+        Route(
+            "/api/messages/{number:int}", _answering(lambda asked: session.open(asked["number"]))
+        ),
+        Route("/api/words", _answering(lambda asked: session.top_words())),
+        Route(
+            "/api/messages/{number:int}/label",
+            _answering(lambda asked: session.correct(asked["number"], _text(asked, "label"))),
+            methods=["POST"],
+        ),
+        Route(
+            "/api/try",
+            _answering(lambda asked: session.try_out(_text(asked, "text"))),
+            methods=["POST"],
+        ),
+        Route(
+            "/api/stream", _answering(lambda asked: _play(player, session, asked)), methods=["POST"]
+        ),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
+
+
+async def _page(request: Request) -> Response:
+    text = resources.files(__package__).joinpath("static", "index.html").read_text("utf-8")
+    text = text.replace("{{csrf}}", request.state.csrf)
+    return Response(text, media_type="text/html; charset=utf-8")
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        return JSONResponse({"error": "no such file"}, 404)
+    content = resources.files(__package__).joinpath("static", name).read_bytes()
+    return Response(content, media_type=_STATIC[name])
+
+
+def _answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
+    """Return an endpoint; its function has what was asked for, and runs beside the event loop."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            asked = {**request.query_params, **await _body(request), **request.path_params}
+            return JSONResponse(await run_in_threadpool(answer, asked))
+        except InputError as error:
+            return JSONResponse({"error": str(error)}, 400)
+
+    return endpoint
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    if request.method != "POST":
+        return {}
+    received = b""
+    async for chunk in request.stream():
+        received += chunk
+        if len(received) > _MOST_BODY:
+            raise InputError(f"the request is larger than {_MOST_BODY:,} bytes")
+    try:
+        body = json.loads(received)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise InputError("the request is no JSON object")
+    return body
+
+
+def _text(asked: dict[str, Any], name: str) -> str:
+    value = asked.get(name)
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {value!r}; it should be a string")
+    return value
+
+
+def _number(asked: dict[str, Any], name: str) -> float:
+    try:
+        return float(asked[name])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {asked.get(name)!r}; it should be a number") from None
+
+
+def _state(session: Session, player: Player) -> dict[str, Any]:
+    return {**session.state(), "playing": player.playing, "rate": player.rate}
+
+
+def _messages(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
+    after = int(_number({"after": 0, **asked}, "after"))
+    return {"messages": session.messages(after)[-200:]}
+
+
+def _play(player: Player, session: Session, asked: dict[str, Any]) -> dict[str, Any]:
+    if "rate" in asked:
+        player.rate = _number(asked, "rate")
+    action = asked.get("action")
+    if action == "play":
+        player.play()
+    elif action == "pause":
+        player.pause()
+    elif action == "step":
+        player.pause()
+        session.step()
+    elif action is not None:
+        raise InputError(f"action is {action!r}; it should be play, pause or step")
+    return _state(session, player)

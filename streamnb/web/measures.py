@@ -1,0 +1,108 @@
+"""What the page shows of how well a model does, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from river import drift
+
+from streamnb.evaluation.calibration import Calibration
+
+__all__ = ["Measures"]
+
+_WINDOW = 500  # messages that the recent accuracy looks back
+_SCORED = 5_000  # messages that the costs of a threshold are counted over
+_MOST_POINTS = 400  # of a curve; then every second one goes
+_CUTS = [n / 100 for n in range(1, 100)]
+
+
+class Measures:
+    """How well one model does along a stream.
+
+    Parameters
+    ----------
+    every
+        Messages between two points of its curve, at least 1.
+
+    Examples
+    --------
+    >>> measures = Measures()
+    >>> measures.add("spam", "spam", {"ham": 0.2, "spam": 0.8})
+    >>> measures.add("ham", "spam", {"ham": 0.4, "spam": 0.6})
+    >>> measures.summary(None)["accuracy"]
+    0.5
+    """
+
+    def __init__(self, every: int = 20) -> None:
+        self._every = every
+        self._messages = 0
+        self._right = 0
+        self._last: deque[bool] = deque(maxlen=_WINDOW)
+        self._confusion: Counter[tuple[Hashable, Hashable]] = Counter()
+        self._calibration = Calibration(bins=10)
+        self._scored: deque[tuple[Mapping[Hashable, float], Hashable]] = deque(maxlen=_SCORED)
+        self._curve: list[tuple[int, float]] = []
+        self._drift: Any = drift.ADWIN()  # type: ignore[no-untyped-call, unused-ignore]
+        self._drifts: deque[int] = deque(maxlen=50)
+
+    def add(self, label: Hashable, decision: Hashable, shares: Mapping[Hashable, float]) -> None:
+        """Count a decision that was made before the label was known."""
+        right = decision == label
+        self._messages += 1
+        self._right += right
+        self._last.append(right)
+        self._confusion[label, decision] += 1
+        if shares:
+            likeliest = max(shares, key=shares.__getitem__)
+            self._calibration.add(shares[likeliest], likeliest == label)
+            self._scored.append((shares, label))
+        before = self._drift.estimation
+        self._drift.update(float(not right))
+        # It tells of any change of the error; only a rise is an alarm.
+        if self._drift.drift_detected and self._drift.estimation > before:
+            self._drifts.append(self._messages)
+        if self._messages % self._every == 0:
+            self._curve.append((self._messages, sum(self._last) / len(self._last)))
+            if len(self._curve) > _MOST_POINTS:
+                self._every *= 2
+                self._curve = self._curve[1::2]
+
+    def summary(self, positive: Hashable) -> dict[str, Any]:
+        """Return the figures, curve, reliability, confusion, drifts and costs of thresholds.
+
+        Parameters
+        ----------
+        positive
+            The label whose threshold it is; None where there are not two.
+        """
+        return {
+            "messages": self._messages,
+            "accuracy": self._right / self._messages if self._messages else None,
+            "recent": sum(self._last) / len(self._last) if self._last else None,
+            "calibration_error": self._calibration.error(),
+            "curve": self._curve,
+            "drifts": list(self._drifts),
+            "reliability": [tuple(one) for one in self._calibration.reliability()],
+            "confusion": [
+                {"label": str(label), "decision": str(decision), "messages": number}
+                for (label, decision), number in self._confusion.most_common(200)
+            ],
+            "cuts": [] if positive is None else self._costs(positive),
+        }
+
+    def _costs(self, positive: Hashable) -> list[dict[str, float]]:
+        """For each cut how many of the others are called positive, and how many positives not."""
+        scored = sorted(
+            (shares.get(positive, 0.0), label == positive) for shares, label in self._scored
+        )
+        missed, lost = 0, sum(not is_positive for _, is_positive in scored)
+        costs, place = [], 0
+        for cut in _CUTS:
+            while place < len(scored) and scored[place][0] < cut:
+                missed += scored[place][1]
+                lost -= not scored[place][1]
+                place += 1
+            costs.append({"cut": cut, "lost": lost, "missed": missed})
+        return costs

@@ -1,0 +1,86 @@
+"""The command `streamnb serve`, as a process."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import streamnb
+from streamnb.cli import main
+
+MESSAGES = [{"label": "spam", "text": "win cash"}, {"label": "ham", "text": "see you"}]
+
+
+def started(*options: str) -> tuple[subprocess.Popen[str], str]:
+    """The process, and the address that it prints."""
+    command = [sys.executable, "-m", "streamnb.cli", "serve", "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.stdout is not None
+    told = ""
+    for line in process.stdout:
+        told += line
+        if found := re.search(r"open (http://\S+)", line):
+            return process, found[1]
+    raise AssertionError(told)
+
+
+def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path) -> None:
+    file, saved = tmp_path / "messages.jsonl", tmp_path / "saved.model"
+    file.write_text("".join(json.dumps(one) + "\n" for one in MESSAGES), encoding="utf-8")
+    process, address = started("--stream", str(file), "-m", "MNB", "--output", str(saved))
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            csrf = re.search(r'name="csrf" content="([^"]+)"', answer.read().decode())
+        assert csrf is not None
+        for number in (1, 2):
+            request = urllib.request.Request(
+                f"{address}api/stream",
+                data=b'{"action": "step"}',
+                headers={"X-StreamNB-CSRF": csrf[1]},
+            )
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                assert json.load(answer)["messages"] == number
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) in (0, 130)
+    finally:
+        process.kill()
+        process.communicate()
+    assert streamnb.load(saved).n_documents == 2
+
+
+def test_another_address_has_a_token() -> None:
+    process, address = started("--host", "0.0.0.0", "--stream", "synthetic-sms")
+    process.kill()
+    process.communicate()
+    assert re.fullmatch(r"http://0\.0\.0\.0:\d+/\?token=\S{32}", address)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--stream", "none.jsonl"], "there is no file and no stream none.jsonl"),
+        (["-m", "river:MultinomialNB", "--stream", "synthetic-sms"], "can't be shown"),
+        (["--host", "203.0.113.1", "--stream", "synthetic-sms"], "assign requested address"),
+        (["none.model", "--stream", "synthetic-sms"], "none.model"),
+    ],
+)
+def test_what_cannot_be_served_is_told_at_once(
+    options: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", *options]) in (1, 2)
+    assert error in capsys.readouterr().err
+
+
+def test_without_its_packages_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve", "--stream", "synthetic-sms"]) == 1
+    assert "pip install 'streamnb[web]'" in capsys.readouterr().err

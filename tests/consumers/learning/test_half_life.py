@@ -1,0 +1,67 @@
+"""A filter whose model forgets in time: by the timestamps of the records that labels came with."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import time
+
+from streamnb import MNB
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.options import Options
+from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.records import Record
+from support.filters import PLACE, text
+
+HALF_LIFE = "20s"
+
+
+def forgetful(half_life: str) -> Filter:
+    return Filter(MNB(half_life=half_life), Sms(labels=("ham", "spam")), Options())
+
+
+def labelled(n: int) -> list[Record]:
+    """Return messages with labels, three seconds apart."""
+    draw, records = random.Random(5), []
+    for offset in range(n):
+        label = draw.choice(["ham", "spam"])
+        value = {"id": f"m{offset}", "text": text(label, draw), "label": label}
+        records.append(Record(PLACE, offset, json.dumps(value).encode(), timestamp=3_000 * offset))
+    return records
+
+
+def test_messages_count_by_the_time_that_their_labels_came() -> None:
+    worker, alone = forgetful(HALF_LIFE), MNB(half_life=HALF_LIFE)
+    for record in labelled(60):
+        (event,) = worker.handle(record).training
+        assert record.timestamp is not None
+        alone.learn_one(event.features, event.learn, time=record.timestamp / 1000)
+    assert worker.learner.model.to_bytes() == alone.to_bytes()
+    # Of the 60 messages so much is left as of a series of powers of 2^(-3/20).
+    assert 10.1 < alone.n_documents < 10.2
+
+
+def test_a_filter_killed_half_way_has_the_model_of_one_that_was_not() -> None:
+    whole, half = (forgetful(HALF_LIFE) for _ in range(2))
+    records = labelled(40)
+    for n, record in enumerate(records):
+        whole.handle(record)
+        if n < 20:
+            half.handle(record)
+    again = forgetful(HALF_LIFE)
+    state.restore(again, state.dump(half))
+    for record in records[20:]:
+        again.handle(record)
+    assert again.learner.model.to_bytes() == whole.learner.model.to_bytes()
+
+
+def test_a_timestamp_of_the_future_counts_as_of_a_minute_from_now() -> None:
+    worker, now = forgetful("1h"), round(time.time() * 1000)
+    records = labelled(3)
+    years = now + 10 * 365 * 86_400_000
+    for record, at in zip(records, (now, years, None), strict=True):
+        worker.handle(dataclasses.replace(record, timestamp=at))
+    # A minute is 1/60 of the half-life: all three count for nearly as much.
+    assert 2.97 < worker.learner.model.n_documents < 3.0

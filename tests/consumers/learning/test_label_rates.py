@@ -1,0 +1,184 @@
+"""Labels that a source may give: the rate beside a slow reference, dead letters, logs."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from streamnb_consumers.daemon.assembly import make_filter as assembled
+from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.label_rates import LabelRates
+from streamnb_consumers.filter.window import Bounds, JoinWindow
+from streamnb_consumers.records import Outputs, Partition, Record
+from support.filters import PLACE, make_filter
+
+HOUR = 3_600_000
+BY = "labelled-by"
+
+
+class Slow:
+    """A bucket that is emptied and filled: `rate` tokens at most, `rate` more in an hour."""
+
+    def __init__(self, rate: int) -> None:
+        self.rate = self.tokens = rate * HOUR  # in tokens of 1 / HOUR, which are whole numbers
+        self.step, self.at = rate, 0
+
+    def take(self, now: int) -> bool:
+        self.tokens = min(self.rate, self.tokens + (now - self.at) * self.step)
+        self.at = now
+        if self.tokens < HOUR:
+            return False
+        self.tokens -= HOUR
+        return True
+
+
+@pytest.mark.parametrize("rate", [1, 4, 60, 600])  # a token in whole milliseconds: exact
+def test_the_rate_is_that_of_a_bucket_of_tokens(rate: int) -> None:
+    rng = random.Random(rate)
+    rates, slow, now = LabelRates(rate), Slow(rate), 0
+    given = []
+    for _ in range(4000):
+        if rng.random() < 0.1:
+            now += rng.choice([1, HOUR // rate // 2, HOUR // rate, HOUR // 100])
+        rates.expire(now)
+        given.append(rates.refusal("ann", now) is None)
+        assert given[-1] is slow.take(now)
+    assert 0 < sum(given) < len(given)
+
+
+def test_sources_are_bounded_and_those_that_are_full_forgotten() -> None:
+    rates = LabelRates(2, most=3)
+    for source in "abc":
+        assert rates.refusal(source, 0) is None
+    assert rates.refusal("d", 0) == "3 other sources gave labels within the hour (label_rate)"
+    assert rates.refusal("a", 0) is None
+    assert rates.expire(HOUR // 2) == ["b", "c"]
+    assert [source for source, _ in rates] == ["a"]
+    assert rates.refusal("d", HOUR // 2) is None
+    for wrong in ("1", float("nan"), True, [1]):
+        with pytest.raises(TypeError, match="must be a number"):
+            rates.put("e", wrong)  # type: ignore[arg-type]
+
+
+def labelled(
+    offset: int, source: str | None, label: str = "spam", at: int | None = 0, name: str = ""
+) -> Record:
+    headers = () if source is None else ((BY, source.encode()),)
+    value = json.dumps({"id": name or f"m{offset}", "label": label}).encode()
+    return Record(Partition("labels", 0), offset, value, None, headers, at, "feedback")
+
+
+def message(offset: int, at: int = 0) -> Record:
+    value = json.dumps({"id": f"m{offset}", "text": f"win cash {offset}"}).encode()
+    return Record(PLACE, offset, value, timestamp=at)
+
+
+def bounded(rate: float = 3, **options: Any) -> Filter:
+    return make_filter(bounds=Bounds(labels=rate), label_source=BY, **options)
+
+
+def test_labels_beyond_the_rate_are_dead_letters_and_never_learned() -> None:
+    worker = bounded()
+    for n in range(10):
+        worker.handle(message(n))
+    outputs = [worker.handle(labelled(n, "mallory")) for n in range(6)]
+    assert [len(each.training) for each in outputs] == [1, 1, 1, 0, 0, 0]
+    (letter,) = outputs[4].dead_letters
+    assert letter.record == labelled(4, "mallory")
+    assert letter.error == "'mallory' gave more than 3 labels within an hour (label_rate)"
+    assert letter.refused
+    # Others may, and so may who is not named; and the same source when time has passed.
+    assert worker.handle(labelled(6, "ann")).training
+    assert all(worker.handle(labelled(n, None)).training for n in (3, 4, 7, 8))
+    assert worker.handle(labelled(5, "mallory", at=HOUR // 3)).training
+    assert worker.learner.learned == 9
+    assert worker.counters["dead_letters"] == 3
+
+
+def test_a_message_with_a_label_too_many_is_decided_on() -> None:
+    worker = bounded(rate=1)
+    outputs = []
+    for n in range(2):
+        value = json.dumps({"id": f"m{n}", "text": "win", "label": "spam"}).encode()
+        outputs.append(worker.handle(Record(PLACE, n, value, None, ((BY, b"ann"),), 0)))
+    assert [len(each.decisions) for each in outputs] == [1, 1]
+    assert [len(each.training) for each in outputs] == [1, 0]
+    assert outputs[1].dead_letters[0].error.startswith("not learned: 'ann' gave more than 1 label")
+
+
+def test_old_timestamps_give_no_more_labels() -> None:
+    worker = bounded(rate=1)
+    for n in range(5):
+        worker.handle(message(n, at=10 * HOUR))
+    given = [worker.handle(labelled(n, "mallory", at=n * HOUR)) for n in range(5)]
+    assert [len(each.training) for each in given] == [1, 0, 0, 0, 0]
+    # Nor those of the future; and what has no timestamp has no rate.
+    window = JoinWindow(Bounds(labels=1), clock=lambda: 0.0)
+    later = [window.refusal("mallory", labelled(0, None, at=n * HOUR)) for n in range(1, 4)]
+    assert [why is None for why in later] == [True, False, False]
+    assert window.refusal("mallory", labelled(0, None, at=None)) is None
+
+
+def test_refused_labels_do_not_stop_a_filter() -> None:
+    worker, breaker = bounded(rate=1), Breaker(share=0.5, records=10)
+    worker.handle_many([message(n) for n in range(40)], note=breaker.note)
+    worker.handle_many([labelled(n, "mallory") for n in range(40)], note=breaker.note)
+    breaker.check()
+    assert worker.counters["dead_letters"] == 39
+
+
+def attack(worker: Filter, first: int, last: int) -> list[Outputs]:
+    rng = random.Random(7)
+    records = []
+    for n in range(300):
+        at = 40_000 * n
+        records += [
+            message(n, at),
+            labelled(n, rng.choice("abcdef"), rng.choice(["ham", "spam"]), at),
+        ]
+    return [worker.handle(record) for record in records[first:last]]
+
+
+def test_rates_go_through_bytes_at_every_place() -> None:
+    whole, worker = bounded(rate=10), bounded(rate=10)
+    expected = attack(whole, 0, 600)
+    assert any(each.dead_letters for each in expected)
+    for start in range(0, 600, 50):
+        assert attack(worker, start, start + 50) == expected[start : start + 50]
+        data = state.dump(worker)
+        worker = bounded(rate=10)
+        state.restore(worker, data)
+        assert state.dump(worker) == data
+    assert state.dump(worker) == state.dump(whole)
+
+
+@pytest.mark.parametrize("cut", [1, 77, 300, 450])
+def test_whoever_is_given_a_partition_goes_on_with_its_rates(cut: int) -> None:
+    whole = bounded(rate=10, shared=True)
+    expected = attack(whole, 0, 600)
+    after = bounded(rate=10, shared=True)
+    changes = [change for each in expected[:cut] for change in each.changes]
+    last = {change.key: change for change in changes}  # as compaction leaves them
+    for at, (_, key, value) in enumerate(changes):
+        if last[key].value == value:
+            after.handle(Record(Partition("windows", 0), at, value, key, role="window"))
+    for got, wanted in zip(attack(after, cut, 600), expected[cut:], strict=True):
+        assert got.dead_letters == wanted.dead_letters
+        assert got.training == wanted.training
+
+
+def test_the_settings_bound_named_sources_by_default() -> None:
+    worker = assembled("sms", Settings(model="MNB"))
+    assert (worker.options.bounds.labels, worker.options.label_source) == (1000.0, BY)
+    for n in range(1003):
+        worker.handle(message(n))
+    outputs = [worker.handle(labelled(n, "mallory")) for n in range(1003)]
+    assert sum(len(each.training) for each in outputs) == 1000
+    free = assembled("sms", Settings(model="MNB", label_rate=0.0))
+    assert free.options.bounds.labels is None

@@ -1,0 +1,65 @@
+"""What a filter reads of a long message: the first characters of its text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from streamnb.mail.words import mail_words
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.messages.spam import Spam
+from streamnb_consumers.records import Message, Partition, Record
+
+FLOOD = " ".join(f"w{number:05}" for number in range(9_000))  # 7 characters a word
+TEXTS = "MNB(tokenizer=Tokenizer(words=(1, 1)))"
+
+
+def read(reader: Any, value: bytes) -> Any:
+    found = reader.read(Record(Partition("in", 0), 0, value))
+    assert isinstance(found, Message)
+    return found.features
+
+
+def words(features: Any) -> int:
+    """How many words of the flood are left, whole ones."""
+    text = features if isinstance(features, str) else " ".join(features)
+    return sum(len(word) == 6 and word.startswith("w") for word in text.split())
+
+
+def test_an_sms_is_read_up_to_its_bound() -> None:
+    value = json.dumps({"id": "a", "text": FLOOD}).encode()
+    assert read(Sms(), value) == FLOOD[:4096]
+    assert read(Sms(max_text=70), value) == FLOOD[:70]
+    short = json.dumps({"id": "a", "text": "x" * 4096}).encode()
+    assert read(Sms(), short) == "x" * 4096
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_a_mail_is_read_up_to_its_bound(texts: bool) -> None:
+    mail = f"Subject: hi\n\n{FLOOD}".encode()
+    assert words(read(Spam(form="raw", texts=texts, max_text=700), mail)) == 100
+    assert words(read(Spam(form="raw", texts=texts), mail)) == (1170 if texts else 9000)
+    parts = "".join(f"--b\nContent-Type: text/plain\n\n{FLOOD[:350]}\n" for _ in range(9))
+    mail = f"Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n".encode()
+    assert words(read(Spam(form="raw", texts=True, max_text=700), mail)) == 100
+    assert "mime:long" in mail_words(mail, room=700)
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "given", "expected"),
+    [
+        ("sms", "MNB", 0, 585),
+        ("sms", "MNB", 70, 10),
+        ("spam", TEXTS, 0, 1170),
+        ("spam", TEXTS, 70, 10),
+        ("spam", "MNB", 70, 10),
+    ],
+)
+def test_the_setting_reaches_the_reader(kind: str, model: str, given: int, expected: int) -> None:
+    worker = make_filter(kind, Settings(model=model, max_text=given, format="jsonl"))
+    value = json.dumps({"id": "a", "text": FLOOD if kind == "sms" else f"\n{FLOOD}"}).encode()
+    assert words(read(worker.reader, value)) == expected

@@ -1,0 +1,197 @@
+"""What a filter is set to, beside its training events and in its snapshots."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from streamnb import CNB, MNB
+from streamnb_consumers.daemon.loop import Loop
+from streamnb_consumers.errors import ForeignError, SettingsError, TruncatedError
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.identity import HEADER, model_text
+from streamnb_consumers.filter.options import Options
+from streamnb_consumers.jsons import canonical
+from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
+from support.filters import make_filter, records
+
+PLACE = Partition("lessons", 0)
+TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
+EVENT = canonical(TrainingEvent("a", "win cash", "spam").to_json())
+
+
+def make(log: str = "x", model: Any = None, labels: tuple[str, ...] = (), **options: Any) -> Filter:
+    worker = Filter(model or MNB(), Sms(labels), Options(shared=True, **options))
+    worker.belong(log)
+    return worker
+
+
+def event(by: Filter | None) -> Record:
+    headers = () if by is None else ((HEADER, by.identity.header),)  # type: ignore[union-attr]
+    return Record(PLACE, 0, EVENT, b"a", headers, role="training")
+
+
+def decide(worker: Filter) -> Outputs:
+    return worker.handle(records([{"id": "m", "text": "hi"}])[0])
+
+
+OTHERS = {
+    "model": (lambda: make(model=CNB()), "model: 'CNB.+', and here 'MNB.+'"),
+    "parameter": (lambda: make(model=MNB(alpha=0.5)), r"model: 'MNB\(alpha=0.5\)', and here"),
+    "labels": (lambda: make(labels=("ham", "spam")), r"labels: .*ham.*spam.*, and here '\[\]'"),
+    "positive": (lambda: make(positive="ham", negative="spam"), "positive: 'ham', and here 'spam'"),
+    "log": (lambda: make(log="y"), "topic id of the training events: 'y', and here 'x'"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_worker_with_other_settings_does_not_begin(what: str) -> None:
+    other, said = OTHERS[what]
+    worker = make()
+    worker.handle(event(None))
+    worker.handle(event(other()))
+    worker.handle(event(None))  # the rest of its transaction
+    with pytest.raises(SettingsError, match=said):
+        decide(worker)
+    assert worker.learner.learned == 3
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_worker_that_another_one_joins_ends(what: str) -> None:
+    other, said = OTHERS[what]
+    worker = make()
+    worker.handle(event(worker))
+    decide(worker)
+    with pytest.raises(SettingsError, match=said):
+        worker.handle(event(other()))
+    assert worker.learner.learned == 1
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_other_settings_are_adopted_where_that_is_set(what: str) -> None:
+    other, said = OTHERS[what]
+    worker = make(adopt=True)
+    worker.handle(event(other()))
+    decide(worker)
+    worker.handle(event(worker))
+    assert worker.learner.learned == 2
+    with pytest.raises(SettingsError, match=said):  # from now on there is one kind of settings
+        worker.handle(event(other()))
+
+
+def test_settings_that_were_changed_back_are_the_same() -> None:
+    worker = make()
+    worker.handle(event(make(log="y")))
+    worker.handle(event(worker))
+    decide(worker)
+
+
+def test_a_log_of_before_is_adopted() -> None:
+    worker = make()
+    worker.handle(event(None))
+    decide(worker)
+    worker.handle(event(None))
+    assert worker.learner.learned == 2
+
+
+@pytest.mark.parametrize("header", [b"", b"{", b"[]", b"\xff", b"[" * 10_000, None])
+def test_settings_that_cannot_be_read_are_other_settings(header: bytes | None) -> None:
+    worker = make()
+    worker.handle(Record(PLACE, 0, EVENT, b"a", ((HEADER, header),), role="training"))
+    with pytest.raises(SettingsError, match="other settings"):
+        decide(worker)
+
+
+def test_equal_settings_are_the_same_however_they_are_written() -> None:
+    assert model_text(MNB()) == model_text(MNB(alpha=1.0)) != model_text(MNB(alpha=0.5))
+    one, other = make(labels=("ham", "spam")), make(labels=("spam", "ham"))
+    assert one.identity == other.identity
+    assert json.loads(one.identity.header)["labels"] == ["ham", "spam"]  # type: ignore[union-attr]
+
+
+# --- what is written -----------------------------------------------------------------------------
+
+
+def test_the_first_training_event_of_a_transaction_says_who_wrote_it() -> None:
+    log = MemoryLog(records([{"id": str(n), "text": "hi", "label": "ham"} for n in range(3)]))
+    worker, sent = make(), []
+
+    class Sink(MemorySink):
+        def send(self, outputs: Outputs) -> None:
+            sent.extend(encode(outputs, TOPICS, 9_999))
+            super().send(outputs)
+
+    Loop(MemorySource(log), Sink(log), worker).run()
+    events = [each for each in sent if each.topic == "lessons"]
+    assert worker.identity is not None
+    assert [each.headers for each in events] == [[(HEADER, worker.identity.header)], [], []]
+    reader = make()
+    for each in events:
+        reader.handle(Record(PLACE, 0, each.value, each.key, tuple(each.headers), role="training"))
+    decide(reader)
+
+
+# --- snapshots -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_snapshot_of_other_settings_is_refused(what: str) -> None:
+    other, said = OTHERS[what]
+    worker = make()
+    with pytest.raises(ForeignError, match=said):
+        state.restore(worker, state.dump(other()))
+    assert worker.offsets == {}
+
+
+def test_a_snapshot_of_before_is_adopted() -> None:
+    before = make_filter(shared=True)  # knows no log
+    before.handle(event(None))
+    worker = Filter(MNB(), Sms(("ham", "spam")), Options(shared=True))
+    worker.belong("x")
+    state.restore(worker, state.dump(before))
+    assert worker.learner.learned == 1
+    again = make_filter(shared=True)
+    state.restore(again, state.dump(worker))  # and whoever knows no log takes any
+
+
+# --- the loop ------------------------------------------------------------------------------------
+
+
+class Log:
+    """A log of training events that may be made anew."""
+
+    def __init__(self) -> None:
+        self.name = "x"
+
+    def identity(self, timeout: float) -> str:
+        return self.name
+
+    def truncate(self, offsets: Any, timeout: float) -> None: ...
+
+
+def test_a_log_made_anew_while_a_worker_runs_ends_it() -> None:
+    log, memory = Log(), MemoryLog([])
+    loop = Loop(MemorySource(memory), MemorySink(memory), make_filter(shared=True), log=log)
+    loop._start()
+    loop._start()  # after an aborted transaction
+    log.name = "y"
+    with pytest.raises(ForeignError, match=r"made anew.*'x', and here 'y'"):
+        loop._start()
+
+
+def test_a_truncated_log_without_a_snapshot_ends_the_start() -> None:
+    class Truncated(MemorySource):
+        def start(self, offsets: Any, timeout: float) -> Any:
+            raise TruncatedError("training events 0 to 7 were deleted")
+
+    memory = MemoryLog([])
+    loop = Loop(Truncated(memory), MemorySink(memory), make_filter(shared=True), log=Log())
+    with pytest.raises(TruncatedError, match="0 to 7 were deleted"):
+        loop.run()

@@ -1,0 +1,112 @@
+"""Outages and aborted transactions: how long to wait, what is said, when to give up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamnb_consumers.daemon.loop import Limits, Loop
+from streamnb_consumers.daemon.setbacks import Setbacks
+from streamnb_consumers.errors import (
+    AbortedError,
+    RefusedError,
+    UnreachableError,
+    exit_status,
+)
+from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from support.filters import make_filter, records, stream
+
+
+class Time:
+    """A clock that goes forward when somebody sleeps."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_an_hour_without_a_cluster_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    time = Time()
+    setbacks = Setbacks(most=3, longest=5.0, clock=time)
+    while time.now < 3600.0:
+        time.sleep(setbacks.note(UnreachableError("no broker answers")))
+    setbacks.over()
+    lines = [each.getMessage() for each in caplog.records]
+    assert 58 <= len(lines) <= 62  # one a minute
+    assert lines[0].startswith("the cluster does not answer for 0 s now, 0 attempts: no broker")
+    assert lines[-1] == f"the cluster is back after {time.now:.0f} s"
+    for _ in range(3):  # what may be aborted may still be aborted
+        setbacks.note(AbortedError("refused"))
+    with pytest.raises(AbortedError, match="refused"):
+        setbacks.note(AbortedError("refused"))
+
+
+def test_waits_double_up_to_the_longest_and_differ_between_workers() -> None:
+    for share in (0.0, 0.7, 1.0):
+        setbacks = Setbacks(longest=4.0, draw=lambda share=share: share)
+        waits = [setbacks.note(UnreachableError("x")) for _ in range(2_000)]
+        expected = [min(4.0, 0.04 * 2.0**at) * (1 - share / 2) for at in range(10)]
+        assert waits[:10] == pytest.approx(expected)
+        assert waits[-1] == pytest.approx(4.0 * (1 - share / 2))
+        setbacks.over()
+        assert setbacks.note(UnreachableError("x")) == pytest.approx(expected[0])
+
+
+def test_an_outage_of_the_loop_is_waited_out(caplog: pytest.LogCaptureFixture) -> None:
+    time, log = Time(), MemoryLog(records(stream(50)))
+
+    class Away(MemorySource):
+        def start(self, offsets: Any, timeout: float) -> Any:
+            if time.now < 3600.0:
+                raise UnreachableError("no broker answers")
+            return super().start(offsets, timeout)
+
+    loop = Loop(
+        Away(log),
+        MemorySink(log),
+        make_filter(),
+        limits=Limits(aborts=3),
+        clock=time,
+        sleep=time.sleep,
+    )
+    loop.run()
+    assert len(log.outputs.decisions) == 50
+    assert 58 <= sum("does not answer" in each.getMessage() for each in caplog.records) <= 62
+
+
+def test_a_worker_that_never_came_so_far_saves_nothing(tmp_path: Any) -> None:
+    from streamnb_consumers.daemon.snapshots.local import Snapshots
+
+    class Away:
+        def identity(self, timeout: float) -> str:
+            loop.stop()
+            raise UnreachableError("no broker answers")
+
+        def truncate(self, offsets: Any, timeout: float) -> None: ...
+
+    log, snapshots = MemoryLog([]), Snapshots(tmp_path)
+    worker = make_filter(shared=True)
+    loop = Loop(MemorySource(log), MemorySink(log), worker, snapshots=snapshots, log=Away())
+    loop.run()
+    assert snapshots.paths() == []
+
+
+@pytest.mark.parametrize("why", ["password", "right"])
+def test_a_refusal_ends_at_once(why: str) -> None:
+    tried = []
+
+    class Refusing(MemorySource):
+        def start(self, offsets: Any, timeout: float) -> Any:
+            tried.append(why)
+            raise RefusedError(why)
+
+    log = MemoryLog([])
+    with pytest.raises(RefusedError, match=why) as found:
+        Loop(Refusing(log), MemorySink(log), make_filter()).run()
+    assert len(tried) == 1
+    assert exit_status(found.value) == 2

@@ -1,0 +1,156 @@
+"""Records handled together: every decision, label and window is as if they came one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from streamnb import MNB, OnlineNB
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.options import Options
+from streamnb_consumers.filter.window import Bounds, JoinWindow
+from streamnb_consumers.jsons import canonical
+from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
+from support.filters import records, stream
+
+MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "MNB": (MNB, {}),
+    "MNB, bounded loss": (MNB, {"ham_target": 0.1, "top_words": 3}),
+    "MNB, learned threshold": (lambda: MNB(threshold="auto"), {}),
+    "OnlineNB": (OnlineNB, {}),
+}
+
+
+def cut(found: list[Record], seed: int) -> Iterator[list[Record]]:
+    """Cut records into batches of one to forty."""
+    generator = random.Random(seed)
+    while found:
+        size = generator.randint(1, 40)
+        yield found[:size]
+        found = found[size:]
+
+
+def worker(name: str, shared: bool) -> Filter:
+    make, options = MODELS[name]
+    bounds = Bounds(count=20)  # so that messages and labels leave
+    return Filter(make(), Sms(("ham", "spam")), Options(shared=shared, bounds=bounds, **options))
+
+
+def training(events: list[TrainingEvent], first: int) -> list[Record]:
+    """Training events as the log gives them back."""
+    place = Partition("lessons", 0)
+    return [
+        Record(place, first + at, canonical(event.to_json()), role="training")
+        for at, event in enumerate(events)
+    ]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+@pytest.mark.parametrize("name", MODELS)
+def test_together_as_one_by_one(name: str, shared: bool) -> None:
+    values, together, single = stream(400), worker(name, shared), worker(name, shared)
+    asked: list[int] = []
+    both, learned = (Outputs(), Outputs()), 0
+    for batch in cut(records(values), seed=3):
+        given = together.handle_many(batch)
+        singles = Outputs()
+        for record in batch:
+            singles.add(single.handle(record))
+        assert given.decisions == singles.decisions
+        assert given.training == singles.training
+        assert given.dead_letters == singles.dead_letters
+        both[0].add(given)
+        both[1].add(singles)
+        asked.append(len(given.decisions))
+        if shared:  # the log comes back before the next batch, in the middle of it
+            log = training(given.training, learned)
+            learned += len(log)
+            together.handle_many(log)
+            for record in log:
+                single.handle(record)
+    assert max(asked) > 10
+    assert len(both[0].training) > 200
+    assert any(event.unlearn for event in both[0].training)
+    assert state.dump(together) == state.dump(single)
+    assert together.counters == single.counters
+    if shared:
+        assert len(both[0].changes) < len(both[1].changes)
+        windows = [restored(outputs) for outputs in both]
+        assert windows[0] == windows[1] == together.join.window(0).to_json()["seen"]
+
+
+def restored(outputs: Outputs) -> Any:
+    """The messages of the window that the next owner makes of the log."""
+    window = JoinWindow(Bounds(count=20))
+    for change in outputs.changes:
+        window.apply(change.key, change.value)
+    return window.to_json()["seen"]
+
+
+def test_training_events_within_a_batch_part_what_is_asked_at_once() -> None:
+    """A message behind a training event is decided on by a model that has learned it."""
+    together, single = worker("MNB", True), worker("MNB", True)
+    messages = records([{"id": f"m{at}", "text": "win cash"} for at in range(6)])
+    events = training(
+        [TrainingEvent("a", "win cash", "spam"), TrainingEvent("b", "see you", "ham")], 0
+    )
+    mixed = [*messages[:2], events[0], *messages[2:4], events[1], *messages[4:]]
+    found = together.handle_many(mixed).decisions
+    assert [each.version for each in found] == [0, 0, 1, 1, 2, 2]
+    assert found == [each for record in mixed for each in single.handle(record).decisions]
+
+
+def test_outputs_that_were_committed_are_not_given_again() -> None:
+    batch = records([{"id": str(at), "text": "win", "label": "spam"} for at in range(4)])
+    batch[1] = dataclasses.replace(batch[1], value=b"bad")
+    batch[3] = dataclasses.replace(batch[3], value=b"bad")
+    told: list[bool] = []
+    outputs = worker("MNB", False).handle_many(batch, {batch[0].partition: 2}, told.append)
+    assert [each.id for each in outputs.decisions] == ["2"]
+    assert [each.record.offset for each in outputs.dead_letters] == [3]
+    assert told == [False, True]
+
+
+def test_a_message_that_the_model_refuses_is_the_only_dead_letter() -> None:
+    class Careful(MNB):
+        def _read_batch(self, *arguments: Any) -> Any:
+            raise AssertionError("asked at once")
+
+    # Models without calls for many are asked one by one.
+    class Single:
+        def __init__(self) -> None:
+            self.model = MNB()
+
+        def __getattr__(self, name: str) -> Any:
+            if name.endswith("_many"):
+                raise AttributeError(name)
+            return getattr(self.model, name)
+
+    one = Filter(Single(), Sms(), Options())  # type: ignore[arg-type]
+    values = [{"id": str(at), "text": "win"} for at in range(5)]
+    assert len(one.handle_many(records(values)).decisions) == 5
+    with pytest.raises(AssertionError, match="asked at once"):
+        Filter(Careful(), Sms(), Options()).handle_many(records(values))
+
+
+def test_what_was_never_written_is_not_deleted() -> None:
+
+    found = Filter(MNB(), Sms(), Options(shared=True, bounds=Bounds(count=2)))
+    outputs = found.handle_many(records([{"id": str(at), "text": "x"} for at in range(10)]))
+    assert [change.key for change in outputs.changes] == [b"m:8", b"m:9"]
+    outputs = found.handle_many(
+        [
+            dataclasses.replace(each, offset=10 + each.offset)
+            for each in records([{"id": "a", "text": "x"}])
+        ]
+    )
+    assert [(change.key, change.value is None) for change in outputs.changes] == [
+        (b"m:a", False),
+        (b"m:8", True),
+    ]

@@ -1,0 +1,101 @@
+"""Labels without end: each new one costs what is its own, in whatever order they come."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+
+from streamnb import CNB, MNB
+from streamnb.text.labels import Labels, sort_key
+
+ORDERS: dict[str, Callable[[int], list[str]]] = {
+    "ascending": lambda n: [f"{i:07}" for i in range(n)],
+    "descending": lambda n: [f"{n - i:07}" for i in range(n)],
+    "drawn": lambda n: random.Random(1).sample([f"{i:07}" for i in range(n)], n),
+    "between two": lambda n: ["a", "z", *(f"m{i:07}" for i in range(n - 2))],
+    "ever closer": lambda n: ["a", "z", *("b" + "a" * (i % 900) + f"{i:07}" for i in range(n - 2))],
+    "inwards": lambda n: [f"{'a' if i % 2 else 'z'}{i if i % 2 else n - i:07}" for i in range(n)],
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_ranks_follow_the_order_and_few_move(order: str) -> None:
+    labels, ranks, n, told = Labels(), {}, 4_000, 0
+    for i, label in enumerate(ORDERS[order](n)):
+        class_id = labels.add(label)
+        moved = dict(labels.take_ranks())
+        assert class_id in moved
+        told += len(moved)
+        ranks.update(moved)
+        if i % 499 == 0 or i == n - 1:
+            ids = [class_id for _, class_id in labels.order]
+            assert [label for label, _ in labels.order] == sorted(labels.ids, key=sort_key)
+            assert sorted(ids, key=ranks.__getitem__) == ids
+            assert len(set(ranks.values())) == len(ids)
+    assert max(map(abs, ranks.values())) < 2**62
+    # At worst each label moves some others, on average.
+    assert told < 25 * n
+
+
+def test_labels_come_and_go_under_the_lowest_free_ids() -> None:
+    draw, labels, ranks = random.Random(3), Labels(), {}
+    ids: dict[object, int] = {}
+    free: list[int] = []
+    for _ in range(3_000):
+        if ids and draw.random() < 0.45:
+            label = draw.choice(list(ids))
+            labels.remove(label)
+            free.append(ids.pop(label))
+        else:
+            label = draw.choice([draw.randrange(400), f"l{draw.randrange(400)}", frozenset([1])])
+            if label in ids:
+                continue
+            expected = min(free) if free else len(ids)
+            assert labels.add(label) == expected
+            free = [each for each in free if each != expected]
+            ids[label] = expected
+        ranks.update(labels.take_ranks())
+        assert labels.ids == ids
+        in_order = [class_id for _, class_id in labels.order]
+        assert sorted(ids.values(), key=ranks.__getitem__) == in_order
+    # A label that went left its handle behind: no later owner of the id has the same.
+    handles = set()
+    for _ in range(3):
+        labels.add("once more")
+        handles.add(labels.handles["once more"])
+        labels.remove("once more")
+    assert len(handles) == 3
+
+
+@pytest.mark.parametrize("model", [MNB, pytest.param(CNB, marks=pytest.mark.soak)])
+def test_a_hundred_thousand_labels(model: type[MNB | CNB]) -> None:
+    many = model()
+    names = random.Random(2).sample([f"label{i:06}" for i in range(100_000)], 100_000)
+    spent = []
+    for part in range(4):
+        before = time.process_time()
+        for name in names[part * 25_000 : (part + 1) * 25_000]:
+            many.learn_one("word of kind" + name[-1], name)
+        spent.append(time.process_time() - before)
+    assert many.classes_ == sorted(names)
+    # Each quarter would cost more than the one before by as much as the first did.
+    assert spent[3] < 3 * spent[0] + 0.5
+    shares = many.predict_proba_one("word of kind7")
+    assert list(shares) == sorted(names)
+    assert sum(shares.values()) == pytest.approx(1)
+    # Of equal scores, the first label's.
+    assert many.predict_one("word of kind7") == min(name for name in names if name.endswith("7"))
+    again = model.from_bytes(many.to_bytes())
+    assert again.predict_one("word of kind3") == many.predict_one("word of kind3")
+
+
+def test_a_batch_may_bring_all_of_them() -> None:
+    names = [f"label{i}" for i in range(20_000)]
+    together, alone = MNB(), MNB()
+    together.learn_many(["some words"] * len(names), names)
+    for name in names:
+        alone.learn_one("some words", name)
+    assert together.to_bytes() == alone.to_bytes()

@@ -1,0 +1,112 @@
+"""What thresholds would have done: the ROC curve of a stream, and what the best one costs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from streamnb import evaluation
+from streamnb.evaluation.roc import RocPoint
+from support.streams import noisy_messages, river_mnb
+
+SCORES = random.Random(3)
+# Rounded, so that there are ties.
+STREAM = [(SCORES.random() < 0.3, round(SCORES.gauss(0.0, 1.0), 2)) for _ in range(2_000)]
+SHIFTED = [(positive, score + 1.5 * positive) for positive, score in STREAM]
+
+
+def area_of(stream, **options):
+    area = evaluation.RocAuc(**options)
+    for positive, score in stream:
+        area.add(positive, score)
+    return area
+
+
+def every_point(stream):
+    """What each threshold does, counted from the definition: what scores as much is positive."""
+    ham = [score for positive, score in stream if not positive]
+    spam = [score for positive, score in stream if positive]
+    thresholds = [*{score for _, score in stream}, float("inf")]
+    return {
+        (
+            sum(score >= threshold for score in ham) / len(ham),
+            sum(score < threshold for score in spam) / len(spam),
+        )
+        for threshold in thresholds
+    }
+
+
+@pytest.mark.parametrize("stream", [STREAM, SHIFTED, SHIFTED[:50]])
+def test_points_are_those_of_thresholds(stream):
+    every, points = every_point(stream), area_of(stream).curve()
+    assert set(points) <= every
+    assert points == sorted(points)
+    # None of them is better than the curve, where few are lost.
+    negatives = sum(not positive for positive, _ in stream)
+    for lost, missed in every:
+        if lost * negatives < 20:
+            assert min(point.missed for point in points if point.lost <= lost) <= missed
+
+
+def test_mirrored_is_the_curve_of_the_other_class():
+    other = [(not positive, -score) for positive, score in SHIFTED]
+    assert area_of(SHIFTED).curve(mirrored=True) == area_of(other).curve()
+
+
+def test_a_histogram_has_nearly_the_same_curve():
+    exact, poured = area_of(SHIFTED).curve(), area_of(SHIFTED, max_scores=10).curve()
+
+    def missed(points, lost):
+        return min(point.missed for point in points if point.lost <= lost)
+
+    for lost in (0.01, 0.05, 0.2, 0.5):
+        # Scores that share a bucket are told apart no more: a few messages of either class.
+        assert missed(exact, lost + 0.01) <= missed(poured, lost) <= missed(exact, lost - 0.005)
+
+
+def test_none_without_both_classes():
+    assert area_of([]).curve() == []
+    assert area_of([(True, 1.0), (True, 2.0)]).curve() == []
+
+
+def test_scores_without_an_order_lose_as_many_as_they_find():
+    assert area_of([(True, 0.0), (False, 0.0)]).curve() == [RocPoint(0.0, 1.0), RocPoint(1.0, 0.0)]
+
+
+@pytest.mark.parametrize("positive", ["spam", "ham"])
+def test_a_result_has_the_curve_of_its_positive_label(positive):
+    result = evaluation.prequential(
+        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), positive=positive
+    )["one"]
+    area = sum(
+        (right.lost - left.lost) * left.missed
+        for left, right in zip(result.roc, [*result.roc[1:], RocPoint(1.0, 0.0)], strict=True)
+    )
+    # Steps are above the curve of thresholds, by no more than one message in each.
+    above = result.cumulative.one_minus_auc_percent / 100
+    assert above == pytest.approx(area, abs=0.02)
+    assert result.to_dict()["roc"][0] == {
+        "lost": result.roc[0].lost,
+        "missed": result.roc[0].missed,
+    }
+
+
+def test_the_lowest_cost_is_that_of_the_best_threshold():
+    result = evaluation.prequential(
+        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), positive="spam"
+    )["one"]
+    share = result.labels["spam"] / 300
+    for ratio in (0.5, 1.0, 20.0):
+        costs = [ratio * (1 - share) * lost + share * missed for lost, missed in result.roc]
+        assert result.lowest_cost(ratio) == pytest.approx(min(costs))
+    assert result.lowest_cost(0.0) == pytest.approx(share * result.roc[-1].missed)
+
+
+def test_there_is_no_curve_before_the_end_nor_of_many_classes():
+    steps = list(evaluation.iter_prequential(river_mnb(), noisy_messages(300), window=50))
+    assert [bool(step.popitem()[1].roc) for step in steps] == [False] * (len(steps) - 1) + [True]
+    labels = ("ham", "spam", "news")
+    (result,) = evaluation.prequential(river_mnb(), noisy_messages(300, labels)).values()
+    assert result.roc == []
+    assert result.lowest_cost(1.0) is None

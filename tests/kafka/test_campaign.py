@@ -1,0 +1,36 @@
+"""Kills, freezes and deaths of the broker in one stream: nothing lost, nothing doubled, one model.
+
+`make campaign` runs long ones; docs/consumers.md has what they found.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from support.broker import Broker
+from support.scenes.campaign import Campaign, Plan
+
+SMALL = Plan(kills=5, freezes=2, broker_kills=1, messages=3_000)
+
+
+@pytest.mark.broker_long
+@pytest.mark.parametrize("plan", [SMALL, pytest.param(Plan(), marks=pytest.mark.soak)])
+def test_nothing_is_lost_and_nothing_doubled(
+    own_broker: Broker, tmp_path: Path, client: str, plan: Plan
+) -> None:
+    report = Campaign(own_broker, tmp_path, client, plan, "MNB(alpha=0.1, unseen='skip')").run()
+    happened = (report.kills, report.freezes, report.broker_kills)
+    assert happened == (plan.kills, plan.freezes, plan.broker_kills)
+    assert report.clean, report
+    assert report.models == 1
+
+
+def test_what_happens_follows_from_the_seed() -> None:
+    plan = Plan()
+    events = plan.events()
+    assert events == plan.events() != dataclasses.replace(plan, seed=2).events()
+    assert Counter(events) == {"kill": 100, "freeze twice": 10, "broker": 10}

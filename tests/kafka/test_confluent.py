@@ -1,0 +1,176 @@
+"""Workers on confluent-kafka: a partition has one owner, and what librdkafka needs for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import confluent_kafka
+import pytest
+
+from streamnb_consumers.errors import (
+    AbortedError,
+    FencedError,
+    RefusedError,
+    SettingsError,
+    UnreachableError,
+)
+from streamnb_consumers.kafka.cluster import Cluster
+from streamnb_consumers.kafka.confluent_client.client import client_settings, meaning
+from streamnb_consumers.kafka.confluent_client.driver import ConfluentDriver
+from streamnb_consumers.kafka.confluent_client.member import epoch_of
+from streamnb_consumers.kafka.protocols import Position
+from streamnb_consumers.records import Partition
+from support.broker import Broker
+from support.stepped import Stage, SteppedWorker, total, until
+
+PHASE = 100  # messages of each partition that are sent at a time
+STILL = 3.0  # seconds without a poll after which a worker is put out
+
+
+@pytest.fixture
+def stage(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    member = ConfluentDriver.member
+    monkeypatch.setattr(
+        ConfluentDriver, "member", lambda self, roles, poll_seconds: member(self, roles, STILL)
+    )
+    made = Stage(broker, partitions=2, client="confluent")
+    yield made
+    made.close()
+
+
+def epoch(worker: SteppedWorker) -> int:
+    """Return the epoch in which the worker is a member now."""
+    return epoch_of(worker.loop.source._group._consumer.consumer_group_metadata())  # type: ignore[attr-defined]
+
+
+def decide_all(stage: Stage, *workers: SteppedWorker) -> None:
+    """Let workers decide on everything that was sent, one step after the other."""
+    steps = [lambda worker=worker: worker.step(0.05) for worker in workers]
+    until(lambda: total(stage.workers) >= len(stage.sent), *steps)
+    assert set(stage.decisions()) == set(stage.sent)
+
+
+def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
+    """One of two sources in a process polls no more, holding a batch; the other has all it had."""
+    stage.send(PHASE)
+    still = stage.worker("a")
+    decide_all(stage, still)
+    stage.send(PHASE)
+    batch = still.loop.source.poll(50, 5.0)
+    assert batch.records
+    other = stage.worker("b")
+    until(lambda: other.runs() == {0, 1}, lambda: other.step(0.05))
+    decide_all(stage, other)
+    # It comes back, and commits what it had polled, under the membership of then.
+    still.loop.sink.begin()
+    still.loop.sink.send(still.loop._handle(batch))
+    offsets = {record.partition: record.offset + 1 for record in batch.records}
+    with pytest.raises(AbortedError, match=r"UNKNOWN_MEMBER|EPOCH|GENERATION"):
+        still.loop.sink.commit(offsets, batch.token, 10.0)
+    still.loop.sink.abort()
+    # Then it takes part again, from where the group is.
+    stage.send(PHASE)
+    decide_all(stage, still, other)
+    until(
+        lambda: [len(each.runs()) for each in (still, other)] == [1, 1],
+        lambda: still.step(0.05),
+        lambda: other.step(0.05),
+    )
+    stage.send(PHASE)
+    decide_all(stage, still, other)
+    assert stage.twice() == 0
+
+
+def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
+    """Offsets and window are those of the group, whoever moved them, after the next epoch."""
+    workers = [stage.worker(name) for name in "ab"]
+    worker, other = workers
+    stage.send(PHASE)
+    decide_all(stage, *workers)
+    steps = [lambda each=each: each.step(0.05) for each in workers]
+    until(lambda: [len(each.runs()) for each in workers] == [1, 1], *steps)
+    (number,), before = worker.runs(), epoch(worker)
+    stage.send(PHASE)
+    token = worker.loop.source._group.membership().token  # type: ignore[attr-defined]
+    writer = ConfluentDriver(stage._cluster("other")).writer(stage.broker.unique("other"), 10.0)
+    writer.begin()
+    writer.commit({Partition(stage.topics.messages, number): Position(2 * PHASE)}, token, 10.0)
+    writer.close(1.0)
+    other.close()  # so the first one's epoch changes, and it has both
+    until(lambda: epoch(worker) > before)
+    until(lambda: total(workers) == 3 * PHASE, lambda: worker.step(0.05))
+    for _ in range(20):
+        worker.step(0.05)
+    decided = stage.decisions()
+    assert sum(decided.values()) == len(decided) == 3 * PHASE
+
+
+def test_keys_choose_the_partitions_that_kafka_python_chooses(broker: Broker) -> None:
+    from streamnb_consumers.kafka.encoding import Written
+    from streamnb_consumers.kafka.python_client.driver import PythonDriver
+
+    topic = broker.topic("keys", partitions=5)
+    for driver in (PythonDriver, ConfluentDriver):
+        name = broker.unique("keys")
+        writer = driver(Cluster(broker.bootstrap, name, None, name)).writer(name, 10.0)
+        writer.begin()
+        writer.write(Written(topic, None, b"%d" % at, b"", []) for at in range(50))
+        writer.commit({}, name, 10.0)
+        writer.close(5.0)
+    found = [(each.key, each.partition) for each in broker.read_all(topic)]
+    assert len(found) == 100
+    assert len(set(found)) == 50
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("_NOENT", UnreachableError),  # no broker leads the partition now
+        ("_TRANSPORT", UnreachableError),
+        ("ILLEGAL_GENERATION", AbortedError),
+        ("PRODUCER_FENCED", FencedError),
+        ("TOPIC_AUTHORIZATION_FAILED", RefusedError),
+        ("UNSUPPORTED_VERSION", SettingsError),
+    ],
+)
+def test_what_librdkafka_says_is_an_outage_or_not(code: str, expected: type[Exception]) -> None:
+    """Only what goes away by itself costs no abort budget; the rest ends a worker sooner."""
+    error = confluent_kafka.KafkaError(getattr(confluent_kafka.KafkaError, code), "as it says")
+    assert type(meaning("offsets", error)) is expected
+
+
+def test_security_is_told_by_librdkafkas_names() -> None:
+    from streamnb_consumers.daemon.kafka_settings import make_cluster
+    from streamnb_consumers.daemon.settings import Settings
+
+    settings = Settings(
+        bootstrap_servers="127.0.0.1:1", client="confluent", security_protocol="SASL_SSL"
+    )
+    secrets = {"STREAMNB_SASL_USERNAME": "me", "STREAMNB_SASL_PASSWORD": "hush"}
+    made = client_settings(make_cluster("sms", settings, secrets))
+    assert made["security.protocol"] == "SASL_SSL"
+    assert (made["sasl.mechanism"], made["sasl.username"]) == ("SCRAM-SHA-512", "me")
+    assert made["sasl.password"] == "hush"
+    confluent_kafka.admin.AdminClient(made)  # which refuses names that it does not know
+
+
+@pytest.mark.broker_long
+def test_a_broker_that_was_away(own_broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that polled while there was no broker goes on when it is back."""
+    stage: Any = Stage(own_broker, partitions=1, client="confluent")
+    try:
+        stage.send(PHASE)
+        worker = stage.worker("a")
+        decide_all(stage, worker)
+        own_broker.kill()
+        began = time.monotonic()
+        while time.monotonic() < began + 3.0:
+            worker.step(0.05)
+        own_broker.start()
+        stage.send(PHASE)
+        decide_all(stage, worker)
+        assert stage.twice() == 0
+    finally:
+        stage.close()

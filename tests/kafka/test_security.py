@@ -1,0 +1,192 @@
+"""TLS and SASL on a real broker: who is known works, others end at once; no secret is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from support.brokers.secure import KEY_SECRET, SECRET, SecureBroker
+
+pytestmark = pytest.mark.broker_long
+pytest.importorskip("trustme")
+
+PROGRAM = "from streamnb_consumers.daemon.command import run_sms; raise SystemExit(run_sms())"
+TOPICS = ("MESSAGES", "FEEDBACK", "DECISIONS", "TRAINING", "WINDOWS", "DEAD_LETTERS")
+WRONG = "a-wrong-password"
+# librdkafka tells nobody of a refusal: the request that waits for it must end first.
+SECONDS = 60.0
+
+
+@contextmanager
+def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("STREAMNB_")}
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, "--log-level=DEBUG"],
+        env=plain | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+@pytest.fixture
+def place(secure_broker: SecureBroker, client: str) -> dict[str, str]:
+    """Topics and a group of a test's own, and the client."""
+    broker = secure_broker.broker
+    topics = {f"STREAMNB_{name}_TOPIC": broker.unique(name.lower()) for name in TOPICS}
+    broker.create_topics(dict.fromkeys(topics.values(), 1))
+    return topics | {"STREAMNB_GROUP": broker.unique("group"), "STREAMNB_CLIENT": client}
+
+
+def without_secrets(text: str) -> str:
+    for secret in (SECRET, KEY_SECRET, WRONG):
+        assert secret not in text
+    return text
+
+
+def decides(secure: SecureBroker, place: dict[str, str], environment: dict[str, str]) -> None:
+    """Run a worker until the one message there is decided on, and stop it."""
+    topic = place["STREAMNB_DECISIONS_TOPIC"]
+    with worker(environment) as process:
+        deadline, found = time.monotonic() + SECONDS, []
+        while not found and time.monotonic() < deadline and process.poll() is None:
+            found = secure.broker.read_all(topic)
+            time.sleep(0.2)
+        process.terminate()
+        output = without_secrets(process.communicate(timeout=60)[0])
+    assert [json.loads(each.value)["label"] for each in found] == [None], output
+    assert process.returncode == 0, output
+
+
+def send(secure: SecureBroker, place: dict[str, str]) -> None:
+    import kafka
+
+    producer = kafka.KafkaProducer(bootstrap_servers=secure.broker.bootstrap)
+    value = json.dumps({"id": "1", "text": "hello", "label": "ham"}).encode()
+    producer.send(place["STREAMNB_MESSAGES_TOPIC"], value, key=b"1").get(timeout=30)
+    producer.close()
+
+
+WAYS_IN = {
+    "PLAIN": ("SASL_SSL", {"SASL_MECHANISM": "PLAIN"}),
+    "SCRAM-SHA-256": ("SASL_SSL", {"SASL_MECHANISM": "SCRAM-SHA-256"}),
+    "SCRAM-SHA-512": ("SASL_SSL", {"SASL_MECHANISM": "SCRAM-SHA-512"}),
+    "in the clear": ("SASL_PLAINTEXT", {"SASL_MECHANISM": "SCRAM-SHA-512"}),
+    "certificate": ("SSL", {}),
+}
+
+
+@pytest.mark.parametrize(("protocol", "more"), WAYS_IN.values(), ids=WAYS_IN)
+def test_who_is_known_decides(
+    secure_broker: SecureBroker, place: dict[str, str], protocol: str, more: dict[str, str]
+) -> None:
+    send(secure_broker, place)
+    decides(secure_broker, place, place | secure_broker.settings(protocol, **more))
+
+
+REFUSALS = {
+    "PLAIN": ("SASL_SSL", {"SASL_PASSWORD": WRONG, "SASL_MECHANISM": "PLAIN"}, "password"),
+    "SCRAM": ("SASL_SSL", {"SASL_PASSWORD": WRONG}, "credentials"),
+    "in the clear": ("SASL_PLAINTEXT", {"SASL_PASSWORD": WRONG}, "credentials"),
+    "other authority": ("SASL_SSL", {"TLS_CA_FILE": "other"}, "certificate"),
+    "unknown certificate": (
+        "SSL", {"TLS_CERT_FILE": "unknown", "TLS_KEY_FILE": "unknown"}, "certificate",
+    ),
+    "no certificate": ("SSL", {"TLS_CERT_FILE": "", "TLS_KEY_FILE": ""}, "certificate"),
+    "no rights": ("SASL_SSL", {"SASL_USERNAME": "stranger"}, "uthorization"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("protocol", "more", "why"), REFUSALS.values(), ids=REFUSALS)
+def test_who_is_refused_ends_at_once_and_is_told_why(
+    secure_broker: SecureBroker,
+    place: dict[str, str],
+    protocol: str,
+    more: dict[str, str],
+    why: str,
+) -> None:
+    files = {
+        name: secure_broker.file(each) for name, each in more.items() if each and "TLS" in name
+    }
+    environment = place | secure_broker.settings(protocol, **more | files)
+    with worker({name: value for name, value in environment.items() if value}) as process:
+        output = without_secrets(process.communicate(timeout=SECONDS)[0])
+    assert process.returncode == 2, output
+    *_, last = output.splitlines()
+    assert last.startswith("streamnb-sms: error: the cluster refuses this worker: ")
+    assert "docs/consumers.md (Security)" in last
+    assert why in last
+    assert output.count("transaction was aborted") == output.count("does not answer") == 0, output
+    assert not secure_broker.broker.read_all(place["STREAMNB_DECISIONS_TOPIC"])
+
+
+# As docs/consumers.md (Security) has it; but for the transactional id and the group.
+RIGHTS = {
+    "READ": ("MESSAGES", "FEEDBACK", "TRAINING", "WINDOWS"),
+    "WRITE": ("DECISIONS", "TRAINING", "WINDOWS", "DEAD_LETTERS"),
+    "DESCRIBE": TOPICS,
+    "DESCRIBE_CONFIGS": TOPICS,
+}
+
+
+def grant(secure: SecureBroker, rights: list[tuple[str, str, str]]) -> None:
+    """Give `stranger` rights: operation, type of resource, name."""
+    from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
+
+    import kafka
+
+    admin = kafka.KafkaAdminClient(bootstrap_servers=secure.broker.bootstrap)
+    try:
+        done = admin.create_acls(
+            [
+                ACL(
+                    "User:stranger",
+                    "*",
+                    ACLOperation[operation],
+                    ACLPermissionType.ALLOW,
+                    ResourcePattern(ResourceType[kind], name),
+                )
+                for operation, kind, name in rights
+            ]
+        )
+        assert not done["failed"]
+    finally:
+        admin.close()
+
+
+def test_the_documented_rights_are_needed_and_enough(
+    secure_broker: SecureBroker, place: dict[str, str]
+) -> None:
+    name, group = f"transactions-of-{place['STREAMNB_GROUP']}", place["STREAMNB_GROUP"]
+    missing = ("WRITE", "TOPIC", place["STREAMNB_DECISIONS_TOPIC"])
+    rights = [
+        (operation, "TOPIC", place[f"STREAMNB_{topic}_TOPIC"])
+        for operation, topics in RIGHTS.items()
+        for topic in topics
+    ]
+    rights += [(each, "TRANSACTIONAL_ID", name) for each in ("WRITE", "DESCRIBE")]
+    rights.append(("READ", "GROUP", group))
+    grant(secure_broker, [each for each in rights if each != missing])
+    send(secure_broker, place)
+    who = {"SASL_USERNAME": "stranger", "TRANSACTIONAL_ID": name}
+    environment = place | secure_broker.settings("SASL_SSL", **who)
+    with worker(environment) as process:
+        output = without_secrets(process.communicate(timeout=SECONDS)[0])
+    assert process.returncode == 2, output
+    last = output.splitlines()[-1]
+    assert "the cluster refuses this worker" in last
+    assert "uthorization" in last
+    grant(secure_broker, [missing])
+    decides(secure_broker, place, environment)

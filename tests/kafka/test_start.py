@@ -1,0 +1,191 @@
+"""A worker begins: from snapshots that others wrote, on a log that was truncated or made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.loop import Loop
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.daemon.snapshots.shared import name_of
+from streamnb_consumers.errors import (
+    ForeignError,
+    SettingsError,
+    SnapshotError,
+    TruncatedError,
+    UnreachableError,
+)
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.identity import HEADER
+from streamnb_consumers.records import Partition, Record
+from support.broker import Broker
+from support.groups import Group, events
+from support.stepped import until
+
+
+def save(loop: Loop) -> None:
+    """Take a snapshot, and wait until the shared one is written."""
+    loop._save()
+    loop.keeping.close(10.0)
+
+
+@pytest.fixture(
+    params=["kafka-python", pytest.param("confluent", marks=pytest.mark.broker_long)],
+)
+def group(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Iterator[Group]:
+    made = Group(broker, tmp_path, client=request.param)
+    yield made
+    made.close()
+
+
+def test_a_start_goes_from_step_to_step_without_waiting_for_records(group: Group) -> None:
+    """Joining, being given partitions, restoring them: each once waited for a whole poll."""
+    longest = 15.0
+    assert group.ready(group.worker(poll_seconds=longest)) < longest
+
+
+def test_a_worker_that_hears_nothing_for_long_connects_anew(
+    group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client may look for no broker any more: the worker goes on with others."""
+    loop = group.worker(shared_snapshots="")
+    group.ready(loop)
+    group.send(["m1"])
+    until(lambda: loop.metrics.decisions == 1, group.step)
+    source: Any = loop.source
+    deaf = source._side
+
+    def silence(topic: str) -> None:
+        raise UnreachableError("nobody there")
+
+    deaf.partitions = silence
+    monkeypatch.setattr("streamnb_consumers.kafka.source._RENEW", 0.0)
+    with pytest.raises(UnreachableError):
+        source.start({}, 10.0)
+    loop.keeping.go_back()
+    loop._start()
+    assert source._side is not deaf
+    group.send(["m2"])
+    until(lambda: loop.metrics.decisions == 2, group.step)
+
+
+def test_a_new_worker_begins_with_the_snapshot_of_another(group: Group) -> None:
+    first = group.worker(snapshots_kept=1, training_log_truncate=True)
+    group.ready(first)
+    group.teach(2_000)
+    until(lambda: first.worker.learner.learned == 2_000, group.step)
+    save(first)
+    assert group.log_start() == 2_000  # the snapshot has what was deleted
+    second = group.worker()
+    second._start()
+    assert second.worker.learner.learned == 2_000
+    group.ready(second)
+    # What comes after the snapshot comes from the log, to both.
+    group.label("later")
+    workers = (first, second)
+    until(lambda: all(each.worker.learner.learned == 2_001 for each in workers), group.step)
+    assert state.dump(first.worker) == state.dump(second.worker)
+    # A worker that finds neither snapshot nor the whole log does not begin with a smaller model.
+    with pytest.raises(TruncatedError, match=r"training events 0 to 2,000 .* were deleted"):
+        group.ready(group.worker(shared_snapshots=""))
+    # Nor does one whose own snapshot ends before, unless that of another goes on from there.
+    third = group.worker(snapshots=str(group.folder / "own"), shared_snapshots="")
+    assert third.keeping.snapshots is not None
+    old = make_filter("sms", Settings(**group.settings))
+    old.handle(Record(Partition(group.lessons, 0), 0, events(1)[0], role="training"))
+    third.keeping.snapshots.save(state.dump(old))
+    with pytest.raises(TruncatedError, match="training events 1 to 2,000"):
+        group.ready(third)
+    fourth = group.worker(snapshots=str(group.folder / "own"))
+    group.ready(fourth)
+    assert fourth.worker.learner.learned == 2_001
+
+
+def test_a_worker_that_the_log_was_truncated_under_takes_the_snapshot_of_another(
+    group: Group,
+) -> None:
+    slow = group.worker()
+    slow._start()
+    group.teach(100)
+    fast = group.worker(snapshots_kept=1, training_log_truncate=True)
+    group.ready(fast)
+    save(fast)
+    assert group.log_start() == 100
+    assert slow.worker.learner.learned == 0
+    slow._start()  # as after an aborted transaction
+    assert slow.worker.learner.learned == 100
+
+
+def test_workers_with_other_settings_are_told(group: Group) -> None:
+    first = group.worker()
+    group.ready(first)
+    group.label("m0")
+    until(lambda: first.worker.learner.learned == 1, group.step)
+    (event,) = group.broker.read_all(group.lessons)
+    assert first.worker.identity is not None
+    assert event.headers == [(HEADER, first.worker.identity.header)]
+    # By the log; by the shared snapshots; and where they are adopted, from then on the other way.
+    other = {"model": "CNB()", "shared_snapshots": str(group.folder / "other")}
+    wrong = group.worker(**other)
+    with pytest.raises(SettingsError, match=r"model: 'MNB\(\)', and here 'CNB\(\)'"):
+        group.ready(wrong)
+    group.end(wrong)
+    save(first)
+    with pytest.raises(ForeignError, match=r"model: 'MNB\(\)', and here 'CNB\(\)'"):
+        group.ready(group.worker(model="CNB()"))
+    changed = group.worker(**other, training_log_adopt=True)
+    group.ready(changed)
+    assert changed.worker.learner.learned == 1
+    group.end(first)  # else it may be given the message
+    group.label("m1")
+    until(lambda: changed.worker.learner.learned == 2, group.step)
+    with pytest.raises(SettingsError, match=r"model: 'CNB\(\)', and here 'MNB\(\)'"):
+        group.ready(group.worker(shared_snapshots=""))
+
+
+def test_a_topic_made_anew_is_another_log(group: Group) -> None:
+    first = group.worker(snapshots=str(group.folder / "own"))
+    group.ready(first)
+    group.teach(10)
+    until(lambda: first.worker.learner.learned == 10, group.step)
+    save(first)
+    group.make_anew()
+    group.teach(20)
+    with pytest.raises(ForeignError, match="made anew while this worker ran"):
+        first._start()
+    for settings in ({"snapshots": str(group.folder / "own"), "shared_snapshots": ""}, {}):
+        with pytest.raises(SnapshotError, match="topic id of the training events"):
+            group.ready(group.worker(**settings))
+    last = group.worker(shared_snapshots="")
+    group.ready(last)
+    assert last.worker.learner.learned == 20
+
+
+@pytest.mark.broker_long
+def test_a_hundred_thousand_training_events(group: Group) -> None:
+    first = group.worker()
+    first._start()
+    values = group.teach(100_000)
+    # Made without the broker, which would take ten seconds, and named as a worker names it.
+    worker = make_filter("sms", Settings(**group.settings))
+    assert first.worker.identity is not None
+    worker.belong(first.worker.identity.log)
+    place = Partition(group.lessons, 0)
+    for at, value in enumerate(values):
+        worker.handle(Record(place, at, value, role="training"))
+    folder = group.folder / "shared"
+    folder.mkdir()
+    name = name_of(worker.offsets, first.worker.identity.digest)
+    (folder / name).write_bytes(state.dump(worker))
+    group.ready(first)
+    group.end(first)
+    second = group.worker()
+    seconds = group.ready(second)
+    assert second.worker.learner.learned == first.worker.learner.learned == 100_000
+    assert state.dump(second.worker) == state.dump(first.worker)
+    assert second.metrics.records == 0  # none of them was read
+    assert seconds < 5.0

@@ -1,0 +1,156 @@
+"""Models with a window equal their slow references, and new models of its messages."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from references.forgetting import Forgetting
+from streamnb import HMNB, MNB, InputError, NaiveBayes, NotLearnedError
+from support.models import ALL_MODELS, COLUMNS, EXACT, every, make_model, make_reference, matrix
+from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
+
+QUERY = {"w1": 2.0, "w12": 1.0, "w20": 1.0, "w40": 1.0, "never learned": 2.5}
+
+
+@pytest.mark.parametrize("window", [1, 13])
+@every(ALL_MODELS)
+def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
+    """Classes and words come, go and come again: the third class comes late, and not often."""
+    model = make_model(name, refresh_every=1, window=window)
+    reference = Forgetting(make_reference(name), window=window)
+    for counts, label, weight in synthetic_stream(weighted=name != "OnlineNB")[:50]:
+        for x in (counts, QUERY):
+            scores = model.joint_log_likelihood_one(x)
+            assert_same_scores(scores, reference.joint_log_likelihood(x), len(reference.stream))
+        model.learn_one(counts, label, weight)
+        reference.learn(counts, label, weight)
+        assert set(model.classes_) == {label for _, label, _ in reference.counting()}
+
+
+@matrix(EXACT)
+def test_what_left_leaves_no_trace(name: str) -> None:
+    """The bytes are those of a new model that has learned the last messages alone."""
+    stream = synthetic_stream(weighted=True)[:90]
+    model, new = make_model(name, window=25), make_model(name, window=25)
+    learned(model, stream)
+    learned(new, stream[-25:])
+    assert model.to_bytes() == new.to_bytes()
+
+
+@matrix()
+def test_batches_learn_as_one_by_one(name: str) -> None:
+    stream = synthetic_stream()[:100]
+    one, many = make_model(name, window=20), make_model(name, window=20)
+    learned(one, stream)
+    for start in range(0, 100, 50):
+        part = stream[start : start + 50]
+        many.learn_many([counts for counts, _, _ in part], [label for _, label, _ in part])
+    assert one.classes_ == many.classes_
+    assert one.to_bytes() == many.to_bytes()
+
+
+@pytest.mark.parametrize("name", ["MNB", "HMNB", "OnlineNB"])
+def test_copies_and_files_go_on_as_the_model(name: str) -> None:
+    stream = sms_stream()[:60]
+    model = learned(make_model(name, window=9), stream[:40])
+    loaded = NaiveBayes.from_bytes(model.to_bytes())
+    for other in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model), loaded):
+        learned(other, stream[40:])
+        assert (other.window, other.n_documents) == (9, 9.0)
+        assert other.to_bytes() == model.to_bytes()
+
+
+def test_merging_keeps_the_other_models_messages_as_the_younger() -> None:
+    stream = synthetic_stream()[:30]
+    merged, other = (learned(MNB(window=12), part) for part in (stream[:18], stream[18:]))
+    merged.merge(other)
+    assert merged.to_bytes() == learned(MNB(window=12), stream).to_bytes()
+    merged.subtract(other)
+    assert merged.n_documents == 0
+    assert merged.classes_ == []
+
+
+def test_a_message_is_unlearned_while_it_is_in_the_window_only() -> None:
+    stream = sms_stream()[:20]
+    model = learned(MNB(window=5), stream)
+    with pytest.raises(NotLearnedError):
+        model.unlearn_one(stream[0][0], stream[0][1])
+    model.unlearn_one(stream[17][0], stream[17][1])
+    assert model.n_documents == 4
+    # The place is free: the next message makes none leave.
+    model.learn_one(*stream[0])
+    assert (
+        model.to_bytes()
+        == learned(MNB(window=5), [*stream[15:17], *stream[18:20], stream[0]]).to_bytes()
+    )
+
+
+def test_a_label_that_left_is_unknown_until_it_comes_again() -> None:
+    model = MNB(window=2, threshold="auto", positive="spam")
+    model.learn_one("a", "spam")
+    model.learn_one("b", "ham")
+    model.learn_many(["c", "d"], ["ham", "ham"])
+    assert model.classes_ == ["ham"]
+    assert model.predict_one("a") == "ham"
+    with pytest.raises(NotLearnedError, match="no message was learned with label 'spam'"):
+        model.unlearn_one("a", "spam")
+    model.learn_many(["a", "a"], ["spam", "other"])
+    assert model.classes_ == ["other", "spam"]
+    assert sorted(model.predict_proba_one("a")) == ["other", "spam"]
+
+
+def test_pruned_words_leave_the_window_too() -> None:
+    """What is pruned leaves the messages of the window: nothing is taken back twice."""
+    stream = [
+        ({f"w{(7 * i + k * k) % 211}": 1 + k % 2 for k in range(6)}, "ab"[i % 2], 1.0)
+        for i in range(400)
+    ]
+    model = MNB(window=40, max_words=64)
+    for x, y, w in stream:
+        model.learn_one(x, y, w)
+        counts = model.counts()
+        assert model.n_words <= 64
+        assert counts.tokens.sum() == counts.class_tokens.sum()
+    assert model.n_documents == 40
+
+
+def test_no_pairs_are_kept_where_none_are_looked_up() -> None:
+    independent, hidden = (kind(window=50) for kind in (MNB, HMNB))
+    for model in (independent, hidden):
+        model.learn_one({f"w{i}": 1 for i in range(40)}, "a")
+    assert (independent._store.n_pairs, hidden._store.n_pairs) == (0, 780)
+
+
+@pytest.mark.parametrize("window", [0, -3, 2.5, "5", True])
+def test_windows_that_are_none_are_refused(window: Any) -> None:
+    with pytest.raises(InputError, match="window must be a whole number from 1 on"):
+        MNB(window=window)
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    for name in COLUMNS:
+        with pytest.raises(InputError, match="models of texts"):
+            make_model(name, window=10)
+    with pytest.raises(InputError, match="leave max_documents at None"):
+        MNB(window=10, max_documents=10)
+    with pytest.raises(InputError, match="another half_life or window"):
+        MNB(window=10).merge(MNB(window=11))
+
+
+def test_weights_that_would_leave_a_rest_are_refused() -> None:
+    """Nothing of such a message is learned, of one alone or of a batch, its words included."""
+    model = learned(MNB(window=10), sms_stream()[:3])
+    before = model.to_bytes()
+    for label in ("ham", "spam", "new"):
+        with pytest.raises(InputError, match=r"multiple of 2\*\*-20"):
+            model.learn_one("words never seen", label, 0.1)
+        with pytest.raises(InputError, match=r"multiple of 2\*\*-20"):
+            model.learn_many(["words never seen", "twice"], [label, "newer"], 0.1)
+    assert model.to_bytes() == before
+    assert model.n_words == NaiveBayes.from_bytes(before).n_words
+    model.learn_one("words never seen", "new", 0.125)
+    assert model.n_documents == 3.125

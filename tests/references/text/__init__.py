@@ -1,0 +1,1 @@
+"""Slow literal versions of the models: read from the equations alone."""

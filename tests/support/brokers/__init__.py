@@ -1,0 +1,1 @@
+"""Brokers of other kinds than the plain one of `support.broker`."""

@@ -1,0 +1,64 @@
+"""A broker that its controller, a process of its own, takes for dead now and then.
+
+Until the broker is heard of again it tells clients of a cluster without brokers. One that is its
+own controller does so too, on a machine that is too busy for its heartbeats.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from support.broker import Broker
+
+SILENCE = 4.0  # seconds, past a broker's session
+# A broker that was fenced is heard of again at its next heartbeat: so long nobody hears of it.
+TIMES = {"broker.session.timeout.ms": "2000", "broker.heartbeat.interval.ms": "1000"}
+
+
+class FencingCluster:
+    """A broker and a controller; both end with this process."""
+
+    def __init__(self) -> None:
+        listener = "CONTROLLER://127.0.0.1:{port}"
+        self.controller = Broker(
+            properties={
+                "process.roles": "controller",
+                "node.id": "2",
+                "controller.quorum.voters": "2@127.0.0.1:{port}",
+                "listeners": listener,
+                "advertised.listeners": listener,
+                **TIMES,
+            }
+        )
+        self.broker = Broker(
+            properties={
+                "process.roles": "broker",
+                "controller.quorum.voters": f"2@127.0.0.1:{self.controller.port}",
+                "listeners": "PLAINTEXT://127.0.0.1:{port}",
+                **TIMES,
+            }
+        )
+        self._join()
+        self.controller.start()
+        self.broker.start()
+
+    def _join(self) -> None:
+        """Give both the same cluster: each was formatted with its own."""
+        names = []
+        for each in (self.controller, self.broker):
+            assert each.folder is not None
+            names.append(each.folder / "log" / "meta.properties")
+        (found,) = re.findall(r"cluster\.id=.*", names[0].read_text())
+        names[1].write_text(re.sub(r"cluster\.id=.*", found, names[1].read_text()))
+
+    def fence(self) -> None:
+        """Let the controller stand still: not having heard of the broker, it takes it for dead."""
+        self.controller.pause()
+        time.sleep(SILENCE)
+        self.controller.resume()
+
+    def close(self) -> None:
+        """End both, and remove their folders."""
+        self.broker.close()
+        self.controller.close()

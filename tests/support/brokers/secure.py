@@ -1,0 +1,142 @@
+"""A broker that asks who is there: TLS, mutual TLS and SASL, with certificates of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from support.broker import Broker, _free_ports
+
+SECRET = "hunter2-is-the-secret"
+KEY_SECRET = "swordfish-opens-the-key"
+_LISTENERS = ("SASL_SSL", "SASL_PLAINTEXT", "SSL")
+_SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+_PLAIN = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    f'user_worker="{SECRET}" user_stranger="{SECRET}";'
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class SecureBroker:
+    """A broker, where its listeners are, and the files that a client needs.
+
+    `worker` may do everything, `stranger` nothing; both have the password `SECRET`. Those who come
+    in plain text are the test.
+    """
+
+    broker: Broker
+    ports: dict[str, int]
+    folder: Path
+
+    def file(self, name: str) -> str:
+        return str(self.folder / f"{name}.pem")
+
+    def settings(self, protocol: str, **more: str) -> dict[str, str]:
+        """The environment of a worker that comes in through a listener, with what it needs."""
+        found = {
+            "BOOTSTRAP_SERVERS": f"127.0.0.1:{self.ports[protocol]}",
+            "SECURITY_PROTOCOL": protocol,
+        }
+        if protocol.endswith("SSL"):
+            found["TLS_CA_FILE"] = self.file("ca")
+        if protocol == "SSL":
+            found |= {
+                "TLS_CERT_FILE": self.file("client"),
+                "TLS_KEY_FILE": self.file("client-key"),
+                "TLS_KEY_PASSWORD": KEY_SECRET,
+            }
+        else:
+            found |= {"SASL_USERNAME": "worker", "SASL_PASSWORD": SECRET}
+        return {f"STREAMNB_{name}": value for name, value in (found | more).items()}
+
+
+def make_certificates(folder: Path) -> None:
+    """Write the files: of the broker, of a client with an encrypted key, of another authority."""
+    import trustme
+    from cryptography.hazmat.primitives.serialization import (
+        BestAvailableEncryption,
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        load_pem_private_key,
+    )
+
+    def key(certificate: Any, encryption: Any) -> bytes:
+        loaded = load_pem_private_key(certificate.private_key_pem.bytes(), None)
+        return loaded.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
+
+    def chain(certificate: Any) -> bytes:
+        return b"".join(each.bytes() for each in certificate.cert_chain_pems)
+
+    own, other = trustme.CA(), trustme.CA()
+    server = own.issue_cert("127.0.0.1", "localhost")
+    client = own.issue_cert("worker@streamnb.example", common_name="worker")
+    unknown = other.issue_cert("worker@streamnb.example", common_name="worker")
+    for name, data in {
+        "ca": own.cert_pem.bytes(),
+        "other": other.cert_pem.bytes(),
+        "server": key(server, NoEncryption()) + chain(server),
+        "client": chain(client),
+        "client-key": key(client, BestAvailableEncryption(KEY_SECRET.encode())),
+        "unknown": key(unknown, NoEncryption()) + chain(unknown),
+    }.items():
+        (folder / f"{name}.pem").write_bytes(data)
+
+
+def make_secure_broker(folder: Path) -> SecureBroker:
+    """Start one; whoever asked for it closes it."""
+    make_certificates(folder)
+    ports = dict(zip(_LISTENERS, _free_ports(len(_LISTENERS)), strict=True))
+    more = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())
+    plain = f"PLAINTEXT://127.0.0.1:{{port}},{more}"
+    properties = {
+        "listeners": f"{plain},CONTROLLER://127.0.0.1:{{controller}}",
+        "advertised.listeners": plain,
+        "listener.security.protocol.map": ",".join(
+            f"{name}:{name}" for name in ("PLAINTEXT", *_LISTENERS)
+        )
+        + ",CONTROLLER:PLAINTEXT",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(folder / "server.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(folder / "ca.pem"),
+        "ssl.principal.mapping.rules": "RULE:^.*CN=([^,]+).*$/$1/,DEFAULT",
+        "listener.name.ssl.ssl.client.auth": "required",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS;User:worker",
+    }
+    for name in ("sasl_ssl", "sasl_plaintext"):
+        begin = f"listener.name.{name}"
+        properties[f"{begin}.plain.sasl.jaas.config"] = _PLAIN
+        properties[f"{begin}.scram-sha-256.sasl.jaas.config"] = _SCRAM
+        properties[f"{begin}.scram-sha-512.sasl.jaas.config"] = _SCRAM
+    broker = Broker(properties=properties)
+    try:
+        broker.start()
+        _add_users(broker)
+    except BaseException:
+        broker.close()
+        raise
+    return SecureBroker(broker, ports, folder)
+
+
+def _add_users(broker: Broker) -> None:
+    from kafka.admin import UserScramCredentialUpsertion
+
+    from kafka import KafkaAdminClient
+
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap)
+    try:
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):  # one of a user in one request
+            done = admin.alter_user_scram_credentials(
+                [
+                    UserScramCredentialUpsertion(user, mechanism, SECRET)
+                    for user in ("worker", "stranger")
+                ]
+            )
+            assert not any(done.values()), done
+    finally:
+        admin.close()

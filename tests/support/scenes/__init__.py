@@ -1,0 +1,1 @@
+"""Workers as processes on a broker of their own: what happens to them, and what they wrote."""

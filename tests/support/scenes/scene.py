@@ -1,0 +1,334 @@
+"""Workers as processes, a stream that feeds them, and what must be true of what they wrote."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from streamnb.datasets import stream
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.filter import state
+from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.topics import create_topics
+from support.broker import Broker
+from support.data import require_data
+from support.scenes.standing import standing
+
+START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
+GROUP = 50  # messages that are sent at once
+STATES = re.compile(r"^INFO: (not ready|ready)", re.MULTILINE)
+MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
+SPAM_MAIN = MAIN.replace("run_sms", "run_spam")
+
+
+Message = tuple[str, str, str]  # id, text, label
+Label = tuple[str, str]  # id, label
+
+
+def sms(n: int) -> list[Message]:
+    """The collection, repeated with fresh ids up to n messages: id, text, label."""
+    require_data("text/sms_spam.jsonl.xz")
+    found = list(stream("sms"))
+    return [(f"m{at}", *found[at % len(found)]) for at in range(n)]
+
+
+def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
+    """For each message, the labels that are sent right after it: late, repeated and corrected."""
+    generator = random.Random(seed)
+    sent: list[list[Label]] = [[] for _ in messages]
+    for at, (name, _, label) in enumerate(messages):
+        given = [label]
+        if generator.random() < 0.05:
+            given = ["ham" if label == "spam" else "spam", label]
+        elif generator.random() < 0.05:
+            given = [label, label]
+        for each in given:
+            at = min(len(messages) - 1, at + generator.randrange(100))
+            sent[at].append((name, each))
+    return sent
+
+
+class Scene:
+    """Topics of their own, a stream into them, workers over them, which end with it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                worker.kill()
+
+    def __init__(
+        self, broker: Broker, folder: Path, partitions: int = 1, **settings: object
+    ) -> None:
+        self.broker, self.folder = broker, folder
+        self.workers: list[Worker] = []
+        name = broker.unique("kill")
+        parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
+        self.topics = Topics(*(name + part for part in parts))
+        self.settings: dict[str, object] = {
+            "bootstrap_servers": broker.bootstrap,
+            **{f"{part}_topic": getattr(self.topics, part) for part in Topics.__slots__},
+            "group": name,
+            "batch": 200,
+            "poll_seconds": 0.1,
+            "commit_seconds": 20,
+            "stop_seconds": 10,
+            "snapshot_seconds": 0.5,
+            "session_seconds": 6,
+            "transaction_seconds": 10,
+            "log_level": "INFO",
+            "log_format": "text",
+            **settings,
+        }
+        create_topics(Cluster(broker.bootstrap, name, None, name), self.topics.layouts(partitions))
+
+    # --- what goes in
+
+    def feed(
+        self, messages: Sequence[Message], seconds: float = 0.0, pieces: int = 1
+    ) -> Iterator[threading.Thread]:
+        """Send messages, each followed by the labels that come then, over so many seconds.
+
+        They are sent in pieces, each when it is asked for and the one before is sent.
+        """
+        labels = labels_of(messages)
+        size, before = -(-len(messages) // pieces), None
+        for at in range(0, len(messages), size):
+            part = list(zip(messages, labels, strict=True))[at : at + size]
+            before = threading.Thread(
+                target=self._send, args=(part, seconds / pieces, before), daemon=True
+            )
+            before.start()
+            yield before
+
+    def _send(
+        self,
+        part: list[tuple[Message, list[Label]]],
+        seconds: float,
+        before: threading.Thread | None,
+    ) -> None:
+        if before is not None:
+            before.join()
+        # The stream is what comes from outside: it is whole whatever happens to the broker.
+        producer = kafka.KafkaProducer(
+            bootstrap_servers=self.broker.bootstrap,
+            linger_ms=5,
+            reconnect_backoff_max_ms=500,
+            delivery_timeout_ms=120_000,
+        )
+        started = time.monotonic()
+        sent: list[Any] = []
+
+        def send(topic: str, name: str, **fields: str) -> None:
+            value = json.dumps({"id": name, **fields}).encode()
+            sent.append(producer.send(topic, value, name.encode()))
+
+        for at in range(0, len(part), GROUP):
+            for (name, text, _), _ in part[at : at + GROUP]:
+                send(self.topics.messages, name, text=text)
+            producer.flush()  # nobody labels a message that is not there
+            for _, labels in part[at : at + GROUP]:
+                for name, label in labels:
+                    send(self.topics.feedback, name, label=label)
+            time.sleep(max(0.0, started + seconds * at / len(part) - time.monotonic()))
+        producer.flush()
+        for each in sent:
+            each.get(timeout=0)
+        producer.close()
+
+    # --- workers
+
+    def worker(self, name: str, **settings: object) -> Worker:
+        """Start a worker; its snapshots are its own."""
+        self.workers.append(Worker(self, name, {**self.settings, **settings}))
+        return self.workers[-1]
+
+    # --- what comes out
+
+    def decisions(self) -> Counter[str]:
+        """How many committed decisions each message has."""
+        return Counter(
+            json.loads(each.value)["id"] for each in self.broker.read_all(self.topics.decisions)
+        )
+
+    def training(self) -> list[dict[str, Any]]:
+        """The committed training events, in order."""
+        return [json.loads(each.value) for each in self.broker.read_all(self.topics.training)]
+
+    def count(self, topic: str) -> int:
+        """How many records are committed."""
+        return len(self.broker.read_all(topic))
+
+    def wait_until_done(self, messages: int, events: int, seconds: float) -> None:
+        """Wait until so many decisions and training events are committed."""
+        wanted = {self.topics.decisions: messages, self.topics.training: events}
+        found = dict.fromkeys(wanted, 0)
+        reader = kafka.KafkaConsumer(
+            bootstrap_servers=self.broker.bootstrap,
+            isolation_level="read_committed",
+            auto_offset_reset="earliest",
+            reconnect_backoff_max_ms=500,
+        )
+        places = [
+            kafka.TopicPartition(topic, number)
+            for topic in wanted
+            for number in reader.partitions_for_topic(topic)
+        ]
+        reader.assign(places)
+        deadline = time.monotonic() + seconds
+        # What is doubled counts as well, and is told apart by `faults`.
+        while any(found[topic] < wanted[topic] for topic in wanted):
+            for place, records in reader.poll(timeout_ms=200, max_records=5_000).items():
+                found[place.topic] += len(records)
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{found} of {wanted} in {seconds} s\n{standing(self)}")
+        reader.close()
+
+
+class Worker:
+    """One process of `streamnb-sms`."""
+
+    def __init__(self, scene: Scene, name: str, settings: dict[str, object]) -> None:
+        self.name, self.scene = name, scene
+        main = settings.pop("main", MAIN)
+        self.snapshots = scene.folder / f"snapshots-{name}"
+        self.log = scene.folder / f"{name}.log"
+        environment = {
+            f"STREAMNB_{key.upper()}": str(value)
+            for key, value in {**settings, "snapshots": self.snapshots}.items()
+        }
+        self._begin = len(self.text()) if self.log.exists() else 0
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", str(main)],
+                env={**os.environ, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        self.process.kill()
+        self.process.wait(10)
+
+    def stop(self) -> int:
+        """End it in an orderly way; return its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(45)
+
+    def text(self) -> str:
+        """What it and those before it of the same name logged."""
+        return self.log.read_text(errors="replace")
+
+    @property
+    def ready(self) -> bool:
+        """Whether it said last that it decides on messages."""
+        return STATES.findall(self.text()[self._begin :])[-1:] == ["ready"]
+
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
+        """Wait until it decides on messages."""
+        deadline = time.monotonic() + seconds
+        while not self.ready:
+            assert self.process.poll() is None, self.text()[-3000:]
+            assert time.monotonic() < deadline, self.text()[-3000:]
+            time.sleep(0.05)
+
+    def wait_learned(self, events: int, seconds: float = START_SECONDS) -> None:
+        """Wait until a snapshot has so many training events."""
+        deadline, found = time.monotonic() + seconds, 0
+        while found < events:
+            assert self.process.poll() is None, self.text()[-3000:]
+            assert time.monotonic() < deadline, f"{found} of {events} training events"
+            time.sleep(0.2)
+            with contextlib.suppress(ValueError, FileNotFoundError):  # none yet, or just replaced
+                found = self.filter().learner.learned
+
+    def filter(self) -> Filter:
+        """Return the filter that its newest snapshot holds."""
+        fields = {key: value for key, value in self.scene.settings.items() if key == "model"}
+        found = make_filter("sms", Settings(bootstrap_servers="x:1", **fields))  # type: ignore[arg-type]
+        newest = max(self.snapshots.glob("snapshot-*.bin"))
+        state.restore(found, newest.read_bytes())
+        return found
+
+
+def expected_training(messages: Sequence[Message]) -> list[tuple[str, str, str | None]]:
+    """What is learned, in the order of the labels: id, label, label unlearned."""
+    known: dict[str, str] = {}
+    found = []
+    for labels in labels_of(messages):
+        for name, label in labels:
+            if known.get(name) != label:
+                found.append((name, label, known.get(name)))
+                known[name] = label
+    return found
+
+
+def expected_model(scene: Scene, messages: Sequence[Message]) -> bytes:
+    """Return the model file of a run that nothing disturbed."""
+    texts = {name: text for name, text, _ in messages}
+    fields = {key: value for key, value in scene.settings.items() if key == "model"}
+    model: Any = make_filter("sms", Settings(**fields)).learner.model  # type: ignore[arg-type]
+    for name, label, before in expected_training(messages):
+        if before is not None:
+            model.unlearn_one(texts[name], before)
+        model.learn_one(texts[name], label)
+    return bytes(model.to_bytes())
+
+
+def faults(scene: Scene, messages: Sequence[Message]) -> dict[str, list[Any]]:
+    """Return what is wrong with what was written, by kind; each list is empty if nothing is.
+
+    Each message has exactly one committed decision, each label is learned once, those of a message
+    in their order, and nothing is a dead letter.
+    """
+    decided, wanted = scene.decisions(), Counter(name for name, _, _ in messages)
+    events = [(each["id"], each["learn"], each["unlearn"]) for each in scene.training()]
+    expected = expected_training(messages)
+    learned, due = _by_message(events), _by_message(expected)
+    return {
+        "decisions lost": list((wanted - decided).elements()),
+        "decisions doubled": list((decided - wanted).elements()),
+        "labels lost": list((Counter(expected) - Counter(events)).elements()),
+        "labels doubled": list((Counter(events) - Counter(expected)).elements()),
+        "labels out of order": [name for name in due if learned.get(name, []) != due[name]],
+        "dead letters": [each.value for each in scene.broker.read_all(scene.topics.dead_letters)],
+    }
+
+
+def check_outputs(scene: Scene, messages: Sequence[Message], ordered: bool) -> None:
+    """Each message has exactly one committed decision, and each label is learned once."""
+    found = faults(scene, messages)
+    assert not any(found.values()), {kind: (len(them), them[:5]) for kind, them in found.items()}
+    if ordered:
+        events = [(each["id"], each["learn"], each["unlearn"]) for each in scene.training()]
+        assert events == expected_training(messages)
+
+
+def _by_message(events: Sequence[tuple[str, str, str | None]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, label, _ in events:
+        found[name].append(label)
+    return found

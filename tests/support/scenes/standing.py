@@ -1,0 +1,65 @@
+"""How far a scene came: what a test that waited in vain says, so that its cause can be found."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from streamnb_consumers.kafka.cluster import Cluster
+from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.records import Partition
+
+if TYPE_CHECKING:
+    from support.scenes.scene import Scene
+
+LINES = 40  # of each worker's log
+
+
+def standing(scene: Scene) -> str:
+    """For each partition the committed offsets and the ends, what of it is decided and learned,
+    what its window's log holds; then the end of each worker's log.
+    """
+    topics, lines = scene.topics, []
+
+    def read(topic: str) -> list[Any]:
+        try:
+            return scene.broker.read_all(topic, seconds=10.0)
+        except TimeoutError as error:  # a transaction is undecided
+            lines.append(str(error))
+            return scene.broker.read_all(topic, read_committed=False)
+
+    cluster = Cluster(scene.broker.bootstrap, str(scene.settings["group"]), None, "standing")
+    reader = open_driver(cluster).reader({}, group=cluster.group)
+    numbers = [place.number for place in reader.partitions(topics.messages)]
+    inputs = [Partition(t, n) for n in numbers for t in (topics.messages, topics.feedback)]
+    committed, ends = reader.committed(inputs, 20.0), reader.stable_ends(inputs)
+    log_ends = reader.log_ends(inputs)
+    reader.close(1.0)
+    lines += [
+        f"{place.source} {place.number}: {committed and committed.get(place)} committed of "
+        f"{ends[place]} ({log_ends[place]})"
+        for place in inputs
+    ]
+    came = {json.loads(each.value)["id"]: each.partition for each in read(topics.messages)}
+    wanted = Counter(
+        (json.loads(e.value)["id"], json.loads(e.value)["label"]) for e in read(topics.feedback)
+    )
+    decided = Counter(came[json.loads(each.value)["id"]] for each in read(topics.decisions))
+    learned: Counter[Any] = Counter()
+    for each in read(topics.training):
+        event = json.loads(each.value)
+        learned[event["id"], event["learn"]] += 1
+    missing = Counter(came[name] for name, label in wanted if (name, label) not in learned)
+    kinds: Counter[Any] = Counter()
+    for each in read(topics.windows):
+        kinds[each.partition, each.key[:2], each.value is None] += 1
+    lines += [
+        f"decided {dict(decided)}",
+        f"labels that were not learned {dict(missing)}",
+        f"changes of windows {dict(kinds)}",
+    ]
+    for worker in scene.workers:
+        lines.append(f"--- {worker.name}, exit status {worker.process.poll()}")
+        lines += worker.text().splitlines()[-LINES:]
+    return "\n".join(lines)

@@ -1,0 +1,125 @@
+"""The page's server: what it answers, and whom."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from streamnb import MNB
+from streamnb.datasets import Message
+from streamnb.web import Player, Session, create_app
+from streamnb.web.security import CSRF_HEADER
+
+STREAM = [Message("1", "spam", "win <b>cash</b> now"), Message("2", "ham", "see you at noon")]
+
+
+def client_of(token: str | None = None, base: str = "http://127.0.0.1:8765") -> TestClient:
+    session = Session({"MNB": MNB()}, STREAM)
+    return TestClient(create_app(session, Player(session), token), base_url=base)
+
+
+def csrf_of(client: TestClient) -> dict[str, str]:
+    found = re.search(r'name="csrf" content="([^"]+)"', client.get("/").text)
+    assert found is not None
+    return {CSRF_HEADER: found[1]}
+
+
+def post(client: TestClient, path: str, body: Any) -> Any:
+    return client.post(path, json=body, headers=csrf_of(client))
+
+
+def test_the_stream_goes_on_by_steps_and_is_corrected() -> None:
+    client = client_of()
+    assert client.get("/api/state").json()["messages"] == 0
+    for _ in range(2):
+        assert post(client, "/api/stream", {"action": "step"}).status_code == 200
+    assert [one["label"] for one in client.get("/api/messages").json()["messages"]] == [
+        "spam",
+        "ham",
+    ]
+    opened = client.get("/api/messages/1").json()
+    assert opened["text"] == "win <b>cash</b> now"
+    assert opened["looks"]["MNB"]["label"] == "spam"
+    assert post(client, "/api/messages/1/label", {"label": "ham"}).json()["corrected"]
+    assert client.get("/api/messages?after=1").json()["messages"][0]["number"] == 2
+    assert post(client, "/api/try", {"text": "see"}).json()["looks"]["MNB"]["label"] == "ham"
+    assert set(client.get("/api/words").json()["MNB"]) == {"ham"}
+
+
+def test_every_answer_has_the_headers_that_keep_strangers_out() -> None:
+    client = client_of()
+    for path in ("/", "/static/app.js", "/static/none", "/api/state", "/nothing"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+    page = client.get("/").text
+    assert not re.search(r"<script(?![^>]*src=)|<style|\son\w+=|\sstyle=|https?://", page)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8765", ""])
+def test_another_name_of_this_machine_is_not_answered(host: str) -> None:
+    """A site whose name was made to lead here (DNS rebinding) reads nothing."""
+    assert client_of().get("/api/state", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8765", "[::1]"])
+def test_this_machine_is_answered(host: str) -> None:
+    assert client_of().get("/api/state", headers={"host": host}).status_code == 200
+
+
+def test_a_request_of_another_site_changes_nothing() -> None:
+    client = client_of()
+    right = csrf_of(client)
+    body = {"action": "step"}
+    assert client.post("/api/stream", json=body).status_code == 403
+    assert client.post("/api/stream", json=body, headers={CSRF_HEADER: "x"}).status_code == 403
+    other = {**right, "origin": "http://evil.example"}
+    assert client.post("/api/stream", json=body, headers=other).status_code == 403
+    assert client.get("/api/state").json()["messages"] == 0
+    own = {**right, "origin": "http://127.0.0.1:8765"}
+    assert client.post("/api/stream", json=body, headers=own).status_code == 200
+
+
+def test_elsewhere_it_takes_the_token_once_then_the_cookie() -> None:
+    client = client_of("secret", "http://filter.example")
+    for path in ("/", "/api/state", "/static/app.js", "/?token=wrong", "/?token="):
+        assert client.get(path).status_code == 401
+    first = client.get("/?token=secret", follow_redirects=False)
+    assert first.status_code == 303
+    assert first.headers["location"] == "/"
+    cookie = first.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert client.get("/api/state").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "error"),
+    [
+        ("/api/stream", {"action": "dance"}, "it should be play, pause or step"),
+        ("/api/stream", {"rate": "fast"}, "rate is 'fast'; it should be a number"),
+        ("/api/stream", {"rate": -1}, "rate is -1.0"),
+        ("/api/stream", [], "no JSON object"),
+        ("/api/try", {"text": 5}, "text is 5; it should be a string"),
+        ("/api/try", {"text": "x" * 300_000}, "larger than 200,000 bytes"),
+        ("/api/messages/9/label", {"label": "ham"}, "message 9 is not kept"),
+    ],
+)
+def test_a_bad_request_is_told(path: str, body: Any, error: str) -> None:
+    answer = post(client_of(), path, body)
+    assert answer.status_code == 400
+    assert error in answer.json()["error"]
+
+
+def test_what_is_no_json_is_told() -> None:
+    client = client_of()
+    for content in (b"", b"{", b"\xff", b"[" * 100_000):
+        answer = client.post("/api/stream", content=content, headers=csrf_of(client))
+        assert answer.status_code == 400
+    assert client.get("/api/messages?after=x").status_code == 400

@@ -1,0 +1,223 @@
+"""The page in a real browser: Chromium without a window, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from streamnb import MNB, OnlineNB
+from streamnb.datasets import Message, SyntheticSMS
+from streamnb.web import Player, Session, create_app
+
+# A browser that looks nothing up by itself, for machines without a network.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    "<svg onload='window.hacked = 1'>",
+    '"><script>window.hacked = 1</script>',
+    "' onmouseover='window.hacked = 1",
+    "javascript:window.hacked=1",
+    "<iframe srcdoc='<script>parent.hacked = 1</script>'></iframe>",
+    "<a href='javascript:window.hacked=1'>win</a>",
+    "</button></li></ol><h1>owned</h1>",
+    "{{csrf}} ${window.hacked = 1} `window.hacked = 1`",
+    "<style>body { display: none }</style>",
+    "<base href='http://evil.example/'>",
+    "<form action='http://evil.example/'><input name=x></form>",
+    "<math><mtext></form><form><mglyph><style></math><img src onerror=window.hacked=1>",
+    "\u202egnp.exe \u0000 \ufeff \u2028 \u2029",
+    "<" * 500,
+    "W" * 2000,
+    "\U0001f600" * 50,
+    "&lt;script&gt;window.hacked = 1&lt;/script&gt;",
+    "__proto__ constructor toString hasOwnProperty",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        reason = "there is no chromium on the path: apt-get install chromium"
+        if os.environ.get("STREAMNB_REQUIRE_BROWSER") == "1":
+            pytest.fail(f"STREAMNB_REQUIRE_BROWSER=1, and {reason}")
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()
+
+
+@contextmanager
+def served(session: Session) -> Iterator[str]:
+    """The address of a page on a free port, while it is served."""
+    player = Player(session, rate=1000)
+    config = uvicorn.Config(create_app(session, player), log_level="error")
+    server = uvicorn.Server(config)
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    player.start()
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    finally:
+        player.stop()
+        server.should_exit = True
+        thread.join(10)
+        listening.close()
+
+
+@contextmanager
+def page_of(
+    browser: Browser, session: Session, *, width: int = 1200, dark: bool = False
+) -> Iterator[Page]:
+    """An open page. Whatever its script complains about fails the test."""
+    trouble: list[str] = []
+    with served(session) as address:
+        page = browser.new_page(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+        )
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("console", lambda told: trouble.append(told.text) if told.type == "error" else None)
+        page.goto(address)
+        expect(page.locator("#progress")).to_contain_text("messages")
+        yield page
+        page.close()
+    assert trouble == []
+
+
+def played(n_messages: int = 300) -> Session:
+    stream = SyntheticSMS(n_messages).messages()
+    session = Session({"OnlineNB": OnlineNB(), "MNB": MNB()}, stream)
+    for _ in range(n_messages - 1):
+        session.step()
+    return session
+
+
+def test_a_message_is_opened_understood_and_corrected(browser: Browser) -> None:
+    stream = [
+        Message("1", "spam", "win cash now"),
+        Message("2", "ham", "see you at noon"),
+        Message("3", "spam", "cash at noon"),
+    ]
+    session = Session({"MNB": MNB()}, stream)
+    with page_of(browser, session) as page:
+        for number in (1, 2, 3):
+            page.get_by_role("button", name="Next message").click()
+            expect(page.locator("#messages li")).to_have_count(number)
+        page.locator("#messages button[data-number='3']").click()
+        opened = page.locator("#opened")
+        expect(opened.get_by_role("heading", name="Message 3")).to_be_visible()
+        expect(opened.locator("mark")).to_have_text(["cash", "at", "noon"])
+        expect(opened.get_by_role("button", name="spam", exact=True)).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        opened.get_by_role("button", name="ham", exact=True).click()
+        expect(opened.get_by_role("status")).to_contain_text("Learned as ham")
+        expect(opened.locator(".decision")).to_have_text("ham")
+        expect(page.locator("#messages button[data-number='3']")).to_contain_text("ham, corrected")
+        # The same by keys: class 2 is spam, 0 takes the label away.
+        page.keyboard.press("2")
+        expect(opened.get_by_role("status")).to_contain_text("Learned as spam")
+        page.keyboard.press("0")
+        expect(opened.get_by_role("status")).to_contain_text("Unlearned")
+        page.locator("#show").select_option("unlabelled")
+        expect(page.locator("#messages li")).to_have_count(1)
+
+
+def test_the_decision_follows_what_is_typed(browser: Browser) -> None:
+    with page_of(browser, played()) as page:
+        page.keyboard.press("/")
+        draft = page.locator("#draft")
+        expect(draft).to_be_focused()
+        draft.press_sequentially("are you home for lunch")
+        expect(page.locator("#tried .decision")).to_have_text(["ham", "ham"])
+        draft.fill("WIN a free prize: call now to claim your cash reward")
+        expect(page.locator("#tried .decision").first).to_have_text("spam")
+        page.locator("#tried summary").first.click()
+        expect(page.locator("#tried table").first).to_contain_text("by corrections")
+        draft.fill("")
+        expect(page.locator("#tried")).to_be_empty()
+
+
+def test_the_stream_plays_and_the_threshold_shows_its_costs(browser: Browser) -> None:
+    with page_of(browser, played()) as page:
+        page.get_by_role("button", name="Play").click()
+        expect(page.locator("#progress")).to_contain_text("300 messages, the stream has ended")
+        expect(page.locator("#curve svg")).to_be_visible()
+        expect(page.locator("#confusion table")).to_have_count(2)
+        lost = page.locator("#costs tbody tr").first.locator("td").first
+        before = int(lost.inner_text())
+        page.locator("#cut").fill("1")
+        expect(page.locator("#cut-value")).to_have_text("0.01")
+        assert int(lost.inner_text()) >= before
+        page.get_by_role("button", name="Show those of the last 200 messages").click()
+        expect(page.locator("#words table").first).to_contain_text("OnlineNB: for ham")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+def test_hostile_messages_are_text(browser: Browser) -> None:
+    stream = [
+        Message(
+            str(number),
+            f"label {text[:40]}" if number % 50 == 7 else ("spam", "ham")[number % 2],
+            f"{text} {number}",
+        )
+        for number, text in enumerate(HOSTILE * 10)
+    ]
+    session = Session({"MNB": MNB()}, stream)
+    while session.step():
+        pass
+    assert len(stream) == 200
+    with page_of(browser, session) as page:
+        expect(page.locator("#messages li")).to_have_count(200)
+        page.get_by_role("button", name="Show those of the last 200 messages").click()
+        expect(page.locator("#words table").first).to_be_visible()
+        for number in range(1, len(HOSTILE) + 1):
+            page.locator(f"#messages button[data-number='{number}']").click()
+            expect(page.locator("#opened h3")).to_have_text(f"Message {number}")
+        for text in HOSTILE:
+            page.locator("#draft").fill(text)
+        expect(page.locator("#tried mark").first).to_be_visible()
+        assert page.evaluate("window.hacked") is None
+        strange = "main :is(script, img, iframe, style, base, form, math, a, h1, object, embed)"
+        assert page.locator(strange).count() == 0
+        assert page.locator("html script").count() == 1
+        expect(page.locator("#messages button[data-number='1'] .text")).to_have_text(
+            "<script>window.hacked = 1</script> 0"
+        )
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (1200, True), (380, False)])
+def test_it_can_be_used_by_everybody(browser: Browser, width: int, dark: bool) -> None:
+    """axe finds nothing, and nothing is wider than the window."""
+    with page_of(browser, played(), width=width, dark=dark) as page:
+        page.locator("#messages button").first.click()
+        expect(page.locator("#opened h3")).to_be_visible()
+        page.locator("#draft").fill("win a prize now")
+        expect(page.locator("#tried .decision").first).to_be_visible()
+        page.get_by_role("button", name="Show those of the last 200 messages").click()
+        expect(page.locator("#words table").first).to_be_visible()
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,99 @@
+"""Kill workers and brokers and let workers stand still, and count what is lost or doubled.
+
+Each run has a broker of its own, four workers over six partitions of the SMS collection with late,
+repeated and corrected labels, and a seed. A table says what happened and what was found. Where
+something is wrong, how far everything came is printed, and the workers' logs are kept.
+
+    python tools/campaign.py --client confluent --runs 3
+    make campaign CLIENT=confluent RUNS=3
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from streamnb_consumers.daemon.settings_fields import CLIENTS
+from support.broker import Broker, BrokerUnavailableError
+from support.scenes.campaign import Campaign, Plan, Report
+from support.scenes.standing import standing
+
+MODEL = "MNB(alpha=0.1, unseen='skip')"
+HEAD = (
+    "| client | seed | messages | labels | kills | freezes | broker kills | ended by themselves "
+    "| broker started again | decisions lost, doubled | labels lost, doubled, out of order "
+    "| dead letters | models | undisturbed | minutes | cores busy |"
+)
+
+
+def row(client: str, seed: int, report: Report) -> str:
+    """Return the line of a run in the table."""
+    found = report.faults
+    ended = ", ".join(f"{n} × {status}" for status, n in sorted(report.restarts.items())) or "0"
+    cells = [
+        *(client, seed, f"{report.messages:,}", f"{report.labels:,}"),
+        *(report.kills, report.freezes, report.broker_kills, ended, report.again),
+        "{}, {}".format(found["decisions lost"], found["decisions doubled"]),
+        "{}, {}, {}".format(*(found[f"labels {kind}"] for kind in LABELS)),
+        *(found["dead letters"], report.models, "yes" if report.undisturbed else "NO"),
+        *(f"{report.seconds / 60:.1f}", f"{report.busy:.0%}"),
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+LABELS = ("lost", "doubled", "out of order")
+
+
+def run(client: str, plan: Plan, model: str) -> bool:
+    """Run a campaign, print its line, and tell whether all was well; its logs stay if not."""
+    folder = Path(tempfile.mkdtemp(prefix=f"streamnb-campaign-{client}-{plan.seed}-"))
+    broker = Broker()
+    broker.start()
+    try:
+        campaign = Campaign(broker, folder, client, plan, model)
+        try:
+            report = campaign.run()
+        except (AssertionError, TimeoutError, BrokerUnavailableError) as error:
+            print(f"{client}, seed {plan.seed}: {error}\nthe logs are in {folder}", flush=True)
+            return False
+        print(row(client, plan.seed, report), flush=True)
+        if not report.clean:
+            print(f"{standing(campaign.scene)}\nthe logs are in {folder}", flush=True)
+            return False
+    finally:
+        broker.close()
+    shutil.rmtree(folder)
+    return True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run campaigns; return 1 if one found anything."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--client", choices=CLIENTS, nargs="+", default=list(CLIENTS))
+    parser.add_argument("--runs", type=int, default=1, help="runs of each client")
+    parser.add_argument("--seed", type=int, default=1, help="of the first run")
+    parser.add_argument("--model", default=MODEL, help="one that does not follow the order")
+    for name in ("kills", "freezes", "broker_kills", "messages"):
+        flag = "--" + name.replace("_", "-")
+        parser.add_argument(flag, type=int, default=getattr(Plan, name))
+    parser.add_argument("--pause", type=float, default=Plan.pause, help="seconds between events")
+    flags = parser.parse_args(arguments)
+    print(HEAD, "|" + " --- |" * HEAD.count(" | ") + " --- |", sep="\n", flush=True)
+    well = True
+    for seed in range(flags.seed, flags.seed + flags.runs):
+        plan = Plan(
+            *(flags.kills, flags.freezes, flags.broker_kills, flags.messages, flags.pause), seed
+        )
+        for client in flags.client:
+            well = run(client, plan, flags.model) and well
+    return int(not well)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
