@@ -43,15 +43,23 @@ pub const DIVISOR: u32 = 256;
 /// numbers.
 pub const FLOOR: f64 = 3.872_591_914_849_318_3e-121;
 
+/// What so many divisions leave of 1, to where nothing above the least is left: no count is above
+/// 2^500. A table, because what is left is computed for every cell that is read, divided or not:
+/// a power in its place took a fifth of the time of `OnlineNB` with pairs of words.
+const LEFT: [f64; 5] = [1.0, power(256), power(512), power(768), power(1_022)];
+
+/// 2^-n.
+const fn power(n: u64) -> f64 {
+    f64::from_bits((1_023 - n) << 52)
+}
+
 /// What is left of a count after so many divisions.
 #[inline]
 pub fn left_of(count: f64, divisions: u32) -> f64 {
     if divisions == 0 || count == 0.0 {
         return count;
     }
-    // No count is above 2^500: of more divisions, nothing above the least is left.
-    let share = (-f64::from(DIVISOR * divisions.min(4))).exp2();
-    (count * share).max(FLOOR)
+    (count * LEFT[divisions.min(4) as usize]).max(FLOOR)
 }
 
 /// The counts of all words.
