@@ -1,4 +1,4 @@
-"""A filter whose model is challenged: beside lists, through kills, with labels that are corrected."""
+"""A filter with a challenged model: beside lists, killed, with labels that are corrected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 def challenged(model: Any = None, shared: bool = False, **options: Any) -> Filter:
     parameters = {"span": 40, "patience": 200} | options
     wrapped = Challenger(MNB() if model is None else model, **parameters)
-    return Filter(wrapped, Sms(("ham", "spam")), Options(shared=shared))
+    return Filter(wrapped, Sms(("ham", "spam")), Options(shared=shared, top_words=1))
 
 
 def values(n: int = 700, swapped: int = 300) -> list[Any]:
@@ -157,7 +157,7 @@ def test_it_is_what_the_lists_say_at_every_event(
     assert min(corrected.values()) > 0
 
 
-# --- kills -----------------------------------------------------------------------------------------
+# --- kills ---
 
 
 def replaced(worker: Filter, make: Callable[[], Filter]) -> Filter:
@@ -174,7 +174,7 @@ def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(name: st
     def make() -> Filter:
         return challenged(MODELS[name](), span=20, margin=0.0)
 
-    stream = records(values(360, swapped=180))
+    stream = records(values(400, swapped=220))
     whole, killed = make(), make()
     running = 0
     for record in stream:
@@ -229,7 +229,7 @@ def test_workers_that_fold_the_same_log_are_the_same_bytes_however_they_began() 
     assert (whole.learner.model.n_swaps, whole.counters["bad_log"]) == (1, 0)
 
 
-# --- corrections -----------------------------------------------------------------------------------
+# --- corrections ---
 
 
 def started(worker: Filter) -> Iterator[Record]:
@@ -279,7 +279,7 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
         worker.learner.unlearn("never learned", "ham")
 
 
-# --- snapshots of before ---------------------------------------------------------------------------
+# --- snapshots of before ---
 
 
 def test_a_snapshot_of_before_is_challenged_from_now_on() -> None:
@@ -310,7 +310,7 @@ def test_snapshots_of_other_models_are_refused() -> None:
         state.restore(challenged(shared=True), state.dump(shared))
 
 
-# --- what is told ----------------------------------------------------------------------------------
+# --- what is told ---
 
 
 def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float | None:
@@ -368,7 +368,7 @@ def test_challengers_are_told_once_though_transactions_are_aborted() -> None:
     assert value(metrics, "challengers_total", event="swapped") == 1
 
 
-# --- settings --------------------------------------------------------------------------------------
+# --- settings ---
 
 
 def test_the_setting_names_what_is_challenged() -> None:
