@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from river import base
 
-from streamnb.errors import InputError, shown
+from streamnb.errors import InputError, ModelFileError, NotLearnedError, shown
+from streamnb.naive_bayes import NaiveBayes
 from streamnb.online.drift import DriftAlarm
+from streamnb.online.remembered import Remembered
 from streamnb.parameters import check_bound, check_number
+from streamnb.persistence import saving
 
-__all__ = ["Challenger"]
+__all__ = ["Challenger", "is_challenger_file"]
+
+MAGIC = b"streamCH"
+VERSION = 1
+_OUTCOMES = {"-": -1, "0": 0, "+": 1}
 
 
 class Challenger(base.Wrapper[base.Classifier], base.Classifier):
@@ -27,6 +36,9 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     Without drift it costs a prediction for each message that is learned; with a challenger twice
     the model's time and memory. What was learned before is forgotten with the model that loses.
+
+    A message is unlearned by each of the two that has learned it. Which messages a challenger has
+    learned is remembered (`Remembered`), and still is of a model that was one.
 
     Parameters
     ----------
@@ -49,8 +61,8 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         The alarm of drift on the model's errors.
     challenger
         The fresh model; None while there is none.
-    n_swaps, n_given_up
-        How often a challenger took over, and how often it was given up.
+    n_started, n_swaps, n_given_up
+        How often a challenger began, took over, and was given up.
 
     Raises
     ------
@@ -82,7 +94,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         margin: float = 0.05,
         patience: int = 3_000,
     ) -> None:
-        self.model = model
+        self.model: Any = model
         self.detector = detector
         self.span = check_bound("span", span, least=1)
         self.margin = check_number("margin", margin)
@@ -90,15 +102,19 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
             raise InputError(f"margin must be a share from 0 to 1, not {shown(margin)}")
         self.patience = check_bound("patience", patience, least=self.span)
         self.alarm = DriftAlarm(detector)
-        self.challenger: base.Classifier | None = None
+        self.challenger: Any = None
         self.n_swaps = self.n_given_up = 0
-        self._learned = 0  # by the challenger
+        self._learned = 0  # by the challenger, of those that both were asked about
         # Of each message: 1 if the challenger alone was right, -1 if the model alone.
         self._gains: deque[int] = deque(maxlen=self.span)
+        # What the model has learned, where it began as a challenger, and what the challenger has.
+        self._models: Remembered | None = None
+        self._challengers: Remembered | None = None
 
     @property
     def _wrapped_model(self) -> base.Classifier:
-        return self.model
+        model: base.Classifier = self.model
+        return model
 
     @classmethod
     def _unit_test_params(cls) -> Any:
@@ -116,25 +132,64 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         """
         decision = self.model.predict_one(x)
         rival = None if self.challenger is None else self.challenger.predict_one(x)
-        self.model.learn_one(x, y, **kwargs)
+        self.relearn_one(x, y, **kwargs)
         raised = decision is not None and self.alarm.update(decision != y)
         if self.challenger is None:
             if raised:
-                self.challenger = self.model.clone()
+                self.challenger, self._challengers = self.model.clone(), Remembered()
             return
-        self.challenger.learn_one(x, y, **kwargs)
         self._learned += 1
         self._gains.append(int(rival == y) - int(decision == y))
         if len(self._gains) == self.span and sum(self._gains) > self.margin * self.span:
-            self.model, self.n_swaps = self.challenger, self.n_swaps + 1
-            self.alarm = DriftAlarm(self.detector)  # its errors are another model's
+            self.model, self._models = self.challenger, self._challengers
+            self.n_swaps += 1
+            self.alarm.renew()
             self._dismiss()
         elif self._learned >= self.patience:
             self.n_given_up += 1
             self._dismiss()
 
+    def relearn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
+        """Learn one message without a judgement: one that came before, with a corrected label.
+
+        Raises
+        ------
+        InputError
+            If the model refuses it; nothing is then changed.
+        """
+        self.model.learn_one(x, y, **kwargs)
+        if self._models is not None:
+            self._models.add(x, y)
+        if self._challengers is not None:
+            self.challenger.learn_one(x, y, **kwargs)
+            self._challengers.add(x, y)
+
+    def unlearn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
+        """Unlearn one message: the model does, and a challenger that has learned it.
+
+        Raises
+        ------
+        NotLearnedError
+            If the model has not learned it, or only one that it replaced has; nothing is changed.
+        """
+        if self._models is not None and not self._models.take(x, y):
+            raise NotLearnedError(
+                f"this message was learned with label {shown(y)} by a model that lost, or not at "
+                f"all: nothing is left of it"
+            )
+        try:
+            self.model.unlearn_one(x, y, **kwargs)
+        except Exception:
+            if self._models is not None:
+                self._models.add(x, y)
+            raise
+        if self._challengers is not None and self._challengers.take(x, y):
+            # Of a model that forgets, too little may be left of it here.
+            with contextlib.suppress(NotLearnedError):
+                self.challenger.unlearn_one(x, y, **kwargs)
+
     def _dismiss(self) -> None:
-        self.challenger, self._learned = None, 0
+        self.challenger, self._challengers, self._learned = None, None, 0
         self._gains.clear()
 
     def predict_one(self, x: Any, **kwargs: Any) -> Any:
@@ -143,7 +198,8 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     def predict_proba_one(self, x: Any, **kwargs: Any) -> dict[Any, float]:
         """Return the model's probability of each label."""
-        return self.model.predict_proba_one(x, **kwargs)
+        shares: dict[Any, float] = self.model.predict_proba_one(x, **kwargs)
+        return shares
 
     def joint_log_likelihood_one(self, x: Any) -> Mapping[Any, float]:
         """Return the model's score of each label; of one that has none, log probabilities."""
@@ -162,3 +218,121 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
             if each is not None
         ]
         return sum(map(int, sizes))
+
+    def predictions_many(self, messages: Any) -> Any:
+        """Return what the model says of each message: label, scores and probabilities."""
+        return self.model.predictions_many(messages)
+
+    def explain_one(self, x: Any) -> Any:
+        """Return what each word adds to the model's decision."""
+        return self.model.explain_one(x)
+
+    @property
+    def n_started(self) -> int:
+        """How often a challenger began."""
+        return self.n_swaps + self.n_given_up + (self.challenger is not None)
+
+    @property
+    def n_words(self) -> int:
+        """Different words that the model knows."""
+        return int(getattr(self.model, "n_words", 0))
+
+    @property
+    def calibrated_(self) -> bool:
+        """Whether the model's probabilities are calibrated."""
+        return bool(getattr(self.model, "calibrated_", False))
+
+    @property
+    def half_life(self) -> float | str | None:
+        """The model's half-life; None: it has none."""
+        found: float | str | None = getattr(self.model, "half_life", None)
+        return found
+
+    @property
+    def window(self) -> int | None:
+        """The model's window; None: it has none."""
+        found: int | None = getattr(self.model, "window", None)
+        return found
+
+    @property
+    def n_jobs(self) -> int | None:
+        """Threads of the model for batches."""
+        found: int | None = getattr(self.model, "n_jobs", None)
+        return found
+
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters, by name: those of a file, and the model."""
+        names = ("model", "detector", "span", "margin", "patience")
+        return {name: getattr(self, name) for name in names}
+
+    def to_bytes(self) -> bytes:
+        """Return a file's bytes: both models, the alarm and what they are compared on.
+
+        Raises
+        ------
+        InputError
+            If the model is none of this package, which alone have files.
+        """
+        if not isinstance(self.model, NaiveBayes):
+            raise InputError(f"a {type(self.model).__name__} has no model file")
+        model = self.model.to_bytes()
+        rival = b"" if self.challenger is None else self.challenger.to_bytes()
+        outcomes = {gain: sign for sign, gain in _OUTCOMES.items()}
+        header = {
+            "parameters": {k: v for k, v in self.saved_parameters().items() if k != "model"},
+            "length": len(model),
+            "alarm": self.alarm.to_json(),
+            "swaps": self.n_swaps,
+            "given_up": self.n_given_up,
+            "learned": self._learned,
+            "gains": "".join(outcomes[gain] for gain in self._gains),
+            "remembered": [
+                None if each is None else each.to_json()
+                for each in (self._models, self._challengers)
+            ],
+        }
+        return saving.packed(header, model + rival, MAGIC, VERSION)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
+        """Return what `to_bytes` wrote; parameters are those of `streamnb.load`.
+
+        Raises
+        ------
+        ModelFileError
+            If the bytes are truncated, altered, of another version, or no challenger's.
+        """
+        header, rest = saving.unpacked(data, MAGIC, VERSION)
+        with saving.readable():
+            length, counts = header["length"], [header[n] for n in ("swaps", "given_up", "learned")]
+            if not all(type(each) is int and each >= 0 for each in (length, *counts)):
+                raise ModelFileError("the model can't be read: its counts are none")
+            made = cls(
+                NaiveBayes.from_bytes(rest[:length], tokenizer, n_jobs), **header["parameters"]
+            )
+            made.alarm = DriftAlarm.from_json(header["alarm"])
+            made.n_swaps, made.n_given_up, made._learned = counts
+            made._gains.extend(_OUTCOMES[sign] for sign in header["gains"])
+            made._models, made._challengers = (
+                None if each is None else Remembered.from_json(each)
+                for each in header["remembered"]
+            )
+            if rest[length:]:
+                made.challenger = NaiveBayes.from_bytes(rest[length:], tokenizer, n_jobs)
+            if (made.challenger is None) is not (made._challengers is None):
+                raise ModelFileError("the model can't be read: what its challenger learned is gone")
+        return made
+
+    def save(self, path: str | Path) -> None:
+        """Write a file, which is replaced as a whole or not at all; `load` reads it."""
+        saving.write(Path(path), self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
+        """Return what `save` wrote; parameters and errors are those of `from_bytes`."""
+        return cls.from_bytes(Path(path).read_bytes(), tokenizer, n_jobs)
+
+
+def is_challenger_file(data: bytes) -> bool:
+    """Tell whether bytes are those of a `Challenger`, by how they begin."""
+    return data.startswith(MAGIC)

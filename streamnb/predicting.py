@@ -279,6 +279,11 @@ class Predictor(base.MiniBatchClassifier):
         return self._parts.calibrates
 
     @property
+    def computes_statistics(self) -> bool:
+        """Whether anything is computed now and then: no function of the messages learned alone."""
+        return bool(self._refreshers)
+
+    @property
     def weights_(self) -> dict[str, float]:
         """Weight of each word, or on average over pairs of classes of each attribute, if any."""
         weights: dict[str, float] = {}

@@ -116,6 +116,11 @@ class DriftAlarm:
         self.last = at
         return True
 
+    def renew(self) -> None:
+        """Begin with a fresh detector: errors from now on are another model's. Counts stay."""
+        self._outcomes.clear()
+        self._watching = self._fed(())
+
     def to_json(self) -> dict[str, Any]:
         """Return the state, of less than 0.6 bytes an outcome that is remembered."""
         import base64

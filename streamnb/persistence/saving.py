@@ -91,10 +91,16 @@ def dump(state: State) -> bytes:
         header["columns"] = {
             name: [low.hex(), high.hex()] for name, (low, high) in state.ranges.items()
         }
+    return packed(header, state.counts)
+
+
+def packed(
+    header: dict[str, Any], rest: bytes, magic: bytes = MAGIC, version: int = VERSION
+) -> bytes:
+    """Return a file with this header, and these bytes behind it."""
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    body = len(encoded).to_bytes(8, "little") + encoded + state.counts
-    checksum = hashlib.sha256(body).digest()
-    return MAGIC + VERSION.to_bytes(4, "little") + checksum + body
+    body = len(encoded).to_bytes(8, "little") + encoded + rest
+    return magic + version.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
 
 
 def write(path: Path, data: bytes) -> None:
@@ -129,7 +135,7 @@ def read(data: bytes, tokenizer: Any = None) -> State:
     ModelFileError
         If they are no whole model file of this version.
     """
-    header, counts = _read(data)
+    header, counts = unpacked(data)
     with readable():
         described = header.pop("parameters")
         parameters = {name: _parameter_from_json(name, value) for name, value in described.items()}
@@ -176,13 +182,22 @@ def _ranges(described: dict[str, list[str]]) -> dict[str, tuple[float, float]]:
     return ranges
 
 
-def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
-    if not data.startswith(MAGIC):
+def unpacked(
+    data: bytes, magic: bytes = MAGIC, known: int = VERSION
+) -> tuple[dict[str, Any], bytes]:
+    """Return the header of a file that `packed` made, and the bytes behind it.
+
+    Raises
+    ------
+    ModelFileError
+        If they are no whole file of this kind and version.
+    """
+    if not data.startswith(magic):
         raise ModelFileError("this is no streamnb model: the file does not begin as one")
-    version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
-    if version != VERSION:
+    version = int.from_bytes(data[len(magic) : len(magic) + 4], "little")
+    if version != known:
         raise ModelFileError(
-            f"the model has format version {version}; this streamnb reads version {VERSION}"
+            f"the model has format version {version}; this streamnb reads version {known}"
         )
     checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
     if hashlib.sha256(body).digest() != checksum:

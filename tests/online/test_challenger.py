@@ -6,6 +6,7 @@ import copy
 import pickle
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from river import base, drift, naive_bayes
 from river import ensemble as river_ensemble
 
 import streamnb
+from streamnb import challenger
 from streamnb.challenger import Challenger
-from streamnb.errors import InputError
+from streamnb.errors import InputError, ModelFileError, NotLearnedError
 from streamnb.model_specs import build, model_spec
+from streamnb.persistence import saving
 from support.estimators import river_checks
 
 WORDS = {"ham": ["noon", "lunch", "home", "later"], "spam": ["win", "cash", "free", "prize"]}
@@ -138,6 +141,87 @@ def test_copies_go_on_alike(copier: Callable[[Any], Any]) -> None:
     assert twin.n_swaps == model.n_swaps == 1
     fresh = model.clone()
     assert (fresh.predict_one("win"), fresh.n_swaps, fresh.span) == (None, 0, 60)
+
+
+@pytest.mark.parametrize("n", [0, 1, 353, 400, 413, 600])
+def test_a_file_goes_on_as_the_model_does(n: int, tmp_path: Path) -> None:
+    stream = swapping((300, 300))
+    model = Challenger(streamnb.MNB(), span=60)
+    for x, y in stream[:n]:
+        model.learn_one(x, y)
+    model.save(tmp_path / "challenged.bin")
+    again = Challenger.load(tmp_path / "challenged.bin", n_jobs=1)
+    assert again.to_bytes() == model.to_bytes()
+    assert (again.n_started, again.n_jobs, model.n_jobs) == (model.n_started, 1, None)
+    assert (n in (353, 400)) is (model.challenger is not None)
+    for x, y in stream[n:]:
+        model.learn_one(x, y)
+        again.learn_one(x, y)
+        assert again.predict_proba_one(x) == model.predict_proba_one(x)
+    assert again.to_bytes() == model.to_bytes()
+    assert model.n_swaps == 1
+
+
+def test_damaged_files_and_files_of_others_are_refused() -> None:
+    model = Challenger(streamnb.MNB(), span=60)
+    for x, y in swapping((300, 300))[:380]:
+        model.learn_one(x, y)
+    assert model.challenger is not None
+    data = model.to_bytes()
+    for wrong in (data[:-1], data[:60], b"", data[:-1] + b"?", streamnb.MNB().to_bytes()):
+        with pytest.raises(ModelFileError):
+            Challenger.from_bytes(wrong)
+    with pytest.raises(ModelFileError):
+        streamnb.MNB.from_bytes(data)
+    header, rest = saving.unpacked(data, challenger.MAGIC, challenger.VERSION)
+    rival = rest[header["length"] :]
+    changes: list[tuple[dict[str, Any], bytes]] = [
+        ({"gains": "?"}, rest),
+        ({"swaps": -1}, rest),
+        ({"length": 1.5}, rest),
+        ({"parameters": {"span": 0}}, rest),
+        ({"parameters": {"size": 1}}, rest),
+        ({"alarm": {}}, rest),
+        ({"remembered": [None]}, rest),
+        ({"remembered": [None, None]}, rest),  # and there is a challenger
+        ({}, rest[: -len(rival)]),  # and there is none
+    ]
+    for change, body in changes:
+        packed = saving.packed(header | change, body, challenger.MAGIC, challenger.VERSION)
+        with pytest.raises(ModelFileError):
+            Challenger.from_bytes(packed)
+    with pytest.raises(InputError, match="no model file"):
+        Challenger(naive_bayes.MultinomialNB()).to_bytes()
+
+
+def test_each_of_the_two_unlearns_what_it_learned() -> None:
+    model = Challenger(streamnb.MNB(), span=60)
+    stream = swapping((300, 300))
+    at = 0
+    while model.challenger is None:
+        model.learn_one(*stream[at])
+        at += 1
+    alone = model.model.to_bytes()
+    model.relearn_one("cash prize", "ham")
+    outcomes = model.alarm.seen
+    model.unlearn_one("cash prize", "ham")
+    assert (model.model.to_bytes(), model.challenger.n_documents) == (alone, 0)
+    assert model.alarm.seen == outcomes  # nobody was judged
+    model.unlearn_one(*stream[0])  # of before: the challenger never had it
+    assert model.challenger.n_documents == 0
+    with pytest.raises(NotLearnedError):
+        model.unlearn_one("never", "learned")
+    while not model.n_swaps:
+        model.learn_one(*stream[at])
+        at += 1
+    after = model.to_bytes()
+    with pytest.raises(NotLearnedError, match="a model that lost"):
+        model.unlearn_one("never", "spam")
+    with pytest.raises(InputError):
+        model.unlearn_one(*stream[at - 1], w=-1.0)
+    assert model.to_bytes() == after
+    model.unlearn_one(*stream[at - 1])
+    assert model.to_bytes() != after
 
 
 def test_models_of_river_are_challenged_and_ensembles_take_it() -> None:

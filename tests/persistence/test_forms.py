@@ -50,7 +50,7 @@ def test_files_without_forms_are_counts() -> None:
     """A file of version 1 of the counts, whose model had no such parameter."""
     model = learned(make_model("HMNB", form="counts"), synthetic_stream(40))
     data = model.to_bytes()
-    header, counts = saving._read(data)
+    header, counts = saving.unpacked(data)
     assert counts[:9] == b"streamnb\x03"
     del header["parameters"]["form"]
     old = with_parts(data, header, b"streamnb\x01" + counts[9:])
@@ -61,7 +61,7 @@ def test_files_without_forms_are_counts() -> None:
 
 def test_damaged_forms_are_refused() -> None:
     data = learned(make_model("MNB", form="log-unit"), synthetic_stream(40)).to_bytes()
-    header, counts = saving._read(data)
+    header, counts = saving.unpacked(data)
     with pytest.raises(ModelFileError, match="can't be read"):
         # Version 1 had none.
         streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb\x01" + counts[9:]))

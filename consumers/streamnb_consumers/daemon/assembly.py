@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
-from streamnb.model_specs import build, model_spec
+from streamnb.model_specs import CHALLENGER, build, model_spec
 from streamnb.online.cutoffs import Cutoffs
 from streamnb.online.drift import NO_DETECTOR
 from streamnb_consumers.daemon.breaker import Breaker
@@ -55,14 +56,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
     SettingsError
         If there is no such model.
     """
-    text = settings.model or _MODELS[kind]
-    try:
-        spec = model_spec(text)
-        model: Any = build(spec)
-    except (argparse.ArgumentTypeError, StreamNBError) as error:
-        raise SettingsError(f"model: {error}") from error
-    if not hasattr(model, "to_bytes"):
-        raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
+    model, parameters = _model(kind, settings)
     sizes = {name: getattr(settings, name) for name in ("max_bytes", "max_text")}
     size = {name: value for name, value in sizes.items() if value}
     reader: MessageReader
@@ -76,7 +70,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
             form=_FORMS.get(settings.format, "raw"),
             status_header=settings.status_header,
             # A tokenizer has no use for words that are cut already.
-            texts="tokenizer" in spec.parameters,
+            texts="tokenizer" in parameters,
             **size,
         )
     bounds = Bounds(
@@ -102,6 +96,38 @@ def make_filter(kind: str, settings: Settings) -> Filter:
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
     )
     return Filter(model, reader, options)
+
+
+def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
+    """Return a model that has learned nothing, and the parameters that it was given.
+
+    Those of a challenged model are those of the model that is challenged: if none is named, it is
+    the kind's own.
+    """
+    text = settings.model or _MODELS[kind]
+    try:
+        spec = model_spec(text)
+        if spec.name == CHALLENGER:
+            named = {"model": model_spec(_MODELS[kind])} | spec.parameters
+            spec = dataclasses.replace(spec, parameters=named)
+        model: Any = build(spec)
+    except (argparse.ArgumentTypeError, StreamNBError) as error:
+        raise SettingsError(f"model: {error}") from error
+    if not hasattr(model, "to_bytes"):
+        raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
+    if not isinstance(model, Challenger):
+        return model, spec.parameters
+    if settings.drift != NO_DETECTOR:
+        raise SettingsError(
+            f"drift is {settings.drift}, and a {CHALLENGER} has a detector already: leave drift at "
+            f"{NO_DETECTOR}, and name it there, as in {CHALLENGER}(detector={settings.drift!r})"
+        )
+    if model.model.computes_statistics:
+        raise SettingsError(
+            f"model: {type(model.model).__name__} computes statistics now and then, and after a "
+            "restart at other messages: workers would not agree when a challenger wins"
+        )
+    return model, spec.parameters["model"].parameters
 
 
 def _ham_target(settings: Settings, model: Any) -> float | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
 from streamnb.errors import MissingDependencyError
+from streamnb_consumers.filter.challenges import Challenges
 from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ _KINDS = (
         "gauge",
         "When the label came that raised the last alarm of drift, since 1970.",
     ),
+    _Kind("challengers", "counter", "Challengers: started, swapped in, given up.", ("event",)),
+    _Kind("challenger_running", "gauge", "1 while a challenger learns beside the model, else 0."),
     _Kind("one_minus_auc_ratio", "gauge", "1 - AUC of the scores against later labels."),
     _Kind("score_cut", "gauge", "Scores must be above it to be positive."),
     _Kind("model_lessons", "gauge", "Labels that the model has learned."),
@@ -197,6 +200,7 @@ class PrometheusMetrics(Metrics):
         # An age that is computed when it is asked for goes on growing when the loop hangs.
         self._saved_at = clock()
         self._alarms = 0  # of the filter that were told
+        self._challenges: dict[str, int] = {}  # the same, by what happened
         self._of["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
 
     @property
@@ -240,6 +244,8 @@ class PrometheusMetrics(Metrics):
         if alarm is not None and alarm.count:
             self._alarms = alarm.count  # those of the snapshot were raised before
             self._tell_drift(alarm.last)
+        challenges = Challenges.of(worker.learner.model)
+        self._challenges = {} if challenges is None else challenges.events
         self._state(worker)
         self._of["snapshot_bytes"].set(size)
 
@@ -255,6 +261,7 @@ class PrometheusMetrics(Metrics):
             of["drift_alarms"].inc(alarm.count - self._alarms)
             self._alarms = alarm.count
             self._tell_drift(alarm.last)
+        self._tell_challenges(Challenges.of(worker.learner.model))
         accuracy, area = worker.learner.tally.windowed_accuracy(), worker.learner.bound.area()
         of["windowed_accuracy"].set(math.nan if accuracy is None else accuracy)
         of["one_minus_auc_ratio"].set(math.nan if area is None else 1 - area)
@@ -265,6 +272,14 @@ class PrometheusMetrics(Metrics):
         of["window_messages"].set(sum(map(len, windows)))
         of["window_bytes"].set(sum(window.size for window in windows))
         of["labels_waiting"].set(sum(window.waiting for window in windows))
+
+    def _tell_challenges(self, challenges: Challenges | None) -> None:
+        self._of["challenger_running"].set(challenges is not None and challenges.running)
+        for event, count in ({} if challenges is None else challenges.events).items():
+            told = self._challenges.get(event, 0)
+            # As with alarms: after an aborted transaction the same happens again.
+            self._of["challengers"].labels(event).inc(max(0, count - told))
+            self._challenges[event] = max(count, told)
 
     def aborted(self) -> None:
         """Note an aborted transaction."""

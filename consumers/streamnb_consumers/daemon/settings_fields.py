@@ -46,7 +46,10 @@ class Settings:
     """Everything that can be set; the help of each field says what it means."""
 
     model: str = _key(
-        "", _text, "the model, as `streamnb evaluate --model` writes it; empty: the kind's own"
+        "",
+        _text,
+        "the model, as `streamnb evaluate --model` writes it; empty: the kind's own; `Challenger`: "
+        "the same, and at an alarm of drift a fresh one challenges it",
     )
     labels: tuple[str, ...] = _key(
         ("ham", "spam"), _labels, "labels that are learned, others are bad input; empty: any"

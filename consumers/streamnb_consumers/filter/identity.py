@@ -42,6 +42,9 @@ def model_text(model: Any) -> str:
     'MNB()'
     >>> model_text(MNB(alpha=0.5, tokenizer=Tokenizer(lowercase=False)))
     'MNB(alpha=0.5, tokenizer=Tokenizer(lowercase=False))'
+    >>> from streamnb.challenger import Challenger
+    >>> model_text(Challenger(MNB(alpha=0.5), span=50))
+    'Challenger(model=MNB(alpha=0.5), span=50)'
     """
     return _call(model, getattr(model, "saved_parameters", dict)())
 
@@ -59,6 +62,8 @@ def _call(made: Any, given: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    if hasattr(value, "saved_parameters"):
+        return model_text(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         return _call(value, {field.name: getattr(value, field.name) for field in fields})

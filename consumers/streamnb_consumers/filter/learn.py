@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from streamnb.errors import StreamNBError
 from streamnb.online.cutoffs import UNSURE
-from streamnb.online.drift import DriftAlarm
 from streamnb_consumers.filter.bound import HamBound, is_calibrated, odds_of
+from streamnb_consumers.filter.challenges import Challenges, alarm_of
 from streamnb_consumers.filter.options import Model, Options
 from streamnb_consumers.filter.tally import Tally
 from streamnb_consumers.records import Features, TrainingEvent
@@ -15,6 +16,9 @@ from streamnb_consumers.records import Features, TrainingEvent
 __all__ = ["Learner"]
 
 _LOG = logging.getLogger(__name__)
+# Attributes of models that may have forgotten a message.
+_FORGETTING = ("half_life", "window", "n_swaps")
+_DRIFT = "drift: decisions are less often right than they were"
 
 
 class Learner:
@@ -29,7 +33,8 @@ class Learner:
     tally
         Decisions beside their labels.
     alarm
-        The alarm of drift on the errors of these decisions; None where nothing watches them.
+        The alarm of drift: a challenged model's own, on the errors of what it says of messages
+        that are learned next; else on the errors of decisions. None where nothing watches.
     learned
         Training events learned so far.
     touched
@@ -40,7 +45,7 @@ class Learner:
         self.model = model
         self.bound = HamBound(options.ham_target, is_calibrated(model))
         self.tally = Tally()
-        self.alarm = None if options.drift is None else DriftAlarm(options.drift)
+        self.alarm = alarm_of(model, options.drift)
         self.learned = 0
         self.touched = 0
         self._positive = options.positive
@@ -69,11 +74,15 @@ class Learner:
             # As the model would decide now: a cut that was raised since the decision counts.
             odds = odds_of(self.model.predict_proba_one(event.features), self._positive)
         taken = event.unlearn is not None and self._take_back(event.features, event.unlearn)
+        learn, before = self.model.learn_one, Challenges.of(self.model)
+        if event.unlearn is not None:
+            # Nobody is judged by a message that was learned before.
+            learn = getattr(self.model, "relearn_one", learn)
         try:
-            self.model.learn_one(event.features, event.learn, **when)
+            learn(event.features, event.learn, **when)
         except StreamNBError:
             if taken:
-                self.model.learn_one(event.features, event.unlearn, **when)
+                learn(event.features, event.unlearn, **when)
             raise
         self.learned += 1
         if odds is not None:
@@ -92,35 +101,50 @@ class Learner:
                 self._watch(event.decided, event.learn, at)
             else:
                 self.tally.correct(event.decided, event.unlearn, event.learn)
+        if before is not None:
+            self._follow(before, at)
 
     def _take_back(self, features: Features, label: str) -> bool:
         """Unlearn what a message taught with its old label; False where too little is left of it.
 
-        A model that forgets may have forgotten it, in part or whole: the rest goes by itself, and
-        is no reason to refuse the new label.
+        A model that forgets may have forgotten it, in part or whole, and a model that took the
+        place of another never learned what that one had: the rest goes by itself, and is no reason
+        to refuse the new label.
         """
         try:
             self.model.unlearn_one(features, label)
         except StreamNBError:
-            if all(getattr(self.model, name, None) is None for name in ("half_life", "window")):
+            if not any(getattr(self.model, name, None) for name in _FORGETTING):
                 raise
             return False
         return True
 
     def _watch(self, decided: str, label: str, at: int | None) -> None:
         """Show the alarm of drift a decision that was sure, beside its label."""
-        if decided == UNSURE or self.alarm is None or not self.alarm.update(decided != label, at):
+        if self.alarm is None or decided == UNSURE or Challenges.of(self.model) is not None:
+            return  # a challenged model sees to its own alarm
+        if self.alarm.update(decided != label, at):
+            _LOG.warning(_DRIFT, extra=self._told(at))
+
+    def _follow(self, before: Challenges, at: int | None) -> None:
+        """Tell what a challenged model did when it learned."""
+        after = Challenges.of(self.model)
+        if self.alarm is None or after is None or after == before:
             return
-        _LOG.warning(
-            "drift: decisions are less often right than they were",
-            extra={
-                "detector": self.alarm.detector,
-                "alarms": self.alarm.count,
-                "learned": self.learned,
-                "at": at,
-                "accuracy": self.tally.windowed_accuracy(),
-            },
-        )
+        if after.alarms > before.alarms:
+            self.alarm.last = at
+            _LOG.warning(_DRIFT, extra=self._told(at))
+        after.tell(before, self._told(at))
+
+    def _told(self, at: int | None) -> dict[str, Any]:
+        """Return the fields of a line about drift."""
+        return {
+            "detector": None if self.alarm is None else self.alarm.detector,
+            "alarms": 0 if self.alarm is None else self.alarm.count,
+            "learned": self.learned,
+            "at": at,
+            "accuracy": self.tally.windowed_accuracy(),
+        }
 
     def unlearn(self, features: Features, label: str) -> None:
         """Take back one message that was learned without a decision, as if it never had been.

@@ -6,11 +6,13 @@ import hashlib
 import json
 from typing import Any
 
+from streamnb.challenger import Challenger, is_challenger_file
 from streamnb.errors import StreamNBError
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.online.drift import DriftAlarm
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.filter.bound import HamBound, is_calibrated
+from streamnb_consumers.filter.challenges import alarm_of
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.tally import Tally
 from streamnb_consumers.filter.window import JoinWindow
@@ -36,6 +38,7 @@ def dump(worker: Filter) -> bytes:
     shared, learner = worker.options.shared, worker.learner
     windows = sorted(worker.join.windows.items())
     identity = worker.identity
+    challenged = isinstance(learner.model, Challenger)  # its alarm is in its file
     header = canonical(
         ({"settings": identity.to_json()} if identity is not None else {})
         | {
@@ -46,7 +49,7 @@ def dump(worker: Filter) -> bytes:
             "bound": learner.bound.to_json(),
             "tally": learner.tally.to_json(),
         }
-        | ({} if learner.alarm is None else {"drift": learner.alarm.to_json()})
+        | ({} if learner.alarm is None or challenged else {"drift": learner.alarm.to_json()})
     )
     body = len(header).to_bytes(8, "little") + header + learner.model.to_bytes()
     return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
@@ -72,7 +75,7 @@ def restore(worker: Filter, data: bytes) -> None:
                 f"not {worker.reader.name}: give each filter a folder of its own, and let a model "
                 "that learned the words of mails name no tokenizer"
             )
-        model = _model(learner.model, model_bytes)
+        model = _model(learner.model, model_bytes, worker.options.shared)
         windows = {
             _count(n): JoinWindow.from_json(state, worker.options.bounds)
             for n, state in header["windows"]
@@ -82,7 +85,7 @@ def restore(worker: Filter, data: bytes) -> None:
         bound, tally = HamBound(worker.options.ham_target, is_calibrated(model)), Tally()
         bound.restore(header["bound"])
         tally.restore(header["tally"])
-        alarm = _alarm(worker.options.drift, header.get("drift"))
+        alarm = _alarm(model, worker.options.drift, header.get("drift"))
     except SnapshotError:
         raise
     except (StreamNBError, *_UNREADABLE) as error:
@@ -153,12 +156,13 @@ def _check_identity(worker: Filter, found: Any) -> None:
         )
 
 
-def _alarm(detector: str | None, found: Any) -> DriftAlarm | None:
+def _alarm(model: Any, detector: str | None, found: Any) -> DriftAlarm | None:
     """Return the alarm of a snapshot; a fresh one, where another detector made it or none."""
-    if detector is None:
-        return None
-    alarm = None if found is None else DriftAlarm.from_json(found)
-    return alarm if alarm is not None and alarm.detector == detector else DriftAlarm(detector)
+    asked = alarm_of(model, detector)
+    if asked is None or found is None or isinstance(model, Challenger):
+        return asked
+    alarm = DriftAlarm.from_json(found)
+    return alarm if alarm.detector == detector else asked
 
 
 def _count(value: Any) -> int:
@@ -173,10 +177,18 @@ def _text(value: Any) -> str:
     return value
 
 
-def _model(expected: Any, data: bytes) -> Any:
-    """Return the model of a snapshot, if it is the one that the settings ask for."""
-    model = NaiveBayes.from_bytes(data, n_jobs=getattr(expected, "n_jobs", None))
-    found, asked = ((type(one).__name__, one.saved_parameters()) for one in (model, expected))
+def _model(expected: Any, data: bytes, shared: bool) -> Any:
+    """Return the model of a snapshot, if it is the one that the settings ask for.
+
+    One that nobody challenged yet may be challenged from now on; but not where others fold the
+    same log, who would have had challengers before.
+    """
+    kind: Any = Challenger if is_challenger_file(data) else NaiveBayes
+    model = kind.from_bytes(data, n_jobs=getattr(expected, "n_jobs", None))
+    if not shared and isinstance(expected, Challenger) and not isinstance(model, Challenger):
+        challenged = expected.clone()
+        challenged.model, model = model, challenged
+    found, asked = _described(model), _described(expected)
     if found != asked:
         raise ForeignError(
             f"the snapshot holds the model {_shown(*found)}, the settings ask for "
@@ -185,8 +197,21 @@ def _model(expected: Any, data: bytes) -> Any:
     return model
 
 
+def _described(model: Any) -> tuple[str, dict[str, Any]]:
+    """Return what a model is: its class, and its parameters, of which one may be a model."""
+    parameters = model.saved_parameters()
+    return type(model).__name__, {
+        name: _described(value) if hasattr(value, "saved_parameters") else value
+        for name, value in parameters.items()
+    }
+
+
 def _shown(name: str, parameters: dict[str, Any]) -> str:
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in sorted(parameters.items()))})"
+    shown = (
+        f"{key}={_shown(*value) if key == 'model' else repr(value)}"
+        for key, value in sorted(parameters.items())
+    )
+    return f"{name}({', '.join(shown)})"
 
 
 def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
