@@ -130,8 +130,10 @@ class SavedModel(base.Base):
         with saving.readable():
             # A file may hold a model of a family that nobody has asked for yet: it is imported now.
             models = importlib.import_module("streamnb.models")
-            ours = state.model in models.__all__
-            found = getattr(models, state.model) if ours else SavedModel.known.get(state.model)
+            known = dict(SavedModel.known)
+            if state.model in models.__all__:
+                known[state.model] = getattr(models, state.model)
+            found = known.get(state.model)
             if found is None:
                 raise ModelFileError(
                     f"the file holds a model of class {state.model!r}, which is unknown here"
