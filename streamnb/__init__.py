@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from streamnb import models as models
 from streamnb.errors import DataError as DataError
 from streamnb.errors import InputError as InputError
 from streamnb.errors import MissingDependencyError as MissingDependencyError
@@ -85,68 +86,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # What is imported when it is first asked for: whoever imports streamnb waits for what he uses.
-_MODELS = (
-    "OnlineNB",
-    "BNB",
-    "CNB",
-    "MNB",
-    "OVA",
-    "TWCNB",
-    "HCNB",
-    "HMNB",
-    "HOVA",
-    "SECNB",
-    "SEMNB",
-    "SEOVA",
-    "HNB",
-    "PHNB",
-    "HONB",
-    "NBCF",
-    "RwcCNB",
-    "RwcMNB",
-    "RwcOVA",
-    "GRWCNB",
-    "GRWMNB",
-    "GRWOVA",
-    "GRSCNB",
-    "GRSMNB",
-    "GRSOVA",
-    "DFWCNB",
-    "DFWMNB",
-    "DFWOVA",
-    "DTWCNB",
-    "DTWMNB",
-    "DTWOVA",
-    "DWCNB",
-    "DWMNB",
-    "DWOVA",
-    "CNBTree",
-    "MNBTree",
-    "OVATree",
-    "LWWCNB",
-    "LWWMNB",
-    "LWWOVA",
-    "DNB",
-    "ENB",
-    "GDNB",
-    "LNB",
-    "MSENB",
-    "CBFWNB",
-    "DFWNB",
-    "KLNB",
-    "SBC",
-    "TreeNB",
-    "ComposedNB",
-)
 _HOMES = {
     "Explanation": "streamnb.explanation",
     "NaiveBayes": "streamnb.naive_bayes",
     "Tokenizer": "streamnb.text.tokenizer",
-} | dict.fromkeys(_MODELS, "streamnb.models")
-_ROOMS = ("explanation", "models", "naive_bayes", "parts", "text")
+} | dict.fromkeys(models.__all__, "streamnb.models")
+_ROOMS = ("explanation", "naive_bayes", "parts", "text")
 
 __all__ = [
-    *_MODELS,
+    *models.__all__,
     "DataError",
     "Explanation",
     "InputError",

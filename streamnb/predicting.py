@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from river import base
@@ -14,7 +14,6 @@ from river import base
 from streamnb import _core, views
 from streamnb.columns import reading as columns
 from streamnb.columns.reading import Columns
-from streamnb.explanation import Explanation
 from streamnb.online.threshold import DecisionThreshold
 from streamnb.parts.axes.composition import Composition
 from streamnb.statistics.counts import Counts, Floats
@@ -22,6 +21,9 @@ from streamnb.statistics.refreshing import Refresher
 from streamnb.statistics.store import AnyStore
 from streamnb.text import inputs, outputs
 from streamnb.text.labels import Label, Labels
+
+if TYPE_CHECKING:
+    from streamnb.explanation import Explanation
 
 Message = str | Mapping[Any, float]
 
@@ -196,6 +198,8 @@ class Predictor(base.MiniBatchClassifier):
         >>> model.explain_one("win at noon").top("ham", n=1)
         [('at', 0.59...)]
         """
+        from streamnb.explanation import Explanation
+
         counts: Mapping[Any, float]
         tokenize = self._tokenize or self._native_tokenizer.tokens
         if self._columns is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from streamnb.errors import shown
 
-__all__ = ["explanation_html", "explanation_text", "model_html", "model_text"]
+__all__ = ["explanation_html", "explanation_text", "model_html", "model_text", "token_shown"]
 
 _MOST_WORDS = 20
 _MOST_CLASSES = 8
@@ -30,6 +30,42 @@ def escape(text: str) -> str:
 def _printable(text: str) -> str:
     """Return a text without line breaks and control characters."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def token_shown(token: str) -> str:
+    r"""Return a token as a person reads it.
+
+    A word is as it is. Letters within words are given with … where the word goes on, so that
+    `letters win…` begins a word and `letters win` is a whole one. The native tokeniser puts a
+    mark before those, before n-grams of characters and before the length (`giving.rs`).
+
+    Parameters
+    ----------
+    token
+        As models and explanations know it.
+
+    Examples
+    --------
+    >>> [token_shown(token) for token in ("win", "win cash", "\x0b wi", "\x0bin ", "\x0bi")]
+    ['win', 'win cash', 'letters wi…', 'letters …in', 'letters …i…']
+    >>> token_shown("\tn c"), token_shown("\x0c6")
+    ('characters “n c”', 'length 6')
+    """
+    for mark in "\t\x0b\x0c":
+        field, found, rest = token.partition(mark)
+        if not found:
+            continue
+        field, rest = _printable(field), _printable(rest)
+        if mark == "\t":
+            return f"{field}characters “{rest}”"
+        if mark == "\x0c":
+            return f"{field}length {rest}"
+        begins, ends = rest.startswith(" "), len(rest) > 1 and rest.endswith(" ")
+        letters = rest.removeprefix(" ").removesuffix(" ")
+        if not letters:
+            return f"{field}edge of a word"
+        return f"{field}letters {'' if begins else '…'}{letters}{'' if ends else '…'}"
+    return _printable(token)
 
 
 def _name(label: Any) -> str:
@@ -86,7 +122,7 @@ def explanation_text(
     lines = [["", *map(_name, columns), "lead"]]
     lines += [
         [
-            _printable(name),
+            token_shown(name),
             *(f"{terms[label]:.2f}" for label in columns),
             f"{lead(terms):+.2f}",
         ]
@@ -142,7 +178,7 @@ def explanation_html(
         cells = [f"{terms[label]:.2f}" for label in columns] + [f"{share:+.2f}"]
         if corrected:
             cells.append(f"{lead(learned):+.2f}" if learned else "")
-        return f'<tr><th style="text-align:left;{colour}">{escape(_printable(name))}</th>' + (
+        return f'<tr><th style="text-align:left;{colour}">{escape(token_shown(name))}</th>' + (
             "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>"
         )
 

@@ -236,6 +236,6 @@ def _choices(parameter: str) -> str:
     return " or ".join(
         f"{axis.axis}={name!r}"
         for axis in AXES.values()
-        for name, (found, meant) in axis.known.items()
+        for name, (found, meant) in axis.every().items()
         if found.has(parameter) and parameter not in meant
     )

@@ -1,15 +1,10 @@
-"""Event models: how a class gives a word its probability."""
+"""Event models of texts: how a class gives a word its probability."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb import _core
-from streamnb.columns.examples import NumberColumns
-from streamnb.columns.reading import Columns
-from streamnb.columns.store import AttributeStore, open_store
 from streamnb.errors import InputError
 from streamnb.parts.axes.choice import InUse
 from streamnb.parts.axes.composition import Composition, Event, Setup
@@ -18,7 +13,6 @@ from streamnb.parts.axes.composition import Composition, Event, Setup
 # river and scikit-learn do. A complement is empty while one class is known: it needs smoothing.
 
 
-@dataclasses.dataclass(frozen=True)
 class Bernoulli(Event, name="bernoulli"):
     """A word is present or absent, and both count.
 
@@ -37,14 +31,12 @@ class Bernoulli(Event, name="bernoulli"):
         return {**super().store_options(parts), "frequencies": True}
 
 
-@dataclasses.dataclass(frozen=True)
 class Multinomial(Event, name="multinomial"):
     """A word is drawn as often as it occurs: Equations 1, 4 and 6 of the HMNB paper."""
 
     decays: ClassVar[bool] = True
 
 
-@dataclasses.dataclass(frozen=True)
 class Complement(Event, name="complement"):
     """The class whose complement fits worst: Equations 2, 5 and 7 of the HMNB paper."""
 
@@ -52,7 +44,6 @@ class Complement(Event, name="complement"):
     prior: ClassVar[str] = "laplace"
 
 
-@dataclasses.dataclass(frozen=True)
 class NormalisedComplement(Event, name="normalised-complement"):
     """The complement, each class's weights ln P(w|c̄) divided by their sum over all words.
 
@@ -87,92 +78,8 @@ class NormalisedComplement(Event, name="normalised-complement"):
         store.normalise(setup.make_scoring())
 
 
-@dataclasses.dataclass(frozen=True)
 class OneVersusAll(Event, name="one-versus-all"):
     """The difference of multinomial and complement: Equation 3 of the HMNB paper."""
 
     decays: ClassVar[bool] = True
     prior: ClassVar[str] = "laplace"
-
-
-@dataclasses.dataclass(frozen=True)
-class Attributes(Event, name="attributes"):
-    """A message maps attributes to values; numbers fall into bins.
-
-    Attributes
-    ----------
-    bins
-        The most bins of a number, 2 or more.
-    values
-        Attribute → how many values it has, where that is known beforehand; else those learned.
-
-    References
-    ----------
-    [^1]: Packaged hidden naive Bayes (Ji, Yu, Zhang), Equations 4 to 7.
-    """
-
-    prior: ClassVar[str] = "m-estimate"
-    counts: ClassVar[bool] = False
-    columns: ClassVar[bool] = True
-
-    bins: int = dataclasses.field(default=10, compare=False)
-    values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
-
-    def reader(self) -> Columns | None:
-        """Return how attributes become words.
-
-        Raises
-        ------
-        InputError
-            If a parameter is out of range.
-        """
-        return Columns(self.bins, self.values)
-
-    def prepare(self, store: _core.CountStore, setup: Setup) -> None:
-        """Say how many values attributes have."""
-        store.declare(Columns(self.bins, self.values).declared)
-
-
-@dataclasses.dataclass(frozen=True)
-class Gaussian(Event, name="gaussian"):
-    """A message maps attributes to values; numbers have a Gaussian in each class.
-
-    Attributes
-    ----------
-    values
-        Attribute → how many values it has, where that is known beforehand; else those learned.
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equations 3 and 4.
-    """
-
-    counts: ClassVar[bool] = False
-    columns: ClassVar[bool] = True
-    numbers: ClassVar[bool] = True
-
-    values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
-
-    def reader(self) -> Columns | None:
-        """Return how attributes become words and numbers.
-
-        Raises
-        ------
-        InputError
-            If the parameter is out of range.
-        """
-        return NumberColumns(self.values)
-
-    def open_store(
-        self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
-    ) -> AttributeStore:
-        """Return a store that keeps numbers besides."""
-        bounds = {name: options[name] for name in ("max_words", "max_documents", "max_pairs")}
-        return open_store(tokenizer, bounds, snapshot)
-
-    def prepare(self, store: AttributeStore, setup: Setup) -> None:
-        """Say how many values attributes have, and how to score those that count twice."""
-        alpha = setup.parameters.alpha
-        store.halved = setup.make_scoring(alpha=alpha / 2 or alpha)
-        store.declare(NumberColumns(self.values).declared)

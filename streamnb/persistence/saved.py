@@ -6,8 +6,7 @@ import dataclasses
 import importlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from river import base
 
@@ -23,6 +22,9 @@ from streamnb.statistics.counts import Counts
 from streamnb.statistics.refreshing import Refresher
 from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Labels
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Tokenize = Callable[[str], Iterable[Any]]
 
@@ -88,6 +90,8 @@ class SavedModel(base.Base):
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, which is replaced as a whole or not at all."""
+        from pathlib import Path  # here: it takes longer than what it imports for
+
         saving.write(Path(path), self.to_bytes())
 
     @classmethod
@@ -112,6 +116,8 @@ class SavedModel(base.Base):
         InputError
             If `n_jobs` is no number of threads.
         """
+        from pathlib import Path
+
         return cls.from_bytes(Path(path).read_bytes(), tokenizer, n_jobs)
 
     @classmethod
@@ -122,9 +128,12 @@ class SavedModel(base.Base):
         check_jobs("n_jobs", n_jobs)
         state = saving.read(data, tokenizer)
         with saving.readable():
-            # A file may hold a model of a family that nobody has asked for yet.
-            importlib.import_module("streamnb.models")
-            found = SavedModel.known.get(state.model)
+            # A file may hold a model of a family that nobody has asked for yet: it is imported now.
+            models = importlib.import_module("streamnb.models")
+            known = dict(SavedModel.known)
+            if state.model in models.__all__:
+                known[state.model] = getattr(models, state.model)
+            found = known.get(state.model)
             if found is None:
                 raise ModelFileError(
                     f"the file holds a model of class {state.model!r}, which is unknown here"

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
-import json
 import math
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.text.inputs import token_name
 from streamnb.text.labels import Label, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAGIC = b"streamNB"
 VERSION = 1
@@ -79,6 +79,9 @@ def dump(state: State) -> bytes:
     InputError
         If it can't hold a parameter or a label.
     """
+    import hashlib  # here and below: whoever saves nothing does not wait for them
+    import json
+
     header = {
         **state.records,
         "model": state.model,
@@ -104,19 +107,24 @@ def packed(
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file by one with these bytes, or leave it as it was."""
-    import tempfile  # here: whoever saves nothing does not wait for it
+    """Replace a file by one with these bytes, or leave it as it was.
 
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    A link stays, and the file that it leads to is replaced. A file keeps its mode; a new one has
+    that of any new file.
+    """
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
+            with contextlib.suppress(FileNotFoundError):
+                temporary.chmod(path.stat().st_mode & 0o7777)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            temporary.unlink()
         raise
 
 
@@ -199,6 +207,9 @@ def unpacked(
         raise ModelFileError(
             f"the model has format version {version}; this streamnb reads version {known}"
         )
+    import hashlib
+    import json
+
     checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
     if hashlib.sha256(body).digest() != checksum:
         raise ModelFileError(

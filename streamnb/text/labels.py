@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import heapq
 import itertools
@@ -227,6 +226,8 @@ def to_json(label: Label) -> list[Any]:
         case str():
             return ["str", str(label)]
         case bytes():
+            import base64  # here: labels are seldom bytes
+
             return ["bytes", base64.b64encode(label).decode()]
         case tuple():
             return ["tuple", *map(to_json, label)]
@@ -248,6 +249,8 @@ def from_json(described: list[Any]) -> Label:
         case ["str", str(value)]:
             return value
         case ["bytes", str(value)]:
+            import base64
+
             return base64.b64decode(value, validate=True)
         case ["tuple", *values]:
             return tuple(map(from_json, values))

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+from streamnb.views import token_shown
+
 __all__ = ["look", "nearest", "pieces"]
 
 _MOST_TEXT = 20_000  # characters that are looked at
@@ -94,7 +96,9 @@ def _tokens(explanation: Any, label: Hashable, against: Hashable) -> list[dict[s
         corrected = explanation.corrections.get(token)
         correction = corrected[label] - corrected[against] if corrected else 0.0
         if added:
-            found.append({"token": str(token), "adds": added, "correction": correction})
+            found.append(
+                {"token": token_shown(str(token)), "adds": added, "correction": correction}
+            )
     found.sort(key=lambda one: (-abs(one["adds"]), one["token"]))
     return found[:_MOST_TOKENS]
 

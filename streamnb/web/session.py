@@ -10,6 +10,7 @@ from typing import Any
 from streamnb.datasets.message import Message
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import largest_label, sorted_labels
+from streamnb.views import token_shown
 from streamnb.web.measures import Measures
 from streamnb.web.seeing import look, nearest
 
@@ -269,7 +270,10 @@ class Session:
                         for word, lead in explanation.top(label, 5):
                             of_label[word] = max(lead, of_label.get(word, lead))
                 found[name] = {
-                    label: sorted(words.items(), key=lambda one: (-one[1], one[0]))[:_TOP_WORDS]
+                    label: [
+                        (token_shown(word), lead)
+                        for word, lead in sorted(words.items(), key=lambda one: (-one[1], one[0]))
+                    ][:_TOP_WORDS]
                     for label, words in loud.items()
                 }
             return found

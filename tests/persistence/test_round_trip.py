@@ -244,3 +244,21 @@ def test_bytes_are_on_the_disk_before_the_file_has_its_name(
     model = small("MNB")
     model.save(path)
     assert done[:2] == [f"synced {len(model.to_bytes())}", "replaced"]
+
+
+def test_save_keeps_the_mode_of_a_file_and_follows_a_link(tmp_path: Path) -> None:
+    model = streamnb.MNB()
+    model.learn_one("win cash", "spam")
+    new, kept, link = tmp_path / "new", tmp_path / "kept", tmp_path / "link"
+    other = tmp_path / "other"
+    other.touch()
+    model.save(new)
+    assert new.stat().st_mode == other.stat().st_mode  # as any new file's
+    kept.write_bytes(b"before")
+    kept.chmod(0o640)
+    link.symlink_to(kept)
+    model.save(link)
+    assert link.is_symlink()
+    assert kept.read_bytes() == new.read_bytes()
+    assert kept.stat().st_mode & 0o7777 == 0o640
+    assert {path.name for path in tmp_path.iterdir()} == {"new", "kept", "link", "other"}

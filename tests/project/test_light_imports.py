@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -41,7 +42,7 @@ def test_streamnb_itself_imports_what_is_asked_for() -> None:
     program = """
 import sys
 import streamnb
-rooms = ("numpy", "river", "streamnb.models", "streamnb._core")
+rooms = ("numpy", "river", "streamnb.naive_bayes", "streamnb._core")
 assert not set(rooms) & set(sys.modules), sorted(sys.modules)
 assert set(streamnb.__all__) <= set(dir(streamnb))
 streamnb.MNB().learn_one("win", "spam")
@@ -75,8 +76,64 @@ def test_every_model_is_named() -> None:
     import streamnb
     from streamnb import models
 
-    assert list(streamnb._MODELS) == list(models.__all__)
     assert all(getattr(streamnb, name) is not None for name in streamnb.__all__)
+    assert set(models.__all__) <= set(dir(models)) & set(streamnb.__all__)
+    for family, names in models._FAMILIES.items():
+        assert set(importlib.import_module(f"streamnb.models.{family}").__all__) == set(names)
+    files = {path.stem for path in Path(models.__file__).parent.glob("[a-z]*.py")}
+    assert files == set(models._FAMILIES)
+
+
+def test_every_part_is_named() -> None:
+    from streamnb import parts
+
+    assert all(getattr(parts, name) is not None for name in parts.__all__)
+    folder = Path(parts.__file__).parent
+    files = [*folder.glob("[a-z]*.py"), *folder.glob("weights/[a-z]*.py")]
+    named = {".".join(path.relative_to(folder).with_suffix("").parts) for path in files}
+    assert named == set(parts._FAMILIES)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = parts.nothing
+
+
+def test_a_model_imports_its_own_family() -> None:
+    program = """
+import sys
+import streamnb
+model = streamnb.OnlineNB()
+model.learn_one("win cash now", "spam")
+model.predict_proba_one("cash")
+rooms = ("streamnb.models.", "streamnb.parts.")
+families = {name for name in sys.modules if name.startswith(rooms)}
+assert families == {
+    "streamnb.models.online_weights",
+    "streamnb.parts.axes",
+    "streamnb.parts.axes.choice",
+    "streamnb.parts.axes.composition",
+    "streamnb.parts.events",
+    "streamnb.parts.forgetting",
+    "streamnb.parts.weights",
+    "streamnb.parts.weights.online_weights",
+}, families
+later = {"base64", "hashlib", "json", "pathlib", "tempfile", "streamnb.statistics.weights_in_use"}
+assert not later & set(sys.modules), later & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("name", ["gain-ratio", "uniform"])
+def test_a_part_is_found_by_its_name_before_anyone_asked_for_it(name: str) -> None:
+    program = f"""
+from streamnb.parts import Weights
+assert Weights.named({name!r}).name == {name!r}
+try:
+    Weights.named("none")
+except ValueError as error:
+    allowed = str(error)
+assert "'chi-square', 'correlation-based', " in allowed, allowed
+assert "'uniform', or such a part" in allowed, allowed
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_model_file_is_read_before_any_model_was_asked_for(tmp_path: Path) -> None:

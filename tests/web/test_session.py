@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from streamnb import MNB, OnlineNB, Tokenizer
-from streamnb.datasets import Message
+from streamnb.datasets import Message, SyntheticSMS
 from streamnb.errors import InputError
 from streamnb.web import Player, Session
 from streamnb.web.measures import Measures
@@ -181,3 +181,15 @@ def test_a_stream_that_waits_holds_up_nobody() -> None:
     assert session.correct(1, "ham")["label"] == "ham"
     more.set()
     player.stop()
+
+
+def test_tokens_are_shown_as_a_person_reads_them() -> None:
+    """The marks of the tokeniser's kinds of tokens are control characters: a page shows boxes."""
+    session = Session({"OnlineNB": OnlineNB()}, SyntheticSMS(60, seed=1).messages())
+    for _ in range(60):
+        session.step()
+    words = [word for label in session.top_words()["OnlineNB"].values() for word, _ in label]
+    seen = look(OnlineNB.from_bytes(session._models["OnlineNB"].to_bytes()), "win a free prize")
+    shown = [*words, *(token["token"] for token in seen["tokens"])]
+    assert any(word.startswith("letters ") for word in shown)
+    assert all(word.isprintable() for word in shown)

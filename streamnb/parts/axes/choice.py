@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, Self
 
@@ -55,7 +56,9 @@ class Choice:
         class Hidden(Dependence, name="hidden")
         class HigherOrderPaths(Estimate, names={"paths-3": {"order": 3}, …})
 
-    Models that differ in a field with `compare=False` may be merged all the same.
+    Models that differ in a field with `compare=False` may be merged all the same. A part with
+    fields is a frozen dataclass; one without inherits all that makes one: to make it again takes
+    time, and every model waits for it.
 
     Attributes
     ----------
@@ -64,7 +67,8 @@ class Choice:
     """
 
     axis: ClassVar[str] = ""
-    # By name: the class, and the parameters that the name stands for. One table for each axis.
+    # By name: the class, and the parameters that the name stands for. One table for each axis, of
+    # what was imported; `every` imports the rest.
     known: ClassVar[dict[str, tuple[type[Choice], Mapping[str, Any]]]]
 
     def __init_subclass__(
@@ -90,13 +94,20 @@ class Choice:
         """
         if isinstance(name, cls):
             return name
-        if isinstance(name, str) and name in cls.known:
-            found, meant = cls.known[name]
-            return found(**meant)  # type: ignore[return-value]
-        allowed = ", ".join(map(repr, cls.known))
+        if isinstance(name, str):
+            found, meant = cls.known.get(name) or cls.every().get(name) or (None, {})
+            if found is not None:
+                return found(**meant)  # type: ignore[return-value]
+        allowed = ", ".join(map(repr, cls.every()))
         raise InputError(
             f"{cls.axis} must be one of {allowed}, or such a part of streamnb.parts, not {name!r}"
         )
+
+    @classmethod
+    def every(cls) -> dict[str, tuple[type[Choice], Mapping[str, Any]]]:
+        """Return the parts of this axis by their names, sorted; all of them are imported for it."""
+        importlib.import_module("streamnb.parts").import_all()
+        return dict(sorted(cls.known.items()))
 
     @property
     def name(self) -> str:

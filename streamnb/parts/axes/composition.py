@@ -17,7 +17,6 @@ from streamnb.errors import ModelFileError
 from streamnb.parts.axes.choice import Choice, InUse, MakeScoring
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.store import AnyStore
-from streamnb.statistics.weights_in_use import WeightsInUse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +38,6 @@ class Setup:
     make_scoring: MakeScoring
 
 
-@dataclasses.dataclass(frozen=True)
 class Part(Choice):
     """A choice on one axis, and what the model that it is a part of has to do for it.
 
@@ -92,7 +90,6 @@ class Part(Choice):
         return InUse()
 
 
-@dataclasses.dataclass(frozen=True)
 class Event(Part, axis="event"):
     """How a class gives a word its probability.
 
@@ -154,7 +151,6 @@ class Event(Part, axis="event"):
         return _core.CountStore(tokenizer, **options)
 
 
-@dataclasses.dataclass(frozen=True)
 class Dependence(Part, axis="dependence"):
     """How the words of a message depend on one another, given the class.
 
@@ -175,7 +171,6 @@ class Dependence(Part, axis="dependence"):
         return {"hidden": self.hidden}
 
 
-@dataclasses.dataclass(frozen=True)
 class Independent(Dependence, name="independent"):
     """Words are independent."""
 
@@ -191,7 +186,6 @@ class Independent(Dependence, name="independent"):
         return {**super().store_options(parts), **({"max_pairs": 0} if no_pairs else {})}
 
 
-@dataclasses.dataclass(frozen=True)
 class Estimate(Part, axis="estimate"):
     """The counts that probabilities are estimated from, and how they are smoothed."""
 
@@ -200,14 +194,12 @@ class Estimate(Part, axis="estimate"):
         return {"effective": False}
 
 
-@dataclasses.dataclass(frozen=True)
 class Additive(Estimate, name="additive"):
     """Additive smoothing of the counts, by `alpha`."""
 
     decays: ClassVar[bool] = True
 
 
-@dataclasses.dataclass(frozen=True)
 class Weights(Part, axis="weights"):
     """How much each word counts, in the estimate and in the score.
 
@@ -244,17 +236,18 @@ class Weights(Part, axis="weights"):
         documents = setup.parts.document_weights
         if not (self.periodic or documents.periodic):
             return InUse()
+        # Here: other models do not wait for it.
+        from streamnb.statistics.weights_in_use import WeightsInUse
+
         return InUse(WeightsInUse(self, documents, setup.parameters))
 
 
-@dataclasses.dataclass(frozen=True)
 class UniformWeights(Weights, name="uniform"):
     """Each word counts the same."""
 
     decays: ClassVar[bool] = True
 
 
-@dataclasses.dataclass(frozen=True)
 class DocumentWeights(Part, axis="document_weights"):
     """How much each message counts when it is learned, beside the weight that it was given."""
 
@@ -273,14 +266,12 @@ class DocumentWeights(Part, axis="document_weights"):
         return None
 
 
-@dataclasses.dataclass(frozen=True)
 class UniformDocuments(DocumentWeights, name="uniform"):
     """Each message counts as it was given to."""
 
     decays: ClassVar[bool] = True
 
 
-@dataclasses.dataclass(frozen=True)
 class Neighbourhood(Part, axis="neighbourhood"):
     """Which messages count for a prediction.
 
@@ -293,7 +284,6 @@ class Neighbourhood(Part, axis="neighbourhood"):
     prior: ClassVar[str | None] = None
 
 
-@dataclasses.dataclass(frozen=True)
 class WholeStream(Neighbourhood, name="stream"):
     """All of them."""
 
