@@ -20,7 +20,11 @@ impl Batch {
     /// The messages of a list: strings, or mappings of tokens to counts.
     #[new]
     fn new(tokenizer: &NativeTokenizer, messages: &Bound<'_, PyList>) -> PyResult<Self> {
-        let items = messages.iter().map(|x| tokenizer.item(&x)).collect::<PyResult<_>>()?;
+        // What collects results does not know how many there will be, and copies them as they grow.
+        let mut items = Vec::with_capacity(messages.len());
+        for message in messages.iter() {
+            items.push(tokenizer.item(&message)?);
+        }
         Ok(Batch { messages: Messages::Items(items) })
     }
 

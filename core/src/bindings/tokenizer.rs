@@ -117,6 +117,11 @@ impl NativeTokenizer {
             Ok(text) => Item::Text(text),
             Err(_) => Item::Owned(without_surrogates(text)?),
         };
+        // As many bytes as characters: it is ASCII, which needs nothing of the host. So no byte of it
+        // is read here, by the one thread that has the GIL.
+        if matches!(&item, Item::Text(bytes) if bytes.len() == text.len()?) {
+            return Ok(item);
+        }
         let Message::Text(borrowed) = item.as_message() else { return Ok(item) };
         let ready = self.inner.ready(borrowed);
         if ready.is_ascii() {

@@ -137,7 +137,8 @@ impl Message<'_> {
     ) -> std::result::Result<(), NotReady> {
         let vocabulary = &store.vocabulary;
         bag.clear(vocabulary.slots());
-        let mut add = |token: Token<'_>, count: f64| match vocabulary.find(&token) {
+        // By reference: a copy would be read in larger pieces than it was written, and wait for these.
+        let mut add = |token: &Token<'_>, count: f64| match vocabulary.find(token) {
             Some(id) => put(bag, id, count),
             // Of a value that was never learned, its attribute is all that counts.
             None if store.settings.columns => {
@@ -147,12 +148,12 @@ impl Message<'_> {
         };
         let hasher = vocabulary.hasher();
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| add(t, 1.0)),
+            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| add(&t, 1.0)),
             Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, hasher, |t| add(t, 1.0))
+                tokenizer.tokenize_folded(text, scratch, hasher, |t| add(&t, 1.0))
             }
             Message::Counts(counts) => {
-                counts.iter().for_each(|(word, count)| add(vocabulary.token(word), count));
+                counts.iter().for_each(|(word, count)| add(&vocabulary.token(word), count));
                 Ok(())
             }
         }
@@ -169,18 +170,44 @@ impl Message<'_> {
     ) -> std::result::Result<(), NotReady> {
         bag.clear(store.vocabulary.slots());
         let hasher = store.vocabulary.hasher().clone();
-        let mut add = |token: Token<'_>, count: f64| bag.add(store.intern(&token), count);
+        let mut add = |token: &Token<'_>, count: f64| bag.add(store.intern(token), count);
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(t, 1.0))?,
+            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(&t, 1.0))?,
             Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(t, 1.0))?;
+                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(&t, 1.0))?;
             }
             Message::Counts(counts) => {
-                counts.iter().for_each(|(word, count)| add(Token::new(&hasher, word), count));
+                counts.iter().for_each(|(word, count)| add(&Token::new(&hasher, word), count));
             }
         }
         store.settings.form.apply(bag);
         Ok(())
+    }
+}
+
+impl Store {
+    /// The id of a word that is about to be learned.
+    #[inline(always)]
+    pub fn intern(&mut self, token: &Token<'_>) -> WordId {
+        match self.vocabulary.find(token) {
+            Some(id) => {
+                // Its counts are changed once all words of the message are known.
+                self.rows.fetch(id);
+                id
+            }
+            None => self.add_word(token),
+        }
+    }
+
+    /// The id of a word that is about to be learned, and is new.
+    #[cold]
+    pub(crate) fn add_word(&mut self, token: &Token<'_>) -> WordId {
+        let id = self.vocabulary.add(token);
+        self.rows.reach(id);
+        if self.settings.columns {
+            self.attributes.add(id, token.bytes);
+        }
+        id
     }
 }
 

@@ -10,7 +10,6 @@ use crate::counts::rows::{Class, ClassId, Rows};
 use crate::counts::statistic::Statistics;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
-use crate::text::token::Token;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -234,17 +233,6 @@ impl Store {
         order
     }
 
-    /// The id of a word that is about to be learned.
-    #[inline]
-    pub fn intern(&mut self, token: &Token<'_>) -> WordId {
-        let id = self.vocabulary.intern(token);
-        self.rows.reach(id);
-        if self.settings.columns {
-            self.attributes.add(id, token.bytes);
-        }
-        id
-    }
-
     /// Refuses to learn when the vocabulary's memory is exhausted; nothing has changed then.
     pub fn check_room(&self) -> Result<()> {
         let spare_bytes = u32::MAX as usize - MAX_VOCABULARY_BYTES;
@@ -287,14 +275,16 @@ impl Store {
         }
         let totals = &mut self.classes[class as usize];
         let mut tokens = 0.0;
+        let frequencies = self.settings.frequencies;
+        let mut adding = self.rows.adding(class, weight);
         for &(word, count) in &bag.words {
             tokens += count;
-            let (documents, before) = self.rows.add(word, class, weight * count, weight);
-            if self.settings.frequencies {
+            let (documents, before) = adding.add(word, weight * count);
+            if frequencies {
                 totals.move_frequency(before, documents);
             }
-            totals.most_documents = totals.most_documents.max(documents);
         }
+        totals.most_documents = totals.most_documents.max(adding.most_documents());
         totals.documents += weight;
         totals.tokens += weight * tokens;
         for statistic in self.statistics.iter_mut() {

@@ -74,9 +74,9 @@ impl Parameters {
         }
         // Absent words have ln α, which all classes share: only nonzero cells are visited.
         for &(word, count) in &bag.words {
-            for cell in counts.cells(word) {
+            counts.cells(word).for_each(|cell| {
                 out[cell.class as usize] += count * (self.log_plus(cell.tokens) - self.log_alpha);
-            }
+            });
         }
     }
 
@@ -96,10 +96,10 @@ impl Parameters {
             let total: f64 = cells.clone().map(|cell| cell.tokens).sum();
             let log_total = self.log_plus(total);
             shared += count * log_total;
-            for cell in cells {
+            cells.for_each(|cell| {
                 out[cell.class as usize] +=
                     count * (log_total - self.log_plus(total - cell.tokens));
-            }
+            });
         }
         for (score, class) in out.iter_mut().zip(terms) {
             *score += tokens * class.tokens_complement - shared - class.prior_complement;

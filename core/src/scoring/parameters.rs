@@ -1,5 +1,6 @@
 //! The parameters of a score: event model, prior, smoothing, vocabulary.
 
+use crate::counts::rows::small_whole;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};
 use std::sync::{Arc, OnceLock};
@@ -120,10 +121,9 @@ impl Parameters {
     /// ln(count + α), from a table where the count is a small integer.
     #[inline]
     pub fn log_plus(&self, count: f64) -> f64 {
-        // 32 bits: that conversion is one instruction. A negative index is out of the table too.
-        let index = count as i32;
+        let (index, is_whole) = small_whole(count);
         match self.table.get(index as usize) {
-            Some(&value) if f64::from(index) == count => value,
+            Some(&value) if is_whole => value,
             _ => (count + self.alpha).ln(),
         }
     }

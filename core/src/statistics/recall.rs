@@ -83,9 +83,7 @@ impl Recall {
         bag.words.extend_from_slice(&self.words);
         for (&place, &value) in self.unknown.iter().zip(&self.unseen) {
             // Nothing has changed since it was not found.
-            let id = store.vocabulary.add(&self.tokens.token(place as usize));
-            store.rows.reach(id);
-            bag.push(id, value);
+            bag.push(store.add_word(&self.tokens.token(place as usize)), value);
         }
         bag.scores.extend_from_slice(&self.scores);
         bag.values.extend_from_slice(&self.values);

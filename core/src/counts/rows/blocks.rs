@@ -56,6 +56,11 @@ impl<T: Copy> Blocks<T> {
         &self.cells
     }
 
+    #[inline]
+    pub fn all_mut(&mut self) -> &mut [T] {
+        &mut self.cells
+    }
+
     /// Makes a block of 2^power cells, all like this one.
     pub fn allocate(&mut self, power: u32, empty: T) -> Name {
         if let Some(start) = self.free.get_mut(power as usize).and_then(Vec::pop) {
@@ -96,8 +101,20 @@ impl<T: Copy> Blocks<T> {
     }
 }
 
+/// Where a block starts.
 #[inline]
-fn range(name: Name) -> Range<usize> {
-    let start = (name & (MAX_CELLS as u32 - 1)) as usize;
-    start..start + (1 << (name >> START_BITS))
+pub fn start(name: Name) -> usize {
+    (name & (MAX_CELLS as u32 - 1)) as usize
+}
+
+/// How many cells a block has.
+#[inline]
+pub fn size(name: Name) -> usize {
+    1 << (name >> START_BITS)
+}
+
+/// The cells of a block.
+#[inline]
+pub fn range(name: Name) -> Range<usize> {
+    start(name)..start(name) + size(name)
 }

@@ -7,9 +7,11 @@ mod blocks;
 mod classes;
 mod counted;
 mod packed;
+mod whole;
 
 pub use self::classes::{Class, take};
 pub use self::counted::{Cell, DIVISOR, FLOOR, Rows};
+pub use self::whole::small_whole;
 
 use self::blocks::{Blocks, MAX_CELLS, NONE, Name};
 use crate::counts::room::{fetch, make_room};

@@ -4,10 +4,11 @@
 //! word of one class has its cell in an array by word. One of several has there where they lie, by
 //! class; and one with a count that does not fit, where its row is among those of any numbers.
 
-use super::blocks::{Blocks, MAX_CELLS, Name};
-use super::{Cell, ClassId};
+use super::blocks::{Blocks, MAX_CELLS, Name, range, size, start};
+use super::{Cell, ClassId, small_whole};
 use crate::counts::room::{fetch, make_room};
 use crate::counts::vocabulary::WordId;
+use std::hint::select_unpredictable;
 
 /// A cell, or what a word has in the place of one; 0 is nothing.
 type Slot = u64;
@@ -21,6 +22,9 @@ const WIDE: u64 = 3;
 const COUNT_BITS: u32 = 20;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const CLASS_AT: u32 = 2 * COUNT_BITS;
+
+/// The bits above the counts.
+const CARRIED: Slot = 1 << COUNT_BITS | 1 << CLASS_AT;
 
 /// Where the cells of a word are.
 pub enum Place<'a> {
@@ -47,11 +51,10 @@ fn class_of(slot: Slot) -> ClassId {
 }
 
 /// A count, if it fits.
-#[inline]
+#[inline(always)]
 fn whole(count: f64) -> Option<Slot> {
-    // To 32 bits with a sign: one instruction there, and one back.
-    let number = count as i32;
-    (f64::from(number) == count && number as u32 <= COUNT_MASK as u32).then_some(number as Slot)
+    let (number, is_whole) = small_whole(count);
+    (is_whole && number <= COUNT_MASK).then_some(number)
 }
 
 /// A cell, if all of it fits.
@@ -71,6 +74,25 @@ pub fn unpack(slot: Slot) -> Cell {
         tokens: f64::from((slot >> COUNT_BITS & COUNT_MASK) as u32),
         documents: f64::from((slot & COUNT_MASK) as u32),
         length: 0.0,
+    }
+}
+
+/// What is added to cells of one class.
+#[derive(Clone, Copy)]
+pub struct Added {
+    /// The class, and that it is a cell.
+    key: u64,
+    documents: Slot,
+}
+
+impl Added {
+    /// So many documents of a class, where they fit.
+    #[inline]
+    pub fn new(class: ClassId, documents: f64) -> Option<Self> {
+        let class = u64::from(class);
+        let key = CELL << (KIND - CLASS_AT) | class;
+        let documents = whole(documents)?;
+        (class < 1 << (KIND - CLASS_AT)).then_some(Added { key, documents })
     }
 }
 
@@ -134,7 +156,7 @@ impl PackedRows {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn place(&self, word: WordId) -> Place<'_> {
         let slot = &self.slots[word as usize];
         match kind(*slot) {
@@ -162,29 +184,42 @@ impl PackedRows {
         }
     }
 
-    /// Adds tokens and documents to a cell that is there, if they fit; returns how many documents
-    /// that makes, and made before.
-    #[inline]
-    pub fn add(
-        &mut self,
-        word: WordId,
-        class: ClassId,
-        tokens: f64,
-        documents: f64,
-    ) -> Option<(f64, f64)> {
-        let (tokens, documents) = (whole(tokens)?, whole(documents)?);
-        let cells = self.cells_mut(word)?;
-        let place = place_of(cells, class);
-        let cell = cells.get_mut(place)?;
-        let before = *cell;
-        let fits = (before >> COUNT_BITS & COUNT_MASK) + tokens <= COUNT_MASK
-            && (before & COUNT_MASK) + documents <= COUNT_MASK;
-        if before == 0 || class_of(before) != class || !fits {
+    /// Adds tokens and documents to the cell of a word, if they fit, and it is there or the word has
+    /// none; returns how many documents that makes, and made before.
+    #[inline(always)]
+    pub fn add(&mut self, word: WordId, added: Added, tokens: f64) -> Option<(u32, u32)> {
+        let Added { key, documents } = added;
+        let tokens = whole(tokens)?;
+        let slot = self.slots[word as usize];
+        if slot == 0 {
+            self.slots[word as usize] = key << CLASS_AT | tokens << COUNT_BITS | documents;
+            return Some((documents as u32, 0));
+        }
+        // Of a word of two classes, which cell it is; the processor would guess wrong.
+        let (blocks, is_block) = (self.blocks.all_mut(), kind(slot) == BLOCK);
+        let first = select_unpredictable(is_block, start(slot as Name), 0);
+        let other = blocks.get(first).is_some_and(|one| one >> CLASS_AT != key);
+        let mut place = first + usize::from(other);
+        if is_block && size(slot as Name) > 2 {
+            let cells = &blocks[range(slot as Name)];
+            // Its cells are in the order of their numbers, and 0 becomes the largest.
+            place =
+                first + cells.partition_point(|&cell| (cell >> CLASS_AT).wrapping_sub(1) < key - 1);
+        }
+        let cells = select_unpredictable(is_block, blocks, self.slots.as_mut_slice());
+        let cell = cells.get_mut(select_unpredictable(is_block, place, word as usize))?;
+        if *cell >> CLASS_AT != key {
             return None;
         }
-        *cell = before + (tokens << COUNT_BITS | documents);
-        let documents = |slot: Slot| f64::from((slot & COUNT_MASK) as u32);
-        Some((documents(*cell), documents(before)))
+        let before = *cell;
+        let after = before + (tokens << COUNT_BITS | documents);
+        // What is carried from documents to tokens, or from these to the class, did not fit.
+        if (before ^ after ^ (tokens << COUNT_BITS | documents)) & CARRIED != 0 {
+            return None;
+        }
+        *cell = after;
+        let documents = |slot: Slot| (slot & COUNT_MASK) as u32;
+        Some((documents(after), documents(before)))
     }
 
     /// Sets the cell of a word and class to what `change` makes of its tokens and documents; returns

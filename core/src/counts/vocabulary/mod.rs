@@ -104,7 +104,7 @@ impl Vocabulary {
         word(&self.names[id as usize], &self.long)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, token: &Token<'_>) -> Option<WordId> {
         if !token.is_short() {
             return self.find_long(token);

@@ -22,6 +22,7 @@ pub const IGNORED: u32 = 8;
 const TAG: u32 = 56;
 
 /// A byte of 1 for each place.
+#[cfg(any(test, not(target_arch = "x86_64")))]
 const ONES: u128 = 0x0101_0101_0101_0101_0101_0101;
 /// What names the next bucket lies above the bytes of the places.
 const NEXT: u32 = 8 * PLACES as u32;
@@ -37,13 +38,16 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// A bit for each place that may have a word of this hash, the others of its byte being 0:
-    /// all that have, and seldom one that has not.
-    #[inline]
+    /// The places that may have a word of this tag: all that have, and seldom one that has not.
+    #[inline(always)]
     fn places(&self, tag: u8) -> Places {
-        let differences = self.tags ^ (ONES * u128::from(tag));
-        let bits = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
-        Places(bits)
+        Places(equal_bytes(self.tags, tag))
+    }
+
+    /// The id that has this tag and is the same.
+    #[inline(always)]
+    fn find(&self, tag: u8, mut same: impl FnMut(&WordId) -> bool) -> Option<WordId> {
+        self.places(tag).map(|place| self.ids[place]).find(|id| same(id))
     }
 
     fn next(&self) -> usize {
@@ -69,15 +73,50 @@ impl Bucket {
     }
 }
 
-/// Places, as the highest bits of bytes.
-struct Places(u128);
+/// A bit for each place: with what compares sixteen bytes at once one next to the other, else the
+/// highest of a byte.
+#[cfg(target_arch = "x86_64")]
+type Bits = u32;
+#[cfg(not(target_arch = "x86_64"))]
+type Bits = u128;
+
+/// Bits of [`Bits`] for each place.
+const WIDTH: usize = if size_of::<Bits>() == 16 { 8 } else { 1 };
+
+/// The places whose byte is this one.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn equal_bytes(tags: u128, tag: u8) -> Bits {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+    #[allow(unsafe_code)]
+    // SAFETY: SSE2 is part of every x86-64 processor.
+    let equal = unsafe {
+        let tags = _mm_set_epi64x((tags >> 64) as i64, tags as i64);
+        _mm_movemask_epi8(_mm_cmpeq_epi8(tags, _mm_set1_epi8(tag as i8)))
+    };
+    equal as Bits & ((1 << PLACES) - 1)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+use bytes_that_may_equal as equal_bytes;
+
+/// The highest bit of each byte that is this one, and seldom of one above it that is not.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+#[inline(always)]
+fn bytes_that_may_equal(tags: u128, tag: u8) -> u128 {
+    let differences = tags ^ (ONES * u128::from(tag));
+    differences.wrapping_sub(ONES) & !differences & (ONES << 7)
+}
+
+/// Places, from the lowest.
+struct Places(Bits);
 
 impl Iterator for Places {
     type Item = usize;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<usize> {
-        let place = (self.0 != 0).then(|| self.0.trailing_zeros() as usize / 8);
+        let place = (self.0 != 0).then(|| self.0.trailing_zeros() as usize / WIDTH);
         self.0 &= self.0.wrapping_sub(1);
         place
     }
@@ -128,24 +167,34 @@ impl Table {
     #[inline]
     pub fn guess(&self, hash: u64) -> WordId {
         let bucket = &self.buckets[self.bucket(hash)];
-        bucket.ids[bucket.places(tag(hash)).0.trailing_zeros() as usize / 8 % PLACES]
+        bucket.ids[bucket.places(tag(hash)).0.trailing_zeros() as usize / WIDTH % PLACES]
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, hash: u64, mut same: impl FnMut(&WordId) -> bool) -> Option<WordId> {
-        let mut bucket = &self.buckets[self.bucket(hash)];
-        loop {
-            for place in bucket.places(tag(hash)) {
-                let id = bucket.ids[place];
-                if same(&id) {
-                    return Some(id);
-                }
-            }
-            match bucket.next() {
-                0 => return None,
-                next => bucket = &self.linked[next - 1],
-            }
+        let bucket = &self.buckets[self.bucket(hash)];
+        match (bucket.find(tag(hash), &mut same), bucket.next()) {
+            (None, next) if next > 0 => self.find_linked(next, tag(hash), same),
+            (found, _) => found,
         }
+    }
+
+    /// An id of some linked bucket, or of those behind it.
+    #[inline(never)]
+    fn find_linked(
+        &self,
+        mut next: usize,
+        tag: u8,
+        mut same: impl FnMut(&WordId) -> bool,
+    ) -> Option<WordId> {
+        while next > 0 {
+            let bucket = &self.linked[next - 1];
+            if let Some(id) = bucket.find(tag, &mut same) {
+                return Some(id);
+            }
+            next = bucket.next();
+        }
+        None
     }
 
     /// Adds an id that is not there; `hash_of` gives the hashes of the others, and is told some words
@@ -250,6 +299,33 @@ mod tests {
 
     fn hash(id: WordId) -> u64 {
         u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    #[test]
+    fn places_are_those_of_the_byte() {
+        // Numbers of few values, so that many are equal, and neighbours differ by one.
+        let numbers =
+            |seed: u64| (0..PLACES as u64).map(move |i| (hash((seed + i) as u32) >> 61) as u8);
+        for seed in 0..500 {
+            let mut bucket = Bucket::default();
+            bucket.set_next(seed as usize);
+            numbers(seed).enumerate().for_each(|(place, tag)| bucket.set(place, tag, 0));
+            for tag in 0..9 {
+                let expected: Vec<usize> = numbers(seed)
+                    .enumerate()
+                    .filter(|&(_, of)| of == tag)
+                    .map(|(p, _)| p)
+                    .collect();
+                let found: Vec<usize> =
+                    bucket.places(tag).filter(|&p| bucket.tag(p) == tag).collect();
+                assert_eq!(found, expected);
+                // What other processors do finds the same first, and those after it among others.
+                let may = bytes_that_may_equal(bucket.tags, tag);
+                let first = (may != 0).then(|| may.trailing_zeros() as usize / 8);
+                assert_eq!(first, expected.first().copied());
+                assert!(expected.iter().all(|place| may >> (8 * place + 7) & 1 == 1));
+            }
+        }
     }
 
     #[test]
