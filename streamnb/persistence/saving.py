@@ -79,9 +79,6 @@ def dump(state: State) -> bytes:
     InputError
         If it can't hold a parameter or a label.
     """
-    import hashlib  # here and below: whoever saves nothing does not wait for them
-    import json
-
     header = {
         **state.records,
         "model": state.model,
@@ -101,6 +98,9 @@ def packed(
     header: dict[str, Any], rest: bytes, magic: bytes = MAGIC, version: int = VERSION
 ) -> bytes:
     """Return a file with this header, and these bytes behind it."""
+    import hashlib  # here and below: whoever saves nothing does not wait for them
+    import json
+
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     body = len(encoded).to_bytes(8, "little") + encoded + rest
     return magic + version.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
