@@ -17,6 +17,7 @@ from streamnb.online.drift import DriftAlarm
 from streamnb.online.remembered import Remembered
 from streamnb.parameters import check_bound, check_number
 from streamnb.persistence import saving
+from streamnb.persistence.compression import compressed, decompressed
 
 __all__ = ["Challenger", "is_challenger_file"]
 
@@ -325,12 +326,12 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     def save(self, path: str | Path) -> None:
         """Write a file, which is replaced as a whole or not at all; `load` reads it."""
-        saving.write(Path(path), self.to_bytes())
+        saving.write(Path(path), compressed(self.to_bytes()))
 
     @classmethod
     def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
         """Return what `save` wrote; parameters and errors are those of `from_bytes`."""
-        return cls.from_bytes(Path(path).read_bytes(), tokenizer, n_jobs)
+        return cls.from_bytes(decompressed(Path(path).read_bytes()), tokenizer, n_jobs)
 
 
 def is_challenger_file(data: bytes) -> bool:

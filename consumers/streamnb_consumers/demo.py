@@ -158,7 +158,8 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
     seconds = time.perf_counter() - began
     decisions = Path(settings.output).read_bytes()
     alike = decisions == Path(calm.output).read_bytes()
-    newest = Snapshots(settings.snapshots).paths()[0].read_bytes()
+    snapshots = Snapshots(settings.snapshots)
+    newest = snapshots.read(snapshots.paths()[0])
     same = newest == state.dump(loop.worker)
     print("\n" + _table(loop, decisions, seconds) + "\n")
     print(

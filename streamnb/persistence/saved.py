@@ -18,6 +18,7 @@ from streamnb.online.tuning import Tuning
 from streamnb.parameters import check_jobs, parameters_in_use
 from streamnb.parts.axes.choice import Scorer
 from streamnb.persistence import saving
+from streamnb.persistence.compression import compressed, decompressed
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.refreshing import Refresher
 from streamnb.statistics.store import AnyStore
@@ -89,10 +90,10 @@ class SavedModel(base.Base):
             return saving.dump(self.state())
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a file, which is replaced as a whole or not at all."""
+        """Write the model to a file, compressed, which is replaced as a whole or not at all."""
         from pathlib import Path  # here: it takes longer than what it imports for
 
-        saving.write(Path(path), self.to_bytes())
+        saving.write(Path(path), compressed(self.to_bytes()))
 
     @classmethod
     def load(
@@ -118,7 +119,7 @@ class SavedModel(base.Base):
         """
         from pathlib import Path
 
-        return cls.from_bytes(Path(path).read_bytes(), tokenizer, n_jobs)
+        return cls.from_bytes(decompressed(Path(path).read_bytes()), tokenizer, n_jobs)
 
     @classmethod
     def from_bytes(

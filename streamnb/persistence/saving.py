@@ -2,6 +2,7 @@
 
 Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of all that follows (32),
 length of the header (8, little-endian), header (JSON, keys sorted), counts (the native snapshot).
+On disk all of it is one frame of Zstandard: see `streamnb.persistence.compression`.
 """
 
 from __future__ import annotations

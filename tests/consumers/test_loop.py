@@ -176,7 +176,7 @@ def test_sigterm_ends_after_the_batch_with_a_snapshot(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGTERM) == before
     assert list(log.committed.values()) == [30]
     (snapshot,) = Snapshots(tmp_path).paths()
-    assert snapshot.read_bytes() == state.dump(worker)
+    assert Snapshots(tmp_path).read(snapshot) == state.dump(worker)
 
 
 def test_the_watchdog_ends_a_call_that_hangs() -> None:

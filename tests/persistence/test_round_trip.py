@@ -11,6 +11,7 @@ import pytest
 
 import streamnb
 from streamnb.errors import InputError
+from streamnb.persistence.compression import compressed, decompressed
 from support.files import small
 from support.models import MODELS, ROUNDED, matrix
 from support.streams import synthetic_stream
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def test_round_trip(name: str, path: Path) -> None:
     model = small(name)
     model.save(path)
-    assert path.read_bytes() == model.to_bytes()
+    assert decompressed(path.read_bytes()) == model.to_bytes()
     loaded = streamnb.load(path)
     assert type(loaded) is type(model)
     x = {"win": 1, "home": 2, "new": 1}
@@ -243,7 +244,7 @@ def test_bytes_are_on_the_disk_before_the_file_has_its_name(
     monkeypatch.setattr(Path, "replace", replaced)
     model = small("MNB")
     model.save(path)
-    assert done[:2] == [f"synced {len(model.to_bytes())}", "replaced"]
+    assert done[:2] == [f"synced {len(compressed(model.to_bytes()))}", "replaced"]
 
 
 def test_save_keeps_the_mode_of_a_file_and_follows_a_link(tmp_path: Path) -> None:

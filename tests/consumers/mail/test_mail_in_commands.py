@@ -14,6 +14,7 @@ from streamnb import MNB
 from streamnb.cli import main
 from streamnb.datasets import read_messages, stream
 from streamnb.mail.text import mail_text
+from streamnb.persistence.compression import decompressed
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.messages.spam import DEFAULT_MODEL
@@ -99,7 +100,7 @@ def test_a_named_stream_may_hold_mails(tmp_path: Path) -> None:
     assert main(["learn", "synthetic-sms", "--mails", "--limit", "60", "-o", str(file)]) == 0
     for message in stream("synthetic-sms", limit=60).messages():
         model.learn_one(mail_text(message.text.encode()), message.label)
-    assert file.read_bytes() == model.to_bytes()
+    assert decompressed(file.read_bytes()) == model.to_bytes()
 
 
 def test_the_commands_learn_and_decide_what_the_daemon_does(
@@ -109,7 +110,7 @@ def test_the_commands_learn_and_decide_what_the_daemon_does(
     learned, decisions = decided(corpus, settings)
     file = tmp_path / "spam.model"
     assert main(["learn", str(corpus), "--model", DEFAULT_MODEL, "-o", str(file)]) == 0
-    assert file.read_bytes() == learned
+    assert decompressed(file.read_bytes()) == learned
     capsys.readouterr()
 
     assert main(["evaluate", str(corpus), "--model", DEFAULT_MODEL, "--json"]) == 0

@@ -45,7 +45,8 @@ class Mailer:
         return status
 
     def state(self) -> bytes:
-        return Snapshots(self.folder).paths()[0].read_bytes()
+        snapshots = Snapshots(self.folder)
+        return snapshots.read(snapshots.paths()[0])
 
 
 @pytest.fixture

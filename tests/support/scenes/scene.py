@@ -20,6 +20,7 @@ from typing import Any, Self
 from streamnb.datasets import stream
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.kafka.cluster import Cluster, Topics
@@ -270,7 +271,7 @@ class Worker:
         fields = {key: value for key, value in self.scene.settings.items() if key == "model"}
         found = make_filter("sms", Settings(bootstrap_servers="x:1", **fields))  # type: ignore[arg-type]
         newest = max(self.snapshots.glob("snapshot-*.bin"))
-        state.restore(found, newest.read_bytes())
+        state.restore(found, content(newest.read_bytes(), 2**30))
         return found
 
 

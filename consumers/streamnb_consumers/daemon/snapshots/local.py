@@ -10,10 +10,12 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+from streamnb.errors import ModelFileError
+from streamnb.persistence.compression import compressed, decompressed
 from streamnb.persistence.saving import write
 from streamnb_consumers.errors import SnapshotError
 
-__all__ = ["Snapshots", "read_regular", "sync_folder"]
+__all__ = ["Snapshots", "content", "read_regular", "sync_folder"]
 
 _LOG = logging.getLogger(__name__)
 _NAME = re.compile(r"snapshot-(\d{12})\.bin")
@@ -53,11 +55,21 @@ class Snapshots:
         found = [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
         return sorted(found, key=lambda path: path.name, reverse=True)
 
+    def read(self, path: Path) -> bytes:
+        """Return the snapshot that a file holds.
+
+        Raises
+        ------
+        SnapshotError
+            If it is no regular file, damaged or too large.
+        """
+        return content(read_regular(path, self.largest), self.largest)
+
     def save(self, data: bytes) -> Path:
         """Write a snapshot that survives a crash at any moment; forget the oldest.
 
-        The bytes carry their own checksum. They are written to a temporary file and synced, the
-        file is renamed, and the folder is synced.
+        The bytes carry their own checksum. Compressed, they are written to a temporary file, which
+        is synced and renamed, and the folder is synced.
 
         Raises
         ------
@@ -72,7 +84,7 @@ class Snapshots:
         paths = self.paths()
         newest = int(paths[0].name[len("snapshot-") :].partition(".")[0]) if paths else 0
         path = self.folder / f"snapshot-{newest + 1:012d}.bin"
-        write(path, data)
+        write(path, compressed(data))
         sync_folder(self.folder)
         for old in paths[max(self.keep, 1) - 1 :]:
             with contextlib.suppress(OSError):
@@ -90,7 +102,7 @@ class Snapshots:
         errors = []
         for path in self.paths():
             try:
-                restore(read_regular(path, self.largest))
+                restore(self.read(path))
             except (SnapshotError, OSError) as error:
                 _LOG.warning("%s is passed over: %s", path.name, error)
                 errors.append(f"{path.name}: {error}")
@@ -102,6 +114,20 @@ class Snapshots:
                 f"anew. {'; '.join(errors)}"
             )
         return None
+
+
+def content(written: bytes, largest: int) -> bytes:
+    """Return the snapshot that a file or an object holds, compressed or from before that.
+
+    Raises
+    ------
+    SnapshotError
+        If it is truncated or altered, or has more bytes than `largest`.
+    """
+    try:
+        return decompressed(written, largest)
+    except ModelFileError as error:
+        raise SnapshotError(str(error)) from error
 
 
 def read_regular(path: Path, largest: int) -> bytes:

@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from streamnb.persistence.compression import compressed
+from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.daemon.snapshots.stores import Store
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.filter import state
@@ -144,7 +146,7 @@ class SharedSnapshots:
             if each.total <= after:
                 return None
             try:
-                data = self._store.read(each.name, self._largest)
+                data = self._read(each)
                 self._check(each, data)
                 restore(data)
             except (SnapshotError, OSError) as error:
@@ -154,10 +156,13 @@ class SharedSnapshots:
                 return each.name
         return None
 
+    def _read(self, named: _Named) -> bytes:
+        return content(self._store.read(named.name, self._largest), self._largest)
+
     def _foreign(self, newest: _Named, restore: Callable[[bytes], None]) -> ForeignError:
         """Return what is wrong with snapshots of other settings, in the words of one of them."""
         try:
-            restore(self._store.read(newest.name, self._largest))
+            restore(self._read(newest))
         except ForeignError as error:
             return ForeignError(
                 f"shared_snapshots has only those of others, as {newest.name}: {error}"
@@ -197,7 +202,7 @@ class SharedSnapshots:
             before, self._seen = self._seen, ours[0] if ours else None
             if self._seen is not None and (self._seen != before or self._seen >= mine):
                 return  # another worker's turn, or nothing was learned
-            self._store.write(mine.name, data)
+            self._store.write(mine.name, compressed(data))
             self._seen = mine
             ours.insert(0, mine)
             for old in ours[self._keep :]:
@@ -212,7 +217,7 @@ class SharedSnapshots:
     def _shorten(self, oldest: _Named, truncate: Callable[[Mapping[Partition, int]], None]) -> None:
         """Delete the training events that the oldest one kept holds, if it can be read back."""
         try:
-            truncate(self._check(oldest, self._store.read(oldest.name, self._largest)))
+            truncate(self._check(oldest, self._read(oldest)))
         except Exception as error:  # as above: they are deleted another time
             _LOG.warning("no training events were deleted, for %s: %s", oldest.name, error)
 
