@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamnb import MNB
+from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
 from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.ports.memory import MemorySink
 from streamnb_consumers.records import Partition, Record, Role
 
 PLACE = Partition("sms", 0)
@@ -74,3 +76,16 @@ def make_filter(**options: Any) -> Filter:
 
 def handle_all(worker: Filter, values: Iterable[Any]) -> list[Any]:
     return [worker.handle(record) for record in records(values)]
+
+
+class FlakySink(MemorySink):
+    """A sink in memory of which every third commit is aborted."""
+
+    tries = 0
+
+    def commit(self, *args: Any, **kwargs: Any) -> None:
+        """Commit, or abort."""
+        self.tries += 1
+        if self.tries % 3 == 0:
+            raise AbortedError("again")
+        super().commit(*args, **kwargs)

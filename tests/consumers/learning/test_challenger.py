@@ -18,7 +18,7 @@ from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.errors import AbortedError, ForeignError, SettingsError
+from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
@@ -26,7 +26,7 @@ from streamnb_consumers.jsons import canonical
 from streamnb_consumers.messages.sms import Sms
 from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.records import Message, Partition, Record, TrainingEvent
-from support.filters import records, text
+from support.filters import FlakySink, records, text
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOG = Partition("sms-lessons", 0)
@@ -347,17 +347,8 @@ def test_the_metrics_and_the_log_tell_of_challengers(caplog: Any) -> None:
 
 
 def test_challengers_are_told_once_though_transactions_are_aborted() -> None:
-    class Flaky(MemorySink):
-        tries = 0
-
-        def commit(self, *args: Any, **kwargs: Any) -> None:
-            self.tries += 1
-            if self.tries % 3 == 0:
-                raise AbortedError("again")
-            super().commit(*args, **kwargs)
-
     metrics, log, worker = PrometheusMetrics(), MemoryLog(records(values())), challenged()
-    loop = Loop(MemorySource(log), Flaky(log), worker, metrics=metrics, sleep=lambda _: None)
+    loop = Loop(MemorySource(log), FlakySink(log), worker, metrics=metrics, sleep=lambda _: None)
     loop.limits = dataclasses.replace(loop.limits, batch=50, pause=0.0)
     loop.setbacks.__init__(100, 0.0)  # type: ignore[misc]
     loop.run()

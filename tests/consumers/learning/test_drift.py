@@ -15,13 +15,12 @@ from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.learn import Learner
 from streamnb_consumers.filter.options import Options
 from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.records import Outputs, TrainingEvent
-from support.filters import make_filter, records, text
+from support.filters import FlakySink, make_filter, records, text
 
 SWAPPED = 300
 
@@ -132,18 +131,9 @@ def test_the_metrics_and_the_log_tell_of_alarms(caplog: Any) -> None:
 
 
 def test_alarms_are_told_once_though_transactions_are_aborted() -> None:
-    class Flaky(MemorySink):
-        tries = 0
-
-        def commit(self, *args: Any, **kwargs: Any) -> None:
-            self.tries += 1
-            if self.tries % 3 == 0:
-                raise AbortedError("again")
-            super().commit(*args, **kwargs)
-
     metrics, log = PrometheusMetrics(), MemoryLog(records(values()))
     worker = make_filter(drift="adwin")
-    loop = Loop(MemorySource(log), Flaky(log), worker, metrics=metrics, sleep=lambda _: None)
+    loop = Loop(MemorySource(log), FlakySink(log), worker, metrics=metrics, sleep=lambda _: None)
     loop.limits = dataclasses.replace(loop.limits, batch=50, pause=0.0)
     loop.setbacks.__init__(100, 0.0)  # type: ignore[misc]
     loop.run()
