@@ -46,17 +46,7 @@ impl CountStore {
         class_id: ClassId,
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let py = x.py();
-        let weight = read_weight(weight)?;
-        let tokenizer = &self.tokenizer.get().inner;
-        self.with_message(x, |message| {
-            self.write_message(py, message, |store| {
-                with_scratch(|scratch| {
-                    messages::learn(store, tokenizer, message, scratch, class_id, weight)
-                })
-            })
-        })?
-        .map_err(|error| raise(py, error))
+        self.learn_as(x, weight, |_| Some(class_id)).map(|_| ())
     }
 
     /// Learns one message of a class that has documents, by its handle; returns whether it has.
@@ -66,20 +56,7 @@ impl CountStore {
         handle: u64,
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let py = x.py();
-        let weight = read_weight(weight)?;
-        let tokenizer = &self.tokenizer.get().inner;
-        self.with_message(x, |message| {
-            self.write_message(py, message, |store| {
-                let Some(class_id) = store.known_class(handle) else { return Ok(Ok(false)) };
-                with_scratch(|scratch| {
-                    let learned =
-                        messages::learn(store, tokenizer, message, scratch, class_id, weight)?;
-                    Ok(learned.map(|()| true))
-                })
-            })
-        })?
-        .map_err(|error| raise(py, error))
+        self.learn_as(x, weight, |store| store.known_class(handle))
     }
 
     /// Learns the messages of a batch from `start` to before `stop`, each with the class id that
@@ -178,5 +155,31 @@ impl CountStore {
         let names = names.into_iter().map(|(old, new)| (old.into_bytes(), new.into_bytes()));
         let names = names.collect();
         py.detach(|| self.write_detached(|store| store.rename(&names)));
+    }
+}
+
+impl CountStore {
+    /// Learns one message of the class that the store has for it; returns whether it has one.
+    #[inline]
+    fn learn_as(
+        &self,
+        x: &Bound<'_, PyAny>,
+        weight: &Bound<'_, PyAny>,
+        class_of: impl Fn(&Store) -> Option<ClassId> + Sync,
+    ) -> PyResult<bool> {
+        let py = x.py();
+        let weight = read_weight(weight)?;
+        let tokenizer = &self.tokenizer.get().inner;
+        self.with_message(x, |message| {
+            self.write_message(py, message, |store| {
+                let Some(class_id) = class_of(store) else { return Ok(Ok(false)) };
+                with_scratch(|scratch| {
+                    let learned =
+                        messages::learn(store, tokenizer, message, scratch, class_id, weight)?;
+                    Ok(learned.map(|()| true))
+                })
+            })
+        })?
+        .map_err(|error| raise(py, error))
     }
 }

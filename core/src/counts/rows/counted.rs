@@ -41,7 +41,7 @@ pub const DIVISOR: u32 = 256;
 
 /// 2^-400: what no count falls below, so that it never becomes nothing, and squares of counts are
 /// numbers.
-pub const FLOOR: f64 = 3.872_591_914_849_318_3e-121;
+pub const FLOOR: f64 = power(400);
 
 /// What so many divisions leave of 1, to where nothing above the least is left: no count is above
 /// 2^500. A table, because what is left is computed for every cell that is read, divided or not:
