@@ -22,6 +22,7 @@ from streamnb.errors import MissingDependencyError as MissingDependencyError
 from streamnb.errors import ModelFileError as ModelFileError
 from streamnb.errors import NotLearnedError as NotLearnedError
 from streamnb.errors import StreamNBError as StreamNBError
+from streamnb.lazy import attribute as _attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -110,14 +111,9 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        if name in _HOMES:
-            value = getattr(importlib.import_module(_HOMES[name]), name)
-        elif name in _ROOMS:
-            value = importlib.import_module(f"streamnb.{name}")
-        else:
-            raise AttributeError(f"module 'streamnb' has no attribute {name!r}")
-        globals()[name] = value
-        return value
+        if name not in _ROOMS:
+            return _attribute(globals(), _HOMES, name)
+        return importlib.import_module(f"streamnb.{name}")  # which puts it here
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,6 @@ needs no data at all.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from streamnb.datasets.cache import cache_folder
@@ -20,6 +19,7 @@ from streamnb.datasets.message import Message
 from streamnb.datasets.public import COLLECTIONS, Archive, Collection
 from streamnb.datasets.shuffling import at_share, shuffled
 from streamnb.datasets.uniform import Counts, read_counts, read_tabular, read_text
+from streamnb.lazy import attribute
 
 if TYPE_CHECKING:
     from streamnb.datasets.streams import Stream, demo_stream, fetch, stream, stream_names
@@ -58,23 +58,18 @@ __all__ = [
 # These are river data sets, and `river.datasets` takes seconds to import where scikit-learn is
 # installed: whoever reads a file of messages should not wait for it.
 _RIVER_DATASETS = {
-    "DriftPoint": "synthetic",
-    "Stream": "streams",
-    "SyntheticSMS": "synthetic",
-    "demo_stream": "streams",
-    "fetch": "streams",
-    "stream": "streams",
-    "stream_names": "streams",
+    "DriftPoint": ".synthetic",
+    "Stream": ".streams",
+    "SyntheticSMS": ".synthetic",
+    "demo_stream": ".streams",
+    "fetch": ".streams",
+    "stream": ".streams",
+    "stream_names": ".streams",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _RIVER_DATASETS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_RIVER_DATASETS[name]}")
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
+    return attribute(globals(), _RIVER_DATASETS, name)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from streamnb.lazy import attribute
 
 if TYPE_CHECKING:
     from streamnb.models.attribute_weights import *  # noqa: F403
@@ -48,17 +49,12 @@ _FAMILIES = {
     "attribute_weights": ("CBFWNB", "DFWNB", "KLNB", "SBC", "TreeNB"),
     "composed": ("ComposedNB",),
 }
-_HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
+_HOMES = {name: f".{family}" for family, names in _FAMILIES.items() for name in names}
 __all__ = tuple(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_HOMES[name]}")
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
+    return attribute(globals(), _HOMES, name)
 
 
 def __dir__() -> list[str]:

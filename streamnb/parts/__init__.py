@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from streamnb.lazy import attribute
 from streamnb.parts.axes.composition import (
     AXES,
     Additive,
@@ -119,16 +120,11 @@ _FAMILIES = {
     "weights.selection": ("Selection",),
     "weights.tree_depth": ("TreeDepth",),
 }
-_HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
+_HOMES = {name: f".{family}" for family, names in _FAMILIES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_HOMES[name]}")
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
+    return attribute(globals(), _HOMES, name)
 
 
 def import_all() -> None:

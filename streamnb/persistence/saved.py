@@ -131,10 +131,9 @@ class SavedModel(base.Base):
         with saving.readable():
             # A file may hold a model of a family that nobody has asked for yet: it is imported now.
             models = importlib.import_module("streamnb.models")
-            known = dict(SavedModel.known)
+            found: type[Any] | None = SavedModel.known.get(state.model)
             if state.model in models.__all__:
-                known[state.model] = getattr(models, state.model)
-            found = known.get(state.model)
+                found = getattr(models, state.model)
             if found is None:
                 raise ModelFileError(
                     f"the file holds a model of class {state.model!r}, which is unknown here"
