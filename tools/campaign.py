@@ -2,7 +2,7 @@
 
 Each run has a broker of its own, four workers over six partitions of the SMS collection with late,
 repeated and corrected labels, and a seed. A table says what happened and what was found. Where
-something is wrong, how far everything came is printed, and the workers' logs are kept.
+something is wrong, how far everything came is printed, and the logs of workers and broker are kept.
 
     python tools/campaign.py --client confluent --runs 3
     make campaign CLIENT=confluent RUNS=3
@@ -67,6 +67,8 @@ def run(client: str, plan: Plan, model: str) -> bool:
             print(f"{standing(campaign.scene)}\nthe logs are in {folder}", flush=True)
             return False
     finally:
+        if broker.folder is not None:
+            shutil.copy(broker.folder / "output.txt", folder / "broker.log")
         broker.close()
     shutil.rmtree(folder)
     return True
