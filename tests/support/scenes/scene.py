@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from streamnb.datasets import stream
+from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import content
@@ -293,9 +294,15 @@ def expected_model(scene: Scene, messages: Sequence[Message]) -> bytes:
     fields = {key: value for key, value in scene.settings.items() if key == "model"}
     model: Any = make_filter("sms", Settings(**fields)).learner.model  # type: ignore[arg-type]
     for name, label, before in expected_training(messages):
-        if before is not None:
+        if before is None:
+            model.learn_one(texts[name], label)
+            continue
+        try:
             model.unlearn_one(texts[name], before)
-        model.learn_one(texts[name], label)
+        except StreamNBError:  # a model that took over never learned what the one before had
+            assert getattr(model, "n_swaps", 0)
+        # Nobody is judged by a message that was learned before.
+        getattr(model, "relearn_one", model.learn_one)(texts[name], label)
     return bytes(model.to_bytes())
 
 
