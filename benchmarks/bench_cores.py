@@ -1,4 +1,4 @@
-"""Predicting batches on several threads beside one, of short texts, posts and mails.
+"""Learning and predicting batches on several threads beside one: short texts, posts and mails.
 
 Rounds are interleaved, and what counts is the time on the clock, so the machine must be idle. The
 decisions are compared too.
@@ -35,34 +35,46 @@ def main() -> None:
         for name in ("MNB", "HMNB", "OnlineNB"):
             # The slow one gets fewer.
             some = slice(0, 2_000 if name == "HMNB" and stream == "spamassassin" else len(texts))
-            ratio = compared(
+            learned, predicted = compared(
                 getattr(streamnb, name), texts[some], labels[some], options.jobs, options.rounds
             )
-            rows.append((stream, name, f"{len(texts[some]):,}", f"{ratio:.2f}"))
-            print(Target(f"{stream} {name}", ratio, WANTED).line(), flush=True)
-    print(table(("stream", "model", "messages", f"times one thread, of {options.jobs}"), rows))
+            rows.append(
+                (stream, name, f"{len(texts[some]):,}", f"{learned:.2f}", f"{predicted:.2f}")
+            )
+            for what, ratio in (("learned", learned), ("predicted", predicted)):
+                print(Target(f"{stream} {name}, {what}", ratio, WANTED).line(), flush=True)
+    heads = (f"{what}, {options.jobs} threads x one" for what in ("learned", "predicted"))
+    print(table(("stream", "model", "messages", *heads), rows))
 
 
 def compared(
     make: Callable[..., Any], texts: list[str], labels: list[str], jobs: int, rounds: int
-) -> float:
-    """Return how many times as fast predicting is on so many threads."""
-    spent: dict[int, list[float]] = {1: [], jobs: []}
-    models = {}
-    for n_jobs in spent:
-        # Statistics are Python's, on one thread.
-        models[n_jobs] = make(n_jobs=n_jobs, refresh_every=10**9)
-        models[n_jobs].learn_many(texts, labels)
-        models[n_jobs].predict_many(texts[:100])
+) -> tuple[float, float]:
+    """Return how many times as fast learning and predicting are on so many threads."""
+    learned: dict[int, list[float]] = {1: [], jobs: []}
+    predicted: dict[int, list[float]] = {1: [], jobs: []}
     for _ in range(rounds):
-        found = []
-        for n_jobs, model in models.items():
-            began = time.perf_counter()
-            found.append(model.predict_many(texts))
-            spent[n_jobs].append(time.perf_counter() - began)
-        if found[0] != found[1]:
-            raise SystemExit(f"{make.__name__}: {jobs} threads decide otherwise than one")
-    return statistics.median(spent[1]) / statistics.median(spent[jobs])
+        found, files = [], []
+        for n_jobs in learned:
+            # Statistics are Python's, on one thread.
+            model = make(n_jobs=n_jobs, refresh_every=10**9)
+            learned[n_jobs].append(timed(lambda m=model: m.learn_many(texts, labels)))
+            files.append(model.to_bytes())
+            model.predict_many(texts[:100])
+            predicted[n_jobs].append(
+                timed(lambda m=model, f=found: f.append(m.predict_many(texts)))
+            )
+        if found[0] != found[1] or files[0] != files[1]:
+            raise SystemExit(f"{make.__name__}: {jobs} threads learn or decide otherwise than one")
+    one, many = ([statistics.median(each[n]) for each in (learned, predicted)] for n in (1, jobs))
+    return one[0] / many[0], one[1] / many[1]
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Return how many seconds work takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from streamnb.columns import reading as columns
-from streamnb.errors import NotLearnedError, shown
+from streamnb.errors import InputError, NotLearnedError, shown
 from streamnb.online.schedule import Schedule
 from streamnb.online.tuning import Judgement, Tuning
-from streamnb.parameters import is_weight
+from streamnb.parameters import check_number, is_weight
 from streamnb.parts import Forgetting
 from streamnb.parts.axes.choice import Scorer
 from streamnb.parts.forgetting import seconds_at, times_of
@@ -108,11 +108,20 @@ class Learner(Predictor):
         changes = new or self.window is not None
         return self._labels.changing() if changes else contextlib.nullcontext()
 
-    def _rank_labels(self) -> None:
-        """Forget labels whose last message left the window; say in which order the others stand."""
-        if self.window is not None:
-            for class_id in self._store.take_emptied():
-                self._labels.remove(self._labels.names[class_id])
+    def _emptied(self) -> list[int]:
+        """Return the classes whose last message left the window since this was asked."""
+        return [] if self.window is None else self._store.take_emptied()
+
+    def _rank_labels(self, emptied: list[int] | None = None) -> None:
+        """Forget labels whose last message left the window; say in which order the others stand.
+
+        Parameters
+        ----------
+        emptied
+            The classes of the former, where they were asked for already.
+        """
+        for class_id in self._emptied() if emptied is None else emptied:
+            self._labels.remove(self._labels.names[class_id])
         self._store.set_ranks(self._labels.take_ranks())
 
     def learn_many(
@@ -162,7 +171,7 @@ class Learner(Predictor):
         class_ids, new = self._labels.ids_of(labels)
         if not self._at_once or not is_weight(w) or not w:
             # Learning none of them checks the weight, before anything has changed.
-            self._store.learn_many(batch, class_ids, w, 0, 0)
+            self._store.learn_many(batch, class_ids, w, 0, 0, 1)
         if not (w and labels):
             return
         if self._tunings:
@@ -177,17 +186,58 @@ class Learner(Predictor):
             rows = self._columns.learn(self._store, X)
             batch = self._columns.batch(self._native_tokenizer, rows)
         due = self._schedule.last_due(len(labels)) if self._has_statistics else None
+        threads = self._threads
         with self._changing(bool(new)):
             self._labels.announce(new)
+            if new:
+                self._store.set_ranks(self._labels.ranks_ahead(new))
             try:
                 if due is not None:
-                    self._store.learn_many(batch, class_ids, w, 0, due)
+                    self._store.learn_many(batch, class_ids, w, 0, due, threads)
                     self._refresh_statistics()
-                self._store.learn_many(batch, class_ids, w, due or 0, len(labels))
+                self._store.learn_many(batch, class_ids, w, due or 0, len(labels), threads)
             finally:
-                # Whoever interrupts it has learned the first messages.
-                self._labels.add_known(new, self._store.have_documents([*new.values()]))
-                self._rank_labels()
+                # Whoever interrupts it has learned the first messages. Of those that were learned
+                # a window may have lost some again: their classes were there all the same.
+                emptied = self._emptied()
+                here = self._store.have_documents([*new.values()])
+                came = (has or id_ in emptied for has, id_ in zip(here, new.values(), strict=True))
+                self._labels.add_known(new, came)
+                self._rank_labels(emptied)
+
+    def fade(self, half_lives: float) -> None:
+        """Let all that was learned so far count for less, as if so many half-lives had passed.
+
+        Of each message 2^(−half_lives) is left of what counts of it. Words and classes stay.
+
+        Parameters
+        ----------
+        half_lives
+            0 (nothing changes) or more.
+
+        Raises
+        ------
+        InputError
+            If it is something else, or the model has no `half_life`.
+
+        Examples
+        --------
+        >>> from streamnb import MNB
+        >>> model = MNB(half_life=1_000_000)
+        >>> for _ in range(8):
+        ...     model.learn_one("win cash", "spam")
+        >>> model.fade(2)
+        >>> round(model.n_documents, 3)
+        2.0
+        """
+        if self._forgetting.half_life is None:
+            raise InputError(
+                "only what has a half-life fades: give the model half_life=, a large one where "
+                "nothing else is to be forgotten"
+            )
+        half_lives = check_number("half_lives", half_lives)
+        with self._lock:
+            self._store.fade(half_lives)
 
     def unlearn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
         """Unlearn one message: the exact inverse of `learn_one` with the same arguments.

@@ -15,6 +15,7 @@ from streamnb import _core, views
 from streamnb.columns import reading as columns
 from streamnb.columns.reading import Columns
 from streamnb.online.threshold import DecisionThreshold
+from streamnb.parameters import is_default
 from streamnb.parts.axes.composition import Composition
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.statistics.refreshing import Refresher
@@ -38,6 +39,7 @@ class Predictor(base.MiniBatchClassifier):
     _labels: Labels
     _lock: threading.RLock
     _threads: int
+    _calibrates: bool
     _threshold: DecisionThreshold | None
     _refreshers: Sequence[Refresher[Any]]
     # How columns are read, and what reads a message before the core does, where either is needed.
@@ -150,20 +152,24 @@ class Predictor(base.MiniBatchClassifier):
         """
         batch, _ = self._read_batch(X, None)
         with self._lock:  # no label comes or goes meanwhile
-            pairs = self._store.paired_scores_many(batch, self._scoring, self._threads)
+            said = self._store.predictions_many(batch, self._scoring, self._threads)
             order, classes = list(self._labels.order), len(self._labels.names)
         names, ids = [label for label, _ in order], [class_id for _, class_id in order]
-        # In which order one message's shares are added up: native stores go by id.
-        by_id = sorted(range(len(ids)), key=None if self._columns else ids.__getitem__)
-        rows = np.frombuffer(pairs).reshape(len(batch), 2, -1 if pairs else classes)[:, :, ids]
+        by_id = np.frombuffer(said).reshape(len(batch), 3, -1 if said else classes)
         threshold = self._threshold if len(names) > 1 else None
         found = []
-        for scores, probable in rows.tolist():
-            label = names[probable.index(max(probable))] if names else None
+        for scores, probable, shares in by_id[:, :, ids].tolist():
             if threshold is not None:
                 label = threshold.decide(names, probable)
-            shares = dict(zip(names, outputs.soft_maximum(probable, by_id), strict=True))
-            found.append((label, dict(zip(names, scores, strict=True)), shares))
+            else:
+                label = names[probable.index(max(probable))] if names else None
+            found.append(
+                (
+                    label,
+                    dict(zip(names, scores, strict=True)),
+                    dict(zip(names, shares, strict=True)),
+                )
+            )
         return found
 
     def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
@@ -255,7 +261,9 @@ class Predictor(base.MiniBatchClassifier):
         """Return the parameters that are not the defaults."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         return {
-            name: value for name, value in self._parameters().items() if value != defaults[name]
+            name: value
+            for name, value in self._parameters().items()
+            if not is_default(value, defaults[name])
         }
 
     def __repr__(self) -> str:
@@ -280,7 +288,7 @@ class Predictor(base.MiniBatchClassifier):
     @property
     def calibrated_(self) -> bool:
         """Whether probabilities are calibrated along the stream."""
-        return self._parts.calibrates
+        return self._calibrates
 
     @property
     def computes_statistics(self) -> bool:

@@ -110,7 +110,7 @@ def read_labels(y: Any, messages: int) -> list[Any]:
         If they are not as many as the messages, or no sequence of labels at all.
     """
     y = frames.column(y)
-    if isinstance(y, (str, bytes)) or not isinstance(y, Iterable) or hasattr(y, "columns"):
+    if not is_batch(y) or hasattr(y, "columns"):
         raise InputError(f"labels must be a list or Series, not {type(y).__name__}: {shown(y)}")
     labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
     if len(labels) != messages:
@@ -118,6 +118,15 @@ def read_labels(y: Any, messages: int) -> list[Any]:
             f"{messages} messages and {len(labels)} labels: give one label for each message"
         )
     return labels
+
+
+def is_batch(X: Any) -> bool:
+    """Return whether something can be gone through: no text, nor an array without an axis."""
+    return (
+        isinstance(X, Iterable)
+        and not isinstance(X, (str, bytes))
+        and getattr(X, "ndim", None) != 0
+    )
 
 
 def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
@@ -161,7 +170,7 @@ def read_batch(
     if matrix is not None:
         what = "a matrix" if isinstance(X, np.ndarray) else "a sparse matrix"
         return _rows(matrix, vocabulary, what), index
-    if isinstance(X, (str, bytes, Mapping)) or not isinstance(X, Iterable):
+    if isinstance(X, Mapping) or not is_batch(X):
         raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}")
     if tokenize is not None:
         X = [count_tokens(x, tokenize) for x in X]

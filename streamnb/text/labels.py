@@ -187,6 +187,15 @@ class Labels:
         moved, self._ranking.moved = self._ranking.moved, {}
         return [(class_id, rank) for (_, class_id), rank in moved.items()]
 
+    def ranks_ahead(self, new: Mapping[Label, int]) -> list[tuple[int, int]]:
+        """Return what `take_ranks` will once these new labels are added.
+
+        Messages of a batch are learned by scores, whose ties the order of the labels breaks: those
+        that come with the batch have their places in it from their first messages on.
+        """
+        items = [(sort_key(label), (label, class_id)) for label, class_id in new.items()]
+        return [(class_id, rank) for (_, class_id), rank in self._ranking.ahead(items).items()]
+
     @property
     def order(self) -> list[tuple[Label, int]]:
         """Labels in sorted order, each with its class id; not to be changed."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,30 +17,6 @@ def labels(decided: list[Label | None], index: Any) -> Any:
     import pandas as pd
 
     return pd.Series(decided, index=index, dtype=None if decided else object)
-
-
-def soft_maximum(scores: Sequence[float], order: Sequence[int]) -> list[float]:
-    """Return the soft maximum of the scores of one message, to the last bit as the core has it.
-
-    Parameters
-    ----------
-    scores
-        Joint log-likelihoods.
-    order
-        The positions of the classes as the core numbers them, in which it adds them up.
-
-    Examples
-    --------
-    >>> soft_maximum([0.0, 0.0], [0, 1])
-    [0.5, 0.5]
-    """
-    highest = max(scores, default=0.0)
-    # Infinite scores that are equal share as finite ones do.
-    shares = [1.0 if score == highest else math.exp(score - highest) for score in scores]
-    total = 0.0
-    for place in order:
-        total += shares[place]
-    return [share / total for share in shares]
 
 
 def probabilities(scores: NDArray[np.float64], names: list[Label], index: Any) -> Any:

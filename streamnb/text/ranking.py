@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 Key = tuple[Any, ...]
 
@@ -12,23 +12,33 @@ GAP = 1 << 32
 """Between the ranks of items that come in order."""
 ROOM = 1 << 12
 """Between ranks after items have moved, at least."""
-BLOCK = 512
-"""Items of a block, at most."""
+BLOCK = 128
+"""Items of a block, at most: of these lists each new item makes new ones."""
 
 
-class _Block:
-    """Neighbours in sorted order."""
+class _Block(NamedTuple):
+    """Neighbours in sorted order. Its lists are never changed: `Ranking.ahead` shares blocks."""
 
-    def __init__(self, keys: list[Key], ranks: list[int], items: list[Any]) -> None:
-        self.keys, self.ranks, self.items = keys, ranks, items
+    keys: list[Key]
+    ranks: list[int]
+    items: list[Any]
 
-    def split(self) -> _Block:
-        """Cut the second half off, and return it."""
-        half = len(self.keys) // 2
-        rest = _Block(self.keys[half:], self.ranks[half:], self.items[half:])
-        for column in (self.keys, self.ranks, self.items):
-            del column[half:]
-        return rest
+    def with_one(self, place: int, key: Key, rank: int, item: Any) -> _Block:
+        """Return the block with one more at a place."""
+        return _Block(
+            [*self.keys[:place], key, *self.keys[place:]],
+            [*self.ranks[:place], rank, *self.ranks[place:]],
+            [*self.items[:place], item, *self.items[place:]],
+        )
+
+    def part(self, start: int, stop: int | None = None) -> _Block:
+        """Return some of the block."""
+        return _Block(self.keys[start:stop], self.ranks[start:stop], self.items[start:stop])
+
+    def without(self, place: int) -> _Block:
+        """Return the block without the one at a place."""
+        first, rest = self.part(0, place), self.part(place + 1)
+        return _Block(first.keys + rest.keys, first.ranks + rest.ranks, first.items + rest.items)
 
 
 class Ranking:
@@ -68,21 +78,37 @@ class Ranking:
         place = bisect.bisect_right(block.keys, key)
         before = block.ranks[place - 1] if place else self._end(number - 1, -1)
         after = block.ranks[place] if place < len(block.ranks) else self._end(number + 1, 0)
-        block.keys.insert(place, key)
-        block.items.insert(place, item)
         if before is None:
             rank = 0 if after is None else after - GAP
         elif after is None:
             rank = before + GAP
         else:
             rank = (before + after) // 2
-        block.ranks.insert(place, rank)
+        self._blocks[number] = block.with_one(place, key, rank, item)
         self.moved[item] = rank
         if rank == before:
             self._spread(number)
-        if len(block.keys) > BLOCK:
-            self._blocks.insert(number + 1, block.split())
-            self._starts.insert(number, self._blocks[number + 1].keys[0])
+        if len(block.keys) == BLOCK:
+            whole, half = self._blocks[number], len(block.keys) // 2
+            self._blocks[number : number + 1] = whole.part(0, half), whole.part(half)
+            self._starts.insert(number, whole.keys[half])
+
+    def ahead(self, items: Sequence[tuple[Key, Any]]) -> dict[Any, int]:
+        """Return the numbers that new items will get, and those of others that will move for them.
+
+        Nothing changes, but that those others count as moved: whoever was told of their numbers to
+        come is told again, if not all of the new items are added.
+        """
+        ahead = Ranking()
+        ahead._starts, ahead._blocks = list(self._starts), list(self._blocks)
+        for key, item in items:
+            ahead.add(key, item)
+        if len(ahead.moved) > len(items):
+            shared = set(map(id, ahead._blocks))
+            for block in self._blocks:
+                if id(block) not in shared:
+                    self.moved.update(zip(block.items, block.ranks, strict=True))
+        return ahead.moved
 
     def remove(self, key: Key, item: Any) -> None:
         """Take an item out that was added with this key."""
@@ -92,9 +118,8 @@ class Ranking:
             place = bisect.bisect_left(block.keys, key)
             while place < len(block.keys) and block.keys[place] == key:
                 if block.items[place] == item:
-                    for column in (block.keys, block.ranks, block.items):
-                        del column[place]
-                    if not block.keys and len(self._blocks) > 1:
+                    self._blocks[number] = block.without(place)
+                    if len(block.keys) == 1 and len(self._blocks) > 1:
                         del self._blocks[number]
                         del self._starts[max(number - 1, 0)]
                     self.moved.pop(item, None)
@@ -114,13 +139,15 @@ class Ranking:
         start = block.ranks[0] if before is None else before
         step = ((block.ranks[-1] if after is None else after) - start) // (len(block.ranks) + 1)
         if step >= ROOM:
-            self._number(block, start + step, step)
+            self._number(number, start + step, step)
             return
         start = 0
-        for each in self._blocks:
+        for each, block in enumerate(self._blocks):
             self._number(each, start, GAP)
-            start += GAP * len(each.ranks)
+            start += GAP * len(block.ranks)
 
-    def _number(self, block: _Block, start: int, step: int) -> None:
-        for place, item in enumerate(block.items):
-            block.ranks[place] = self.moved[item] = start + place * step
+    def _number(self, number: int, start: int, step: int) -> None:
+        block = self._blocks[number]
+        ranks = [start + place * step for place in range(len(block.items))]
+        self._blocks[number] = block._replace(ranks=ranks)
+        self.moved.update(zip(block.items, ranks, strict=True))

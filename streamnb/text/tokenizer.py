@@ -195,9 +195,9 @@ def join_fields(fields: Mapping[str, str]) -> str:
     named = []
     for name, text in fields.items():
         if not isinstance(name, str) or not isinstance(text, str):
-            raise InputError(f"a field must be a str by its name, not {name!r}: {text!r}")
+            raise InputError(f"a field must be a str by its name, not {shown(name)}: {shown(text)}")
         if len(name.encode(errors="replace")) > 64:
-            raise InputError(f"the name of a field must be of at most 64 bytes, not {name!r}")
+            raise InputError(f"the name of a field must be of at most 64 bytes, not {shown(name)}")
         if name:
             named.append(
                 f"\x1e{name.translate(_NO_SEPARATORS)}\x1f{text.translate(_NO_SEPARATORS)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
-from streamnb import MNB, OnlineNB
+from streamnb import BNB, CNB, MNB, OVA, OnlineNB
 from streamnb.errors import InputError
 from support.models import ALL_MODELS, make_model, matrix
 from support.streams import sms_stream, synthetic_stream
@@ -47,6 +48,21 @@ def test_no_byte_depends_on_the_threads(name: str) -> None:
         assert_same(one, learned(make_model(name, n_jobs=jobs), messages, labels), messages)
 
 
+@pytest.mark.parametrize("model", [MNB, OVA, BNB])
+def test_a_large_batch_is_learned_by_other_threads_too(model: Any) -> None:
+    texts = [f"word{i % 9} and {i % 4_000} of {i % 3_000} more" for i in range(60_000)]
+    labels = ["ham", "spam"] * 30_000
+    others = {}
+    for jobs in (1, 2):
+        fresh = model(n_jobs=jobs)
+        began, own = time.process_time(), time.thread_time()
+        fresh.learn_many(texts, labels)
+        whole = time.process_time() - began
+        others[jobs] = 1 - (time.thread_time() - own) / whole
+    assert others[1] < 0.05
+    assert others[2] > 0.2
+
+
 @pytest.mark.parametrize("model", [MNB, OnlineNB])
 def test_texts_are_read_on_all_threads(model: Any) -> None:
     """Long words, capitals, accents, words many times, and empty messages."""
@@ -57,6 +73,66 @@ def test_texts_are_read_on_all_threads(model: Any) -> None:
     one = learned(model(), texts, labels)
     for jobs in JOBS:
         assert_same(one, learned(model(n_jobs=jobs), texts, labels), texts)
+
+
+@pytest.mark.parametrize("model", [MNB, CNB, BNB, OVA, OnlineNB])
+@pytest.mark.parametrize("options", [{}, {"max_words": 700}, {"half_life": 900.0}])
+def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
+    model: Any, options: dict[str, Any]
+) -> None:
+    """Counted apart and added where that leaves the same bits; else by one thread."""
+    stream = sms_stream(400)
+    texts = [f"{' '.join(x)} w{at * at % 977}" for at in range(20) for x, _, _ in stream]
+    labels = [y for _ in range(20) for _, y, _ in stream]
+    assert sum(map(len, texts)) > 300_000  # two shares at least
+    one, many = model(**options), model(n_jobs=3, **options)
+    for weight in (1.0, 2.0, 0.1, 1.0):
+        for each in (one, many):
+            each.learn_many(texts, labels, weight)
+        assert many.to_bytes() == one.to_bytes()
+        assert many.predictions_many(texts[:50]) == one.predictions_many(texts[:50])
+
+
+@pytest.mark.parametrize("max_words", [20, 407])
+def test_a_thread_that_had_to_prune_alone_counts_for_nothing(max_words: int) -> None:
+    """What it kept fits beside the few words of the first share; what it forgot is missing."""
+    few = ["only these few words stay " * 10] * 2_000
+    many = [f"word{i % (2 * max_words)} is number {i % (max_words + 5)} " * 3 for i in range(6_000)]
+    texts, labels = [*few, *many], ["ham", "spam"] * 4_000
+    one, threads = MNB(max_words=max_words), MNB(max_words=max_words, n_jobs=2)
+    for each in (one, threads):
+        each.learn_many(texts, labels)
+    assert threads.to_bytes() == one.to_bytes()
+
+
+@pytest.mark.parametrize("share", [0.006, 0.038, 0.092])
+def test_cells_that_are_no_whole_numbers_are_added_to_by_one_thread(share: float) -> None:
+    """Those of their class are again. Rounding at each message is not rounding once."""
+    texts = ["often again " * 3_500] * 10 + ["often again and more " * 2] * 8_000
+    labels = ["ham"] * len(texts)
+    one, many = MNB(), MNB(n_jobs=2)
+    for each in (one, many):
+        each.learn_one("often", "ham", share)
+        each.learn_one("again", "ham", 1 - share)
+        each.learn_many(texts, labels)
+    assert many.to_bytes() == one.to_bytes()
+
+
+def test_shares_that_fit_a_bound_each_and_not_together_are_learned_by_one_thread() -> None:
+    texts = [f"{side}{i % 100} again and again " * 20 for side in "ab" for i in range(1_000)]
+    labels = ["ham", "spam"] * 1_000
+    one, many = MNB(max_words=150), MNB(max_words=150, n_jobs=2)
+    for each in (one, many):
+        each.learn_many(texts, labels)
+    assert many.to_bytes() == one.to_bytes()
+
+
+def test_what_is_no_text_in_a_large_batch_is_refused_whole() -> None:
+    texts, labels = ["win a prize now " * 20] * 2_000, ["spam", "ham"] * 1_000
+    model = MNB(n_jobs=2)
+    with pytest.raises(InputError):
+        model.learn_many([*texts, 3], [*labels, "ham"])
+    assert model.to_bytes() == MNB().to_bytes()
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 3, -1])

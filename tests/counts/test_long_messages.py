@@ -195,8 +195,10 @@ def test_what_is_learned_before_an_error_has_its_label() -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(store, name)
 
-        def learn_many(self, batch: Any, ids: Any, w: Any, start: int, stop: int) -> None:
-            learn(batch, ids, w, start, min(stop, 2))
+        def learn_many(
+            self, batch: Any, ids: Any, w: Any, start: int, stop: int, threads: int
+        ) -> None:
+            learn(batch, ids, w, start, min(stop, 2), threads)
             raise StopError
 
     store = model._store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -38,6 +39,47 @@ def test_ranks_follow_the_order_and_few_move(order: str) -> None:
     assert max(map(abs, ranks.values())) < 2**62
     # At worst each label moves some others, on average.
     assert told < 25 * n
+
+
+@pytest.mark.parametrize("known", [1, 100, 700])
+def test_ranks_are_told_before_labels_are_added(known: int) -> None:
+    """Those of the new labels, and of all that have to move where there is no room between two."""
+    draw, labels, ranks = random.Random(known), Labels(), {}
+    for n in range(known):
+        labels.add(f"known{n:03}")
+    ranks.update(labels.take_ranks())
+    moving = 0
+    for step in range(120):  # the second between two: room is halved, until some move
+        new = [f"known{draw.randrange(known):03}{draw.random()}", f"known000 {'y' * step}"]
+        coming = labels.ids_of([*new])[1]
+        ahead = dict(labels.ranks_ahead(coming))
+        assert set(coming.values()) <= set(ahead)
+        in_order = sorted([*labels.ids.items(), *coming.items()], key=lambda pair: pair[0])
+        told = ranks | ahead
+        ids = [class_id for _, class_id in in_order]
+        assert sorted(ids, key=told.__getitem__) == ids
+        for label in new[: 1 + step % 2]:  # not all come: what moved for them is told anew
+            labels.add(label)
+        moving += len(ahead) > len(coming)
+        ranks = told | dict(labels.take_ranks())
+        ids = [class_id for _, class_id in labels.order]
+        assert sorted(ids, key=ranks.__getitem__) == ids
+    assert moving
+
+
+def test_telling_ranks_before_labels_are_added_copies_few_of_them() -> None:
+    labels = Labels()
+    for n in range(50_000):
+        labels.add(f"known{n:05}")
+    labels.take_ranks()
+    coming = labels.ids_of(["known12345.5"])[1]
+    tracemalloc.start()
+    try:
+        labels.ranks_ahead(coming)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 50_000  # bytes: one block of each column, and not a byte of each label
 
 
 def test_labels_come_and_go_under_the_lowest_free_ids() -> None:

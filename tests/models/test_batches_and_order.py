@@ -14,6 +14,7 @@ from support.models import (
     RATIOS,
     ROWS,
     make_model,
+    matrix,
 )
 from support.streams import TOLERANCE, assert_same_scores, synthetic_stream
 
@@ -71,6 +72,25 @@ def test_batches_equal_one_by_one_on_any_schedule(name: str, refresh_every: floa
         assert_same_scores(
             many.joint_log_likelihood_one(x), one.joint_log_likelihood_one(x), refresh_every
         )
+
+
+@matrix(ALL_MODELS)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("known", ["", "c"])
+def test_labels_that_come_with_a_batch_break_ties_from_its_first_messages(
+    name: str, known: str, seed: int
+) -> None:
+    """Of equal scores the first label in order is the highest, not the one that came first."""
+    rng = random.Random(seed)
+    messages, labels = [{"free": 1}] * 40, rng.choices("dcba", k=40)
+    one, many = make_model(name), make_model(name)
+    for model in (one, many):
+        for label in known:
+            model.learn_one({"noon": 1}, label)
+    for message, label in zip(messages, labels, strict=True):
+        one.learn_one(message, label)
+    many.learn_many(messages, labels)
+    assert many.to_bytes() == one.to_bytes()
 
 
 @pytest.mark.parametrize("name", ALL_MODELS)

@@ -60,7 +60,9 @@ impl CountStore {
     }
 
     /// Learns the messages of a batch from `start` to before `stop`, each with the class id that
-    /// stands at its place. Where a signal's handler raises, the first of them are learned.
+    /// stands at its place, on up to so many threads. Where a signal's handler raises, the first of
+    /// them are learned.
+    #[expect(clippy::too_many_arguments, reason = "what Python gives")]
     fn learn_many(
         &self,
         py: Python<'_>,
@@ -69,6 +71,7 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
         start: usize,
         stop: usize,
+        threads: usize,
     ) -> PyResult<()> {
         let weight = read_weight(weight)?;
         // Item by item, which for a list is several times as fast as extracting a sequence.
@@ -80,8 +83,9 @@ impl CountStore {
         let learned = watched(py, |watch| {
             self.write_detached(|store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
-                    let classes = &class_ids;
-                    messages.learn(store, tokenizer, tokens, bag, range, classes, weight, watch)
+                    messages.learn_on_threads(
+                        store, tokenizer, tokens, bag, range, &class_ids, weight, threads, watch,
+                    )
                 })
             })
         })?;
@@ -92,6 +96,12 @@ impl CountStore {
     /// a half-life in time.
     fn expect_times(&self, py: Python<'_>, times: Vec<f64>) {
         self.write(py, |store| store.expect_times(times));
+    }
+
+    /// Lets what was learned so far count for 2^−half_lives of it.
+    fn fade(&self, py: Python<'_>, half_lives: f64) -> PyResult<()> {
+        py.detach(|| self.write_detached(|store| store.fade(half_lives)))
+            .map_err(|error| raise(py, error))
     }
 
     /// Unlearns one message; returns whether its class still has documents.

@@ -209,21 +209,22 @@ impl CountStore {
         Ok(bytes_of(py, &scores))
     }
 
-    /// Of each message its scores, then its probable scores: float64 `messages × 2 × class ids`.
-    fn paired_scores_many<'py>(
+    /// Of each message its scores, its probable scores, and the probability of each class: float64
+    /// `messages × 3 × class ids`.
+    fn predictions_many<'py>(
         &self,
         py: Python<'py>,
         batch: &Batch,
         scoring: &Scoring,
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let scores =
-            self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
-                all.extend_from_slice(scores);
-                scoring.inner.probable(store, scores);
-                all.extend_from_slice(scores);
-            })?;
-        Ok(bytes_of(py, &scores))
+        let said = self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
+            all.extend_from_slice(scores);
+            scoring.inner.probable(store, scores);
+            all.extend_from_slice(scores);
+            all.extend(decision::probabilities(store, scores));
+        })?;
+        Ok(bytes_of(py, &said))
     }
 
     /// The scores taken apart: baseline by class, and (word, contributions by class) pairs.

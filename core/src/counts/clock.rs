@@ -60,6 +60,13 @@ impl Clock {
         if time > self.now { self.advance(time.min(self.now + half_life), half_life) } else { 0 }
     }
 
+    /// Lets so many half-lives go by at once, at no time and no message; returns how often the counts
+    /// are to be divided.
+    pub fn skip(&mut self, half_lives: f64, half_life: f64) -> u32 {
+        self.start += half_lives;
+        self.advance(self.now, half_life)
+    }
+
     /// Goes on to where another clock of times is, where that is later; returns how often the counts
     /// are to be divided, and what is left by now of what counts in the other.
     pub fn join(&mut self, other: &Clock, half_life: f64) -> (u32, f64) {
@@ -112,6 +119,28 @@ mod tests {
             assert_eq!(Clock::restored(10.0, 0.0, messages, start), None);
         }
         assert_eq!(Clock::restored(10.0, 1.0, 0.0, 0.0), None);
+    }
+
+    #[test]
+    fn half_lives_that_are_skipped_are_as_if_they_had_passed() {
+        let (mut clock, mut divided) = (Clock::new(false), 0);
+        for step in 1..=10_000 {
+            divided += clock.tick(10.0);
+            if step % 4 == 0 {
+                divided += clock.skip(0.75, 10.0);
+            }
+            let Clock { begun, now, start, .. } = clock;
+            assert_eq!(Clock::restored(10.0, begun, now, start), Some(clock));
+        }
+        let passed = |clock: &Clock, divided: u32| clock.unit.log2() + RANGE * f64::from(divided);
+        assert!((passed(&clock, divided) - (1_000.0 + 1_875.0)).abs() < 1e-6);
+        divided += clock.skip(1_000.0, 10.0);
+        assert!((passed(&clock, divided) - 3_875.0).abs() < 1e-6);
+        let mut timed = Clock::new(true);
+        timed.reach(50.0, 10.0);
+        assert_eq!((timed.skip(3.0, 10.0), timed.unit, timed.now), (0, 8.0, 50.0));
+        timed.reach(60.0, 10.0);
+        assert_eq!(timed.unit, 16.0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whole stores added to and subtracted from one another.
 
 use crate::counts::index::Document;
-use crate::counts::rows::{Class, ClassId, FLOOR, take};
+use crate::counts::rows::{Cell, Class, ClassId, FLOOR, take};
 use crate::counts::store::Store;
 use crate::counts::unlearn::not_learned;
 use crate::counts::vocabulary::WordId;
@@ -39,16 +39,9 @@ impl Store {
             let bytes = other.vocabulary.word(theirs);
             let word = self.intern(&self.vocabulary.token(bytes));
             word_of[theirs as usize] = word;
-            for cell in other.rows.cells(theirs) {
-                let class = class_of[cell.class as usize];
-                let (tokens, documents) = (here(cell.tokens), here(cell.documents));
-                let (documents, before) = self.rows.add(word, class, tokens, documents);
-                let totals = &mut self.classes[class as usize];
-                if self.settings.frequencies {
-                    totals.move_frequency(before, documents);
-                }
-                totals.most_documents = totals.most_documents.max(documents);
-            }
+            let class = |cell: &Cell| class_of[cell.class as usize];
+            let ours = |cell: Cell| (class(&cell), here(cell.tokens), here(cell.documents));
+            self.add_cells(word, other.rows.cells(theirs).map(ours));
         }
         if self.settings.max_documents > 0 {
             for document in other.index.documents() {
@@ -67,6 +60,22 @@ impl Store {
         self.version += 1;
         self.prune_to_bound();
         Ok(())
+    }
+
+    /// Adds tokens and documents to what a word has of some classes that are there.
+    pub(crate) fn add_cells(
+        &mut self,
+        word: WordId,
+        cells: impl Iterator<Item = (ClassId, f64, f64)>,
+    ) {
+        for (class, tokens, documents) in cells {
+            let (documents, before) = self.rows.add(word, class, tokens, documents);
+            let totals = &mut self.classes[class as usize];
+            if self.settings.frequencies {
+                totals.move_frequency(before, documents);
+            }
+            totals.most_documents = totals.most_documents.max(documents);
+        }
     }
 
     /// Takes back everything another store learned: the inverse of [`merge`](Self::merge) as

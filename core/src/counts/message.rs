@@ -65,6 +65,14 @@ impl Message<'_> {
         }
     }
 
+    /// The bytes of a text; None of what is none.
+    pub fn text_size(&self) -> Option<usize> {
+        match self {
+            Message::Text(text) | Message::Folded(text) => Some(text.len()),
+            Message::Counts(_) => None,
+        }
+    }
+
     /// Looks the words up, for scoring: unknown words stay unknown. Counts take the store's form.
     ///
     /// With `distinct` each word of the bag stands there once, with its count; without, once for

@@ -125,6 +125,10 @@ impl Statistics {
         self.0.iter_mut()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Drops what has no meaning once words have other ids.
     pub fn forget_word_ids(&mut self) {
         self.0.retain(|statistic| statistic.outlives_word_ids());

@@ -122,6 +122,11 @@ impl Rows {
         self.packed.as_ref().map_or(0, PackedRows::n_cells) + self.wide.n_cells()
     }
 
+    /// Whether all counts are whole numbers: nearly all are packed, or none.
+    pub fn is_whole(&self) -> bool {
+        self.packed.is_some() && self.wide.all(|c| c.tokens.fract() + c.documents.fract() == 0.0)
+    }
+
     /// Asks the memory for the row of a word …
     #[inline]
     pub fn fetch(&self, word: WordId) {

@@ -204,6 +204,12 @@ impl<V: Copy + Default> SparseRows<V> {
         }
     }
 
+    /// Whether something holds of what is kept in every cell.
+    pub fn all(&self, holds: impl Fn(&V) -> bool) -> bool {
+        let cells = self.first.iter().chain(self.more.all()).filter(|cell| cell.is_used());
+        cells.map(|cell| &cell.value).all(holds)
+    }
+
     /// Changes what is kept in each cell of a word.
     pub fn change(&mut self, word: WordId, change: impl Fn(&mut V)) {
         let first = &mut self.first[word as usize];

@@ -203,8 +203,11 @@ impl PackedRows {
         if is_block && size(slot as Name) > 2 {
             let cells = &blocks[range(slot as Name)];
             // Its cells are in the order of their numbers, and 0 becomes the largest.
-            place =
-                first + cells.partition_point(|&cell| (cell >> CLASS_AT).wrapping_sub(1) < key - 1);
+            let below = cells.partition_point(|&cell| (cell >> CLASS_AT).wrapping_sub(1) < key - 1);
+            if below == cells.len() {
+                return None; // what lies behind a full block is another word's
+            }
+            place = first + below;
         }
         let cells = select_unpredictable(is_block, blocks, self.slots.as_mut_slice());
         let cell = cells.get_mut(select_unpredictable(is_block, place, word as usize))?;
@@ -318,4 +321,28 @@ impl PackedRows {
 /// How many cells of a block are used.
 fn used(cells: &[Slot]) -> usize {
     cells.partition_point(|&cell| cell != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_behind_those_of_a_full_block_is_no_other_words() {
+        // However many cells a block has, the one behind it begins with the class that is added.
+        for classes in 1..40 {
+            let mut rows = PackedRows::default();
+            rows.reach(1);
+            for class in 0..classes {
+                assert!(rows.change(0, class, |_, _| (1.0, 1.0)));
+            }
+            for class in classes..2 * classes {
+                assert!(rows.change(1, class, |_, _| (1.0, 1.0)));
+            }
+            let added = Added::new(classes, 1.0).expect("it fits");
+            assert_eq!(rows.add(0, added, 1.0), None);
+            let Place::Here(cells) = rows.place(1) else { panic!("small counts are here") };
+            assert!(cells.iter().all(|&cell| unpack(cell).documents <= 1.0));
+        }
+    }
 }
