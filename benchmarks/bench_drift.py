@@ -42,10 +42,13 @@ TEXTS = (
     "Challenger(model=MNB())",
     "Challenger(model=MNB(), detector='ddm')",
     "MNB(half_life=500)",
+    "DriftForgetting(model=MNB(half_life=1000000))",
+    "DriftForgetting(model=MNB(half_life=500))",
     "MNB(window=500)",
     "OnlineNB",
     "OnlineNB(half_life=500)",
     "Challenger(model=OnlineNB())",
+    "DriftForgetting(model=OnlineNB(half_life=1000000))",
     "river:MultinomialNB",
 )
 

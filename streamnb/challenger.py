@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections import deque
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar
 
 from river import base
 
 from streamnb.errors import InputError, ModelFileError, NotLearnedError, shown
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.online.drift import DriftAlarm
 from streamnb.online.remembered import Remembered
 from streamnb.parameters import check_bound, check_number
-from streamnb.persistence import saving
-from streamnb.persistence.compression import compressed, decompressed
+from streamnb.watched import Watched, counts_of, size_of
 
-__all__ = ["Challenger", "is_challenger_file"]
+__all__ = ["Challenger"]
 
-MAGIC = b"streamCH"
-VERSION = 1
 _OUTCOMES = {"-": -1, "0": 0, "+": 1}
 
 
-class Challenger(base.Wrapper[base.Classifier], base.Classifier):
+class Challenger(Watched):
     """A model, and after an alarm of drift a fresh one beside it that takes its place when better.
 
     Decisions are the model's. Before it learns a message it predicts it, and a detector watches
@@ -87,6 +80,8 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
     drift adaptation. ACM Computing Surveys 46.
     """
 
+    _magic: ClassVar[bytes] = b"streamCH"
+
     def __init__(
         self,
         model: base.Classifier,
@@ -95,14 +90,12 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         margin: float = 0.05,
         patience: int = 3_000,
     ) -> None:
-        self.model: Any = model
-        self.detector = detector
+        super().__init__(model, detector)
         self.span = check_bound("span", span, least=1)
         self.margin = check_number("margin", margin)
         if not 0 <= self.margin <= 1:
             raise InputError(f"margin must be a share from 0 to 1, not {shown(margin)}")
         self.patience = check_bound("patience", patience, least=self.span)
-        self.alarm = DriftAlarm(detector)
         self.challenger: Any = None
         self.n_swaps = self.n_given_up = 0
         self._learned = 0  # by the challenger, of those that both were asked about
@@ -111,11 +104,6 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         # What the model has learned, where it began as a challenger, and what the challenger has.
         self._models: Remembered | None = None
         self._challengers: Remembered | None = None
-
-    @property
-    def _wrapped_model(self) -> base.Classifier:
-        model: base.Classifier = self.model
-        return model
 
     @classmethod
     def _unit_test_params(cls) -> Any:
@@ -193,40 +181,10 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         self.challenger, self._challengers, self._learned = None, None, 0
         self._gains.clear()
 
-    def predict_one(self, x: Any, **kwargs: Any) -> Any:
-        """Return the label that the model predicts; None before any learning."""
-        return self.model.predict_one(x, **kwargs)
-
-    def predict_proba_one(self, x: Any, **kwargs: Any) -> dict[Any, float]:
-        """Return the model's probability of each label."""
-        shares: dict[Any, float] = self.model.predict_proba_one(x, **kwargs)
-        return shares
-
-    def joint_log_likelihood_one(self, x: Any) -> Mapping[Any, float]:
-        """Return the model's score of each label; of one that has none, log probabilities."""
-        if hasattr(self.model, "joint_log_likelihood_one"):
-            scores: Mapping[Any, float] = self.model.joint_log_likelihood_one(x)
-            return scores
-        shares = self.model.predict_proba_one(x)
-        return {each: math.log(share) if share > 0 else -math.inf for each, share in shares.items()}
-
     @property
     def memory_bytes(self) -> int:
         """Bytes of the model and of its challenger."""
-        sizes = [
-            getattr(each, "memory_bytes", each._raw_memory_usage)
-            for each in (self.model, self.challenger)
-            if each is not None
-        ]
-        return sum(map(int, sizes))
-
-    def predictions_many(self, messages: Any) -> Any:
-        """Return what the model says of each message: label, scores and probabilities."""
-        return self.model.predictions_many(messages)
-
-    def explain_one(self, x: Any) -> Any:
-        """Return what each word adds to the model's decision."""
-        return self.model.explain_one(x)
+        return sum(size_of(each) for each in (self.model, self.challenger) if each is not None)
 
     @property
     def n_started(self) -> int:
@@ -234,55 +192,13 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         return self.n_swaps + self.n_given_up + (self.challenger is not None)
 
     @property
-    def n_words(self) -> int:
-        """Different words that the model knows."""
-        return int(getattr(self.model, "n_words", 0))
+    def events(self) -> dict[str, int]:
+        """How often a challenger was started, swapped in and given up."""
+        return {"started": self.n_started, "swapped": self.n_swaps, "given_up": self.n_given_up}
 
-    @property
-    def calibrated_(self) -> bool:
-        """Whether the model's probabilities are calibrated."""
-        return bool(getattr(self.model, "calibrated_", False))
-
-    @property
-    def half_life(self) -> float | str | None:
-        """The model's half-life; None: it has none."""
-        found: float | str | None = getattr(self.model, "half_life", None)
-        return found
-
-    @property
-    def window(self) -> int | None:
-        """The model's window; None: it has none."""
-        found: int | None = getattr(self.model, "window", None)
-        return found
-
-    @property
-    def n_jobs(self) -> int | None:
-        """Threads of the model for batches."""
-        found: int | None = getattr(self.model, "n_jobs", None)
-        return found
-
-    def saved_parameters(self) -> dict[str, Any]:
-        """Return the parameters, by name: those of a file, and the model."""
-        names = ("model", "detector", "span", "margin", "patience")
-        return {name: getattr(self, name) for name in names}
-
-    def to_bytes(self) -> bytes:
-        """Return a file's bytes: both models, the alarm and what they are compared on.
-
-        Raises
-        ------
-        InputError
-            If the model is none of this package, which alone have files.
-        """
-        if not isinstance(self.model, NaiveBayes):
-            raise InputError(f"a {type(self.model).__name__} has no model file")
-        model = self.model.to_bytes()
-        rival = b"" if self.challenger is None else self.challenger.to_bytes()
+    def _state(self) -> tuple[dict[str, Any], bytes]:
         outcomes = {gain: sign for sign, gain in _OUTCOMES.items()}
         header = {
-            "parameters": {k: v for k, v in self.saved_parameters().items() if k != "model"},
-            "length": len(model),
-            "alarm": self.alarm.to_json(),
             "swaps": self.n_swaps,
             "given_up": self.n_given_up,
             "learned": self._learned,
@@ -292,48 +208,17 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
                 for each in (self._models, self._challengers)
             ],
         }
-        return saving.packed(header, model + rival, MAGIC, VERSION)
+        return header, b"" if self.challenger is None else self.challenger.to_bytes()
 
-    @classmethod
-    def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return what `to_bytes` wrote; parameters are those of `streamnb.load`.
-
-        Raises
-        ------
-        ModelFileError
-            If the bytes are truncated, altered, of another version, or no challenger's.
-        """
-        header, rest = saving.unpacked(data, MAGIC, VERSION)
-        with saving.readable():
-            length, counts = header["length"], [header[n] for n in ("swaps", "given_up", "learned")]
-            if not all(type(each) is int and each >= 0 for each in (length, *counts)):
-                raise ModelFileError("the model can't be read: its counts are none")
-            made = cls(
-                NaiveBayes.from_bytes(rest[:length], tokenizer, n_jobs), **header["parameters"]
-            )
-            made.alarm = DriftAlarm.from_json(header["alarm"])
-            made.n_swaps, made.n_given_up, made._learned = counts
-            made._gains.extend(_OUTCOMES[sign] for sign in header["gains"])
-            made._models, made._challengers = (
-                None if each is None else Remembered.from_json(each)
-                for each in header["remembered"]
-            )
-            if rest[length:]:
-                made.challenger = NaiveBayes.from_bytes(rest[length:], tokenizer, n_jobs)
-            if (made.challenger is None) is not (made._challengers is None):
-                raise ModelFileError("the model can't be read: what its challenger learned is gone")
-        return made
-
-    def save(self, path: str | Path) -> None:
-        """Write a file, which is replaced as a whole or not at all; `load` reads it."""
-        saving.write(Path(path), compressed(self.to_bytes()))
-
-    @classmethod
-    def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return what `save` wrote; parameters and errors are those of `from_bytes`."""
-        return cls.from_bytes(decompressed(Path(path).read_bytes()), tokenizer, n_jobs)
-
-
-def is_challenger_file(data: bytes) -> bool:
-    """Tell whether bytes are those of a `Challenger`, by how they begin."""
-    return data.startswith(MAGIC)
+    def _restore(self, header: dict[str, Any], rest: bytes, tokenizer: Any) -> None:
+        self.n_swaps, self.n_given_up, self._learned = counts_of(
+            header, "swaps", "given_up", "learned"
+        )
+        self._gains.extend(_OUTCOMES[sign] for sign in header["gains"])
+        self._models, self._challengers = (
+            None if each is None else Remembered.from_json(each) for each in header["remembered"]
+        )
+        if rest:
+            self.challenger = NaiveBayes.from_bytes(rest, tokenizer, self.n_jobs)
+        if (self.challenger is None) is not (self._challengers is None):
+            raise ModelFileError("the model can't be read: what its challenger learned is gone")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError, shown
+from streamnb.online.detectors import DETECTORS
 from streamnb.parameters import check_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["DETECTORS", "NO_DETECTOR", "Detector", "DriftAlarm"]
-
-Detector = Literal["adwin", "ddm"]
-DETECTORS: tuple[Detector, ...] = ("adwin", "ddm")
-NO_DETECTOR = "none"
-"""What settings and flags say where nothing is detected."""
+__all__ = ["DriftAlarm"]
 
 
 class DriftAlarm:
@@ -69,7 +65,7 @@ class DriftAlarm:
     """
 
     def __init__(self, detector: str = "adwin", memory: int = 16_384) -> None:
-        if detector not in DETECTORS:
+        if not (isinstance(detector, str) and detector in DETECTORS):
             raise InputError(
                 f"the detector of drift must be {' or '.join(DETECTORS)}, not {shown(detector)}"
             )

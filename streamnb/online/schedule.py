@@ -6,6 +6,8 @@ import math
 
 from streamnb.errors import InputError, shown
 
+_MOST = 2**53  # messages
+
 
 class Schedule:
     """A deterministic schedule over the changes of a model.
@@ -43,7 +45,7 @@ class Schedule:
     def _step(self, messages: int) -> int:
         if isinstance(self.every, int):
             return self.every
-        return max(1, math.ceil(self.every * messages))
+        return max(1, math.ceil(min(self.every * messages, _MOST)))
 
     def tick(self) -> bool:
         """Count one change; tell whether statistics are due now."""

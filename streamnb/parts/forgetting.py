@@ -96,7 +96,8 @@ class Forgetting:
                 )
             # Who pairs no words needs no table of the pairs in the window.
             pairs = pairs if parts.max_documents else 0
-            return {"max_documents": self.window, "max_pairs": pairs, "windowed": True}
+            messages = check_bound("window", self.window, least=1)
+            return {"max_documents": messages, "max_pairs": pairs, "windowed": True}
         for part in parts.all:
             if not part.decays:
                 raise InputError(

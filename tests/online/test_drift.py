@@ -9,7 +9,8 @@ import pytest
 from river import drift
 
 from streamnb.errors import InputError
-from streamnb.online.drift import DETECTORS, DriftAlarm
+from streamnb.online.detectors import DETECTORS
+from streamnb.online.drift import DriftAlarm
 
 OF_RIVER = {"adwin": drift.ADWIN, "ddm": drift.binary.DDM}
 

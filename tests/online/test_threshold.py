@@ -192,7 +192,7 @@ def test_auto_follows_from_calibrated_probabilities(cost_ratio: float) -> None:
 def test_a_learned_cut_forgets_early_mistakes() -> None:
     """After each 4,096 messages a record counts half: slowly, on lists of all scores."""
     threshold = LearnedThreshold(cost_ratio=3.0)
-    rng, kept = np.random.default_rng(8), []
+    rng, kept, total = np.random.default_rng(8), [], 0.0
     for n in range(20_000):
         positive = bool(rng.random() < 0.5)
         # The even cut is 40 at first, and -40 in the end.
@@ -200,7 +200,9 @@ def test_a_learned_cut_forgets_early_mistakes() -> None:
         odds = middle + (3.0 if positive else -3.0) + rng.normal()
         threshold.record(odds, positive)
         kept.append([odds, positive, 1.0])
-        if sum(weight for _, _, weight in kept) >= 4096:
+        total += 1.0
+        if total >= 4096:
+            total /= 2
             for each in kept:
                 each[2] /= 2
         if n in (7_999, 9_000, 13_000, 19_999):

@@ -53,6 +53,23 @@ def test_batches_learn_as_one_by_one(name: str) -> None:
     assert one.to_bytes() == many.to_bytes()
 
 
+@matrix()
+@pytest.mark.parametrize("known", [[], ["c"], ["e", "b"]])
+@pytest.mark.parametrize("labels", ["abc", "abca", "abacdaae", "aab"])
+def test_labels_come_and_go_within_a_batch(name: str, known: list[str], labels: str) -> None:
+    messages = [({"win": 1, f"w{place}": 2}, label) for place, label in enumerate(labels)]
+    one, many = (make_model(name, window=2, refresh_every=3) for _ in range(2))
+    for model in (one, many):
+        for label in known:
+            model.learn_one({"cash": 1}, label)
+    for message, label in messages:
+        one.learn_one(message, label)
+    many.learn_many([message for message, _ in messages], list(labels))
+    assert many.classes_ == one.classes_ == sorted(set(labels[-2:]))
+    assert many.to_bytes() == one.to_bytes()
+    assert many.predict_one({"win": 1}) == one.predict_one({"win": 1})
+
+
 @pytest.mark.parametrize("name", ["MNB", "HMNB", "OnlineNB"])
 def test_copies_and_files_go_on_as_the_model(name: str) -> None:
     stream = sms_stream()[:60]

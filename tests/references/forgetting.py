@@ -108,6 +108,13 @@ class Forgetting:
         if self.online:
             self.reference.learn(x, y, w)
 
+    def fade(self, half_lives: float) -> None:
+        """Let all that was learned count for less."""
+        left = 2.0**-half_lives
+        self.stream = [(x, y, left * w) for x, y, w in self.stream]
+        if self.online:
+            self.reference.documents = [(x, y, left * w) for x, y, w in self.reference.documents]
+
     def clock(self) -> list[float] | None:
         """Return what the clock of times shows after each document; None where there are none."""
         assert self.half_life is not None

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 __all__ = ["LabelRates"]
 
 _HOUR = 3_600_000  # milliseconds
+# Parts of a millisecond that a token is a whole number of, rounded down: then sums of tokens and
+# of times before 2109 are exact, and the last token of an hour is there.
+_PARTS = 2048
 
 
 class LabelRates:
@@ -36,6 +39,9 @@ class LabelRates:
 
     def __init__(self, per_hour: float | None = None, most: int = 10_000) -> None:
         self.per_hour, self.most = per_hour, most
+        # What a token takes to come back, in milliseconds.
+        token = 0.0 if per_hour is None else min(_HOUR / per_hour, 1e15)
+        self._token = math.floor(token * _PARTS) / _PARTS
         self._full: dict[str, float] = {}  # by source; who gave a label last stands last
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
@@ -53,9 +59,8 @@ class LabelRates:
         """
         if self.per_hour is None:
             return None
-        full = max(self._full.get(source, -math.inf), float(now)) + _HOUR / self.per_hour
-        # A thousandth of a millisecond for rounding, so that the last token of an hour is there.
-        if full - now > max(_HOUR, _HOUR / self.per_hour) + 1e-3:
+        full = max(self._full.get(source, -math.inf), float(now)) + self._token
+        if full - now > max(_HOUR, self._token):
             return f"{source!r} gave more than {self.per_hour:g} labels within an hour (label_rate)"
         if source not in self._full and len(self._full) >= self.most:
             return f"{self.most:,} other sources gave labels within the hour (label_rate)"

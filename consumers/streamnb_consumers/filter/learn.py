@@ -8,8 +8,8 @@ from typing import Any
 from streamnb.errors import StreamNBError
 from streamnb.online.cutoffs import UNSURE
 from streamnb_consumers.filter.bound import HamBound, is_calibrated, odds_of
-from streamnb_consumers.filter.challenges import Challenges, alarm_of
 from streamnb_consumers.filter.options import Model, Options
+from streamnb_consumers.filter.reactions import Reactions, alarm_of
 from streamnb_consumers.filter.tally import Tally
 from streamnb_consumers.records import Features, TrainingEvent
 
@@ -33,8 +33,8 @@ class Learner:
     tally
         Decisions beside their labels.
     alarm
-        The alarm of drift: a challenged model's own, on the errors of what it says of messages
-        that are learned next; else on the errors of decisions. None where nothing watches.
+        The alarm of drift: the model's own, where it has one, on the errors of what it says of
+        messages that are learned next; else on the errors of decisions. None where nothing watches.
     learned
         Training events learned so far.
     touched
@@ -74,7 +74,7 @@ class Learner:
             # As the model would decide now: a cut that was raised since the decision counts.
             odds = odds_of(self.model.predict_proba_one(event.features), self._positive)
         taken = event.unlearn is not None and self._take_back(event.features, event.unlearn)
-        learn, before = self.model.learn_one, Challenges.of(self.model)
+        learn, before = self.model.learn_one, Reactions.of(self.model)
         if event.unlearn is not None:
             # Nobody is judged by a message that was learned before.
             learn = getattr(self.model, "relearn_one", learn)
@@ -121,14 +121,14 @@ class Learner:
 
     def _watch(self, decided: str, label: str, at: int | None) -> None:
         """Show the alarm of drift a decision that was sure, beside its label."""
-        if self.alarm is None or decided == UNSURE or Challenges.of(self.model) is not None:
-            return  # a challenged model sees to its own alarm
+        if self.alarm is None or decided == UNSURE or Reactions.of(self.model) is not None:
+            return  # such a model sees to its own alarm
         if self.alarm.update(decided != label, at):
             _LOG.warning(_DRIFT, extra=self._told(at))
 
-    def _follow(self, before: Challenges, at: int | None) -> None:
-        """Tell what a challenged model did when it learned."""
-        after = Challenges.of(self.model)
+    def _follow(self, before: Reactions, at: int | None) -> None:
+        """Tell what a model that reacts to drift did when it learned."""
+        after = Reactions.of(self.model)
         if self.alarm is None or after is None or after == before:
             return
         if after.alarms > before.alarms:

@@ -6,14 +6,16 @@ import hashlib
 import json
 from typing import Any
 
-from streamnb.challenger import Challenger, is_challenger_file
+from streamnb.challenger import Challenger
+from streamnb.drift_forgetting import DriftForgetting
 from streamnb.errors import StreamNBError
 from streamnb.naive_bayes import NaiveBayes
 from streamnb.online.drift import DriftAlarm
+from streamnb.watched import Watched
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.filter.bound import HamBound, is_calibrated
-from streamnb_consumers.filter.challenges import alarm_of
 from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.filter.reactions import alarm_of
 from streamnb_consumers.filter.tally import Tally
 from streamnb_consumers.filter.window import JoinWindow
 from streamnb_consumers.jsons import canonical
@@ -38,7 +40,7 @@ def dump(worker: Filter) -> bytes:
     shared, learner = worker.options.shared, worker.learner
     windows = sorted(worker.join.windows.items())
     identity = worker.identity
-    challenged = isinstance(learner.model, Challenger)  # its alarm is in its file
+    watched = isinstance(learner.model, Watched)  # its alarm is in its file
     header = canonical(
         ({"settings": identity.to_json()} if identity is not None else {})
         | {
@@ -49,7 +51,7 @@ def dump(worker: Filter) -> bytes:
             "bound": learner.bound.to_json(),
             "tally": learner.tally.to_json(),
         }
-        | ({} if learner.alarm is None or challenged else {"drift": learner.alarm.to_json()})
+        | ({} if learner.alarm is None or watched else {"drift": learner.alarm.to_json()})
     )
     body = len(header).to_bytes(8, "little") + header + learner.model.to_bytes()
     return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
@@ -98,6 +100,8 @@ def restore(worker: Filter, data: bytes) -> None:
 
 
 # What reading a header raises whose checksum is right though no filter wrote it.
+# Models that react to drift, whose files are their own.
+_WATCHED: tuple[type[Watched], ...] = (Challenger, DriftForgetting)
 _UNREADABLE = (
     KeyError,
     TypeError,
@@ -159,7 +163,7 @@ def _check_identity(worker: Filter, found: Any) -> None:
 def _alarm(model: Any, detector: str | None, found: Any) -> DriftAlarm | None:
     """Return the alarm of a snapshot; a fresh one, where another detector made it or none."""
     asked = alarm_of(model, detector)
-    if asked is None or found is None or isinstance(model, Challenger):
+    if asked is None or found is None or isinstance(model, Watched):
         return asked
     alarm = DriftAlarm.from_json(found)
     return alarm if alarm.detector == detector else asked
@@ -180,14 +184,14 @@ def _text(value: Any) -> str:
 def _model(expected: Any, data: bytes, shared: bool) -> Any:
     """Return the model of a snapshot, if it is the one that the settings ask for.
 
-    One that nobody challenged yet may be challenged from now on; but not where others fold the
-    same log, who would have had challengers before.
+    One that did not react to drift may do so from now on; but not where others fold the same log,
+    whose models would have done so before.
     """
-    kind: Any = Challenger if is_challenger_file(data) else NaiveBayes
+    kind: Any = next((each for each in _WATCHED if each.wrote(data)), NaiveBayes)
     model = kind.from_bytes(data, n_jobs=getattr(expected, "n_jobs", None))
-    if not shared and isinstance(expected, Challenger) and not isinstance(model, Challenger):
-        challenged = expected.clone()
-        challenged.model, model = model, challenged
+    if not shared and isinstance(expected, Watched) and not isinstance(model, Watched):
+        watched: Any = expected.clone()
+        watched.model, model = model, watched
     found, asked = _described(model), _described(expected)
     if found != asked:
         raise ForeignError(

@@ -151,7 +151,7 @@ class JoinWindow:
         """
         bounded = self._advance(record.timestamp)
         if bounded != record.timestamp:
-            record = dataclasses.replace(record, timestamp=bounded)
+            record = record._replace(timestamp=bounded)
         before = self._labels.pop(name, None)
         if before is not None:
             self.size -= record_size(name, before)
@@ -251,7 +251,7 @@ class JoinWindow:
             self.size -= record_size(name, before)
         if value is not None:
             record = record_from_json(json.loads(value))
-            record = dataclasses.replace(record, timestamp=self._advance(record.timestamp))
+            record = record._replace(timestamp=self._advance(record.timestamp))
             self._labels[name] = record
             self.size += record_size(name, record)
 

@@ -271,7 +271,7 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
     assert entry is not None
     label = {"ham": "spam", "spam": "ham"}[str(entry.label)]
     (record,) = records([{"id": "m50", "label": label}])
-    outputs = worker.handle(dataclasses.replace(record, offset=10_000))
+    outputs = worker.handle(record._replace(offset=10_000))
     assert [(event.learn, event.unlearn != label) for event in outputs.training] == [(label, True)]
     assert not outputs.dead_letters
     assert model.model.n_documents == before + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 import time
@@ -62,6 +61,6 @@ def test_a_timestamp_of_the_future_counts_as_of_a_minute_from_now() -> None:
     records = labelled(3)
     years = now + 10 * 365 * 86_400_000
     for record, at in zip(records, (now, years, None), strict=True):
-        worker.handle(dataclasses.replace(record, timestamp=at))
+        worker.handle(record._replace(timestamp=at))
     # A minute is 1/60 of the half-life: all three count for nearly as much.
     assert 2.97 < worker.learner.model.n_documents < 3.0

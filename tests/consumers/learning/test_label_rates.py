@@ -52,6 +52,14 @@ def test_the_rate_is_that_of_a_bucket_of_tokens(rate: int) -> None:
     assert 0 < sum(given) < len(given)
 
 
+@pytest.mark.parametrize("now", [0, 1_732_000_000_123])
+def test_an_hour_has_all_of_its_labels_whatever_is_rounded(now: int) -> None:
+    for rate in range(1, 200):
+        rates = LabelRates(rate)
+        given = [rates.refusal("ann", now) is None for _ in range(rate + 1)]
+        assert given == [True] * rate + [False]
+
+
 def test_sources_are_bounded_and_those_that_are_full_forgotten() -> None:
     rates = LabelRates(2, most=3)
     for source in "abc":

@@ -1,0 +1,50 @@
+"""What a join window's log tells makes the same window, whatever came and went between takes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from streamnb_consumers.filter.window_log import WindowLog
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_who_reads_the_log_holds_what_the_window_holds(seed: int) -> None:
+    rng = random.Random(seed)
+    log = WindowLog(kept=True)
+    window: dict[str, float] = {}
+    read: dict[bytes, float] = {}
+    for _ in range(300):
+        name = rng.choice("abcd")
+        if name in window and rng.random() < 0.6:
+            del window[name]
+            log.note(b"s:", name, None)
+        else:
+            new = name not in window
+            window[name] = rng.random()
+            log.note(b"s:", name, window[name], new=new)
+        if rng.random() < 0.3:
+            for key, value in log.take():
+                if value is None:
+                    assert key in read  # nothing is deleted that the log never had
+                    del read[key]
+                else:
+                    read[key] = float(value)
+            assert read == {b"s:" + name.encode(): value for name, value in window.items()}
+
+
+def test_a_key_that_came_again_is_deleted_where_the_log_has_it() -> None:
+    log = WindowLog(kept=True)
+    log.note(b"s:", "ann", 1.5, new=True)
+    assert log.take() == [(b"s:ann", b"1.5")]
+    log.note(b"s:", "ann", None)
+    log.note(b"s:", "ann", 2.5, new=True)
+    log.note(b"s:", "ann", None)
+    assert log.take() == [(b"s:ann", None)]
+
+
+def test_without_a_log_nothing_is_noted() -> None:
+    log = WindowLog(kept=False)
+    log.note(b"s:", "ann", 1.5, new=True)
+    assert log.take() == []
