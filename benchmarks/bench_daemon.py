@@ -30,8 +30,8 @@ from raw_kafka import RAW
 
 from streamnb import datasets
 from streamnb_consumers.daemon.assembly import make_filter
-from streamnb_consumers.daemon.collecting import collecting_seldom
 from streamnb_consumers.daemon.loop import Limits, Loop
+from streamnb_consumers.daemon.running import collecting_seldom
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.settings_fields import CLIENTS
 from streamnb_consumers.filter.filtering import Filter

@@ -15,6 +15,7 @@ __all__ = [
     "BusyError",
     "FencedError",
     "ForeignError",
+    "LostClientError",
     "RefusedError",
     "SettingsError",
     "SnapshotError",
@@ -42,6 +43,10 @@ class AbortedError(StreamNBError, RuntimeError):
 
 class UnreachableError(AbortedError):
     """The cluster does not answer, or says that it can't yet: it costs time, and nothing else."""
+
+
+class LostClientError(AbortedError):
+    """A client failed for good: it answers nothing any more, and another one may go on."""
 
 
 class FencedError(StreamNBError, RuntimeError):

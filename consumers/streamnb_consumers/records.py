@@ -46,8 +46,7 @@ class Partition(NamedTuple):
     number: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a source, unread.
 
     Attributes
@@ -111,8 +110,7 @@ class Feedback(NamedTuple):
     label: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What was decided on one message.
 
     Attributes

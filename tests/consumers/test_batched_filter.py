@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -108,8 +107,8 @@ def test_training_events_within_a_batch_part_what_is_asked_at_once() -> None:
 
 def test_outputs_that_were_committed_are_not_given_again() -> None:
     batch = records([{"id": str(at), "text": "win", "label": "spam"} for at in range(4)])
-    batch[1] = dataclasses.replace(batch[1], value=b"bad")
-    batch[3] = dataclasses.replace(batch[3], value=b"bad")
+    batch[1] = batch[1]._replace(value=b"bad")
+    batch[3] = batch[3]._replace(value=b"bad")
     told: list[bool] = []
     outputs = worker("MNB", False).handle_many(batch, {batch[0].partition: 2}, told.append)
     assert [each.id for each in outputs.decisions] == ["2"]
@@ -145,10 +144,7 @@ def test_what_was_never_written_is_not_deleted() -> None:
     outputs = found.handle_many(records([{"id": str(at), "text": "x"} for at in range(10)]))
     assert [change.key for change in outputs.changes] == [b"m:8", b"m:9"]
     outputs = found.handle_many(
-        [
-            dataclasses.replace(each, offset=10 + each.offset)
-            for each in records([{"id": "a", "text": "x"}])
-        ]
+        [each._replace(offset=10 + each.offset) for each in records([{"id": "a", "text": "x"}])]
     )
     assert [(change.key, change.value is None) for change in outputs.changes] == [
         (b"m:a", False),

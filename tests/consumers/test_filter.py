@@ -185,6 +185,16 @@ def test_the_bound_keeps_lost_ham_below_the_target() -> None:
     assert 30 <= above <= 50  # bins are 2 % wide
 
 
+@pytest.mark.parametrize(("target", "lost"), [(0.1, 0), (0.125, 1), (0.25, 2), (0.49, 3)])
+def test_the_bound_loses_as_many_as_it_may(target: float, lost: int) -> None:
+    scores = [2.0**n for n in range(8)]  # each in a bin of its own
+    bound = HamBound(target)
+    for score in scores:
+        bound.record(score, positive=False)
+        bound.record(3 * score, positive=True)
+    assert sum(score > bound.cut for score in scores) == lost
+
+
 def test_the_bound_decides() -> None:
     free, bound = (make_filter(ham_target=target) for target in (None, 0.001))
     lost = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -81,6 +82,47 @@ def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
     stage.send(PHASE)
     decide_all(stage, still, other)
     assert stage.twice() == 0
+
+
+class Failed:
+    """A member's client as it is after a fatal error: it tells of it once, and is no member."""
+
+    def __init__(self, consumer: Any) -> None:
+        self._consumer = consumer
+        self._events = [self]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._consumer, name)
+
+    def consume(self, most: int, timeout: float) -> list[Any]:
+        events, self._events = self._events, []
+        return events
+
+    def error(self) -> Any:
+        return confluent_kafka.KafkaError(
+            confluent_kafka.KafkaError._FATAL, "Fatal error: Broker: The group id does not exist"
+        )
+
+    def consumer_group_metadata(self) -> bytes:
+        return b"CGMDv2:" + (-1).to_bytes(4, sys.byteorder, signed=True)
+
+
+def test_a_member_whose_client_failed_for_good_joins_with_another(stage: Stage) -> None:
+    """librdkafka takes no part any more after such an error, and a worker waited for ever.
+
+    `make campaign` met it: a broker that had died said when it was back that there was no group.
+    """
+    worker = stage.worker("a")
+    stage.send(PHASE)
+    decide_all(stage, worker)
+    source: Any = worker.loop.source
+    failed = source._group
+    failed._consumer = Failed(failed._consumer)
+    until(lambda: source._open and source._group is not failed, lambda: worker.step(0.05))
+    stage.send(PHASE)
+    decide_all(stage, worker)
+    assert stage.twice() == 0
+    assert worker.runs() == {0, 1}
 
 
 def test_what_another_committed_is_not_given_again(stage: Stage) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def test_a_worker_that_hears_nothing_for_long_connects_anew(
         raise UnreachableError("nobody there")
 
     deaf.partitions = silence
-    monkeypatch.setattr("streamnb_consumers.kafka.source._RENEW", 0.0)
+    monkeypatch.setattr(sys.modules[type(source).__module__], "_RENEW", 0.0)
     with pytest.raises(UnreachableError):
         source.start({}, 10.0)
     loop.keeping.go_back()

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
-from streamnb.model_specs import CHALLENGER, build, model_spec
+from streamnb.model_specs import WATCHED, build, model_spec
 from streamnb.online.cutoffs import Cutoffs
-from streamnb.online.drift import NO_DETECTOR
+from streamnb.online.detectors import NO_DETECTOR
+from streamnb.watched import Watched
 from streamnb_consumers.daemon.breaker import Breaker
 from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
@@ -101,13 +101,13 @@ def make_filter(kind: str, settings: Settings) -> Filter:
 def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
     """Return a model that has learned nothing, and the parameters that it was given.
 
-    Those of a challenged model are those of the model that is challenged: if none is named, it is
-    the kind's own.
+    Those of a model that reacts to drift are those of the model in it: if none is named, it is the
+    kind's own.
     """
     text = settings.model or _MODELS[kind]
     try:
         spec = model_spec(text)
-        if spec.name == CHALLENGER:
+        if spec.name in WATCHED:
             named = {"model": model_spec(_MODELS[kind])} | spec.parameters
             spec = dataclasses.replace(spec, parameters=named)
         model: Any = build(spec)
@@ -115,17 +115,17 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         raise SettingsError(f"model: {error}") from error
     if not hasattr(model, "to_bytes"):
         raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
-    if not isinstance(model, Challenger):
+    if not isinstance(model, Watched):
         return model, spec.parameters
     if settings.drift != NO_DETECTOR:
         raise SettingsError(
-            f"drift is {settings.drift}, and a {CHALLENGER} has a detector already: leave drift at "
-            f"{NO_DETECTOR}, and name it there, as in {CHALLENGER}(detector={settings.drift!r})"
+            f"drift is {settings.drift}, and a {spec.name} has a detector already: leave drift at "
+            f"{NO_DETECTOR}, and name it there, as in {spec.name}(detector={settings.drift!r})"
         )
     if model.model.computes_statistics:
         raise SettingsError(
             f"model: {type(model.model).__name__} computes statistics now and then, and after a "
-            "restart at other messages: workers would not agree when a challenger wins"
+            "restart at other messages: workers would not agree when its errors drift"
         )
     return model, spec.parameters["model"].parameters
 

@@ -8,15 +8,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.settings import Settings, parser, read_settings
-from streamnb_consumers.dead_letters.files import FileDeadLetters
-from streamnb_consumers.dead_letters.replay import DeadLetterStore, Report, replay
-from streamnb_consumers.dead_letters.selection import Selection
 from streamnb_consumers.errors import SettingsError, exit_status
+
+if TYPE_CHECKING:
+    from streamnb_consumers.dead_letters.replay import DeadLetterStore, Report
 
 __all__ = ["main", "make_parser"]
 
@@ -78,9 +78,12 @@ def _range(text: str) -> tuple[int, int | None]:
 def _open_store(flags: argparse.Namespace, settings: Settings) -> DeadLetterStore:
     kind, keep = flags.of, not flags.dry_run
     if kind not in ("sms", "spam"):
+        from streamnb_consumers.dead_letters.files import FileDeadLetters
+
         return FileDeadLetters(Path(kind), Path(flags.to) if flags.to else None, keep)
     if not settings.bootstrap_servers:
         raise SettingsError(f"bootstrap_servers must be set to reach the dead letters of {kind}")
+    from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
     from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
 
     cluster = make_cluster(kind, settings, os.environ)
@@ -106,6 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2: a setting is wrong. 3: another replay of the same dead letters has taken over.
     """
     flags = make_parser().parse_args(arguments)
+    # Late, so that the help waits for no numpy.
+    from streamnb_consumers.dead_letters.replay import replay
+    from streamnb_consumers.dead_letters.selection import Selection
+
     store: DeadLetterStore | None = None
     try:
         settings = read_settings(flags)

@@ -8,13 +8,11 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
-from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.daemon.settings_fields import SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 
-__all__ = ["SECRETS", "make_cluster", "make_topics"]
-
-SECRETS = ("sasl_username", "sasl_password", "tls_key_password")
+__all__ = ["make_cluster", "make_topics"]
 
 
 class _Hidden(dict[str, Any]):

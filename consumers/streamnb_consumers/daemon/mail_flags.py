@@ -7,9 +7,12 @@ import dataclasses
 import re
 from collections.abc import Sequence
 
-from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.errors import BusyError, SettingsError
 
-__all__ = ["MailFlags", "add_mail_flags", "asks_for_mail"]
+__all__ = ["ERROR", "MailFlags", "add_mail_flags", "asks_for_mail", "mail_status"]
+
+ERROR = 3  # 0, 1 and 2 are answers
+TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h, which mail systems know
 
 _FLAGS = (
     ("p", "passthrough", "write the mail with a header that says what was decided"),
@@ -109,3 +112,8 @@ def asks_for_mail(arguments: Sequence[str]) -> bool:
         or (one, after) == ("--format", "mail")
         for one, after in pairs
     )
+
+
+def mail_status(error: BaseException) -> int:
+    """Return the exit status of an error where 0, 1 and 2 are answers."""
+    return TRY_AGAIN if isinstance(error, BusyError) else ERROR

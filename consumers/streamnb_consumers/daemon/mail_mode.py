@@ -11,11 +11,11 @@ from streamnb.datasets.mail import MAIL_FORMATS, Mail, mail_format, read_mails
 from streamnb.errors import StreamNBError
 from streamnb.mail.header_block import first_value, with_header, without_header
 from streamnb_consumers.daemon.assembly import make_filter
-from streamnb_consumers.daemon.mail_flags import MailFlags
+from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags
 from streamnb_consumers.daemon.settings_fields import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held, load
-from streamnb_consumers.errors import BusyError, SettingsError
+from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.bound import is_calibrated
 from streamnb_consumers.filter.decide import decide
@@ -30,16 +30,10 @@ from streamnb_consumers.records import (
     TrainingEvent,
 )
 
-__all__ = ["ERROR", "mail_status", "run_mail", "status_value"]
+__all__ = ["run_mail", "status_value"]
 
-SPAM, HAM, UNSURE, ERROR = 0, 1, 2, 3
-TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h, which mail systems know
+SPAM, HAM, UNSURE = 0, 1, 2
 _MAX_ID = 256
-
-
-def mail_status(error: BaseException) -> int:
-    """Return the exit status of an error where 0, 1 and 2 are answers."""
-    return TRY_AGAIN if isinstance(error, BusyError) else ERROR
 
 
 def status_value(decision: Decision, settings: Settings) -> str:

@@ -1,6 +1,6 @@
 """The settings: defaults < TOML file < environment < flags. Each is one field of `Settings`.
 
-Secrets have no field: they come from the environment alone (`kafka_settings.SECRETS`), so that no
+Secrets have no field: they come from the environment alone (`settings_fields.SECRETS`), so that no
 file and no process list shows them.
 """
 
@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from streamnb import __version__
-from streamnb_consumers.daemon.kafka_settings import SECRETS
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
-from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.daemon.settings_fields import SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 
 __all__ = ["PREFIX", "Settings", "parser", "read_settings", "table", "to_toml"]

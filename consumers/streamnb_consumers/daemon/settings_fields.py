@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streamnb.online.cutoffs import UNSURE
-from streamnb.online.drift import DETECTORS, NO_DETECTOR
+from streamnb.online.detectors import DETECTORS, NO_DETECTOR
 
 # With another name, for a setting may have theirs.
 from streamnb_consumers.daemon.settings_values import flag as _flag
@@ -22,13 +22,14 @@ from streamnb_consumers.daemon.settings_values import topic as _topic
 from streamnb_consumers.daemon.settings_values import whole as _whole
 from streamnb_consumers.errors import SettingsError
 
-__all__ = ["AUTO", "CLIENTS", "FORMATS", "MECHANISMS", "PROTOCOLS", "Settings"]
+__all__ = ["AUTO", "CLIENTS", "FORMATS", "MECHANISMS", "PROTOCOLS", "SECRETS", "Settings"]
 
 AUTO = "auto"
 CLIENTS = ("kafka-python", "confluent")
 FORMATS = ("auto", "jsonl", "mail", "mbox", "maildir", "eml")
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+SECRETS = ("sasl_username", "sasl_password", "tls_key_password")  # of the environment alone
 
 
 def _or_auto(read: Callable[[Any], float]) -> Callable[[Any], float | str]:
@@ -49,7 +50,8 @@ class Settings:
         "",
         _text,
         "the model, as `streamnb evaluate --model` writes it; empty: the kind's own; `Challenger`: "
-        "the same, and at an alarm of drift a fresh one challenges it",
+        "the same, and at an alarm of drift a fresh one challenges it; `DriftForgetting(model=…)`: "
+        "one with a half-life, which is shortened for a while then",
     )
     labels: tuple[str, ...] = _key(
         ("ham", "spam"), _labels, "labels that are learned, others are bad input; empty: any"

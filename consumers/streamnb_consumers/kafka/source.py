@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from streamnb_consumers.errors import (
     AbortedError,
+    LostClientError,
     SettingsError,
     TruncatedError,
     UnreachableError,
@@ -100,21 +101,34 @@ class KafkaSource:
         except UnreachableError:
             self._renew()
             raise
+        except LostClientError as error:
+            self._lose(error)
+            raise
         self._away = None
         return {}
 
     def _renew(self) -> None:
-        """Let go of clients that have had no answer for long; the next start makes others."""
+        """Let go of clients that have had no answer for long."""
         now = time.monotonic()
         self._away = now if self._away is None else self._away
         if self._open and now >= self._away + _RENEW:
             _LOG.warning("no answer for %.0f s: this worker connects anew", now - self._away)
-            self._open = self._member = False
-            self._away = None
-            self._driver.renew()
-            for each in (self._group, self._side):
-                with contextlib.suppress(AbortedError):
-                    each.close(1.0)
+            self._let_go()
+
+    def _lose(self, error: LostClientError) -> None:
+        """Let go of clients one of which failed for good."""
+        if self._open:
+            _LOG.warning("this worker connects anew: %s", error)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Close the clients, whose answers nobody waits for; the next start makes others."""
+        self._open = self._member = False
+        self._away = None
+        self._driver.renew()
+        for each in (self._group, self._side):
+            with contextlib.suppress(AbortedError):
+                each.close(1.0)
 
     def _begin(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         if not self._open:
@@ -176,7 +190,11 @@ class KafkaSource:
         """
         deadline, missing = time.monotonic() + timeout, self.waiting
         while True:
-            batch = self._poll(max_records, min(_STEP, timeout))
+            try:
+                batch = self._poll(max_records, min(_STEP, timeout))
+            except LostClientError as error:
+                self._lose(error)
+                raise
             came = batch.records or batch.dropped or batch.offsets or self.waiting != missing
             if came or time.monotonic() >= deadline:
                 return batch

@@ -11,7 +11,12 @@ from typing import Any
 
 import confluent_kafka
 
-from streamnb_consumers.errors import AbortedError, SettingsError, UnreachableError
+from streamnb_consumers.errors import (
+    AbortedError,
+    LostClientError,
+    SettingsError,
+    UnreachableError,
+)
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.fencing import fenced, refused
 
@@ -149,6 +154,10 @@ def meaning(what: str, error: Any) -> Exception:
             f'{text}. client = "confluent" needs brokers of Kafka 4.0 or later, which know groups '
             f'of their own protocol (KIP-848): with others set client = "kafka-python"'
         )
+    if error.fatal() or error.code() == _ERRORS._FATAL:  # an event has the code alone
+        # As "The group id does not exist", which a broker may say that died and is back: librdkafka
+        # then takes no part in the group again, and says no more of it.
+        return LostClientError(text)
     return UnreachableError(text) if _is_away(error) else AbortedError(text)
 
 

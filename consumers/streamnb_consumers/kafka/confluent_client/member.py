@@ -170,5 +170,8 @@ class ConfluentMember:
 
     def close(self, timeout: float) -> None:
         """Leave the group and disconnect."""
-        self._consumer.close()  # it tells what is taken, which the reader then leaves
-        self._reader.close(timeout)
+        try:
+            with translated("close"):
+                self._consumer.close()  # it tells what is taken, which the reader then leaves
+        finally:
+            self._reader.close(timeout)

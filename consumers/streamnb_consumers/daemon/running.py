@@ -1,0 +1,120 @@
+"""A filter that runs until its input ends: its loop, its health over HTTP, its lock."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamnb_consumers.daemon.assembly import make_filter, make_loop
+from streamnb_consumers.daemon.health import HealthServer
+from streamnb_consumers.daemon.kafka_settings import make_cluster
+from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.daemon.settings import PREFIX, Settings, to_toml
+from streamnb_consumers.daemon.settings_fields import SECRETS
+from streamnb_consumers.daemon.state_folder import held
+
+__all__ = ["check", "collecting_seldom", "run_loop", "serving"]
+
+# Objects made and not freed after which Python looks for circles among them: 700 by default, which
+# a batch makes several times over. None of them is in a circle: what a batch makes goes with it or
+# with its message's window, by its references. A fourth of a message's time went into looking.
+_OBJECTS = 50_000
+
+
+@contextlib.contextmanager
+def serving(loop: Loop, settings: Settings) -> Iterator[None]:
+    """Serve health and metrics of a loop over HTTP, if settings ask for it."""
+    if not isinstance(loop.metrics, PrometheusMetrics):
+        yield
+        return
+    server = HealthServer(
+        settings.http_host, settings.http_port, loop.health, loop.metrics.application
+    )
+    try:
+        yield
+    finally:
+        server.close()
+
+
+def check(kind: str, settings: Settings) -> None:
+    """Check what can be checked without reading a message, and print it as TOML, but no secret."""
+    make_filter(kind, settings)
+    if settings.bootstrap_servers:
+        make_cluster(kind, settings, os.environ)
+    print(to_toml(settings, kind), end="")
+    for name in SECRETS:
+        variable = PREFIX + name.upper()
+        print(f"# {variable} is {'set' if os.environ.get(variable) else 'not set'}")
+
+
+@contextlib.contextmanager
+def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
+    """Let no mail be learned into a state that a filter of files holds and would write over.
+
+    Workers on topics take no lock: their folders may lie where there are none.
+    """
+    if dry_run or settings.bootstrap_servers or not settings.snapshots:
+        yield
+        return
+    with held(Path(settings.snapshots), settings.stop_seconds):
+        yield
+
+
+@contextlib.contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """Look for garbage less often inside.
+
+    Examples
+    --------
+    >>> before = gc.get_threshold()
+    >>> with collecting_seldom():
+    ...     gc.get_threshold()[0]
+    50000
+    >>> gc.get_threshold() == before
+    True
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
+    """Run a filter until its input ends; return 1 if all of it was bad, else 0.
+
+    Parameters
+    ----------
+    kind
+        `"sms"` or `"spam"`.
+    settings
+        What it is made by.
+    dry_run
+        Whether nothing is written, committed or kept, but a summary told.
+    begun
+        What was read from standard input already.
+    """
+    loop = make_loop(kind, settings, dry_run, begun=begun)
+    with (
+        _alone(settings, dry_run),
+        serving(loop, settings),
+        stopping_on_signals(loop),
+        collecting_seldom(),
+    ):
+        loop.run()
+    metrics = loop.metrics
+    if dry_run:
+        print(
+            f"streamnb-{kind}: {metrics.records:,} records, {metrics.decisions:,} decisions, "
+            f"{metrics.dead_letters:,} dead letters; "
+            f"accuracy {loop.worker.learner.tally.accuracy()}, "
+            f"unsure {loop.worker.learner.tally.unsure()}",
+            file=sys.stderr,
+        )
+    return 1 if metrics.records and metrics.dead_letters == metrics.records else 0
