@@ -13,9 +13,9 @@ import importlib
 import io
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from streamnb import __version__
 from streamnb.errors import InputError, StreamNBError
 
 if TYPE_CHECKING:
@@ -43,20 +43,13 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"streamnb {_version()}")
+    parser.add_argument("--version", action="version", version=f"streamnb {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = importlib.import_module(f"streamnb.cli.{name}")
         module.add_parser(subparsers)
         subparsers.choices[name].set_defaults(run=module.run)
     return parser
-
-
-def _version() -> str:
-    try:
-        return version("streamnb")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

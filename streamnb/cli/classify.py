@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb.cli.commands import add_command
+from streamnb.cli.model_files import load_model
 from streamnb.cli.sources import Reading, add_source_arguments, count, plural, probability
 from streamnb.errors import InputError
 from streamnb.online.cutoffs import UNSURE, Cutoffs
@@ -80,11 +81,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    import streamnb
-
-    model = streamnb.load(args.model)
-    cutoffs = _cutoffs(args, model)
     reading = Reading(args, args.sources or ["-"], labelled=False)
+    reading.check()  # before anything is imported
+    model = load_model(args.model)
+    cutoffs = _cutoffs(args, model)
     for message in reading.messages():
         # Flushed a line: whoever reads the decisions of a live stream waits for them.
         print(json.dumps(decision(model, message, args.explain, cutoffs)), flush=True)

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
 from streamnb.cli.commands import add_command
-from streamnb.cli.sources import Reading, add_source_arguments, count, non_negative
-from streamnb.datasets.topic import is_topic
+from streamnb.cli.sources import (
+    Reading,
+    add_source_arguments,
+    can_be_read_again,
+    count,
+    non_negative,
+)
 from streamnb.errors import InputError
 from streamnb.online.cutoffs import Cutoffs
-from streamnb.online.drift import DETECTORS, NO_DETECTOR
+from streamnb.online.detectors import DETECTORS, NO_DETECTOR
 
 if TYPE_CHECKING:
     from streamnb.cli.commands import Subparsers
@@ -66,7 +71,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=model_specs.model_spec,
         dest="models",
         metavar="MODEL",
-        help=f"may be given several times; {model_specs.HELP} (default: MNB)",
+        help=f"may be given several times; {model_specs.HELP} (default: {model_specs.DEFAULT})",
     )
     parser.add_argument(
         "--window",
@@ -144,11 +149,12 @@ def run(args: argparse.Namespace) -> int:
         _check_plot(args.plot)
     sources = _demo_sources(args) if args.demo else args.sources
     names = args.models or [
-        model_specs.model_spec(name) for name in (_demo_models() if args.demo else ("MNB",))
+        model_specs.model_spec(name)
+        for name in (_demo_models() if args.demo else (model_specs.DEFAULT,))
     ]
-    models = model_specs.build_all(names)
     reading = Reading(args, sources, shuffle=args.shuffle)
-    reading.check()  # before seconds of imports
+    reading.check()  # before anything is imported
+    models = model_specs.build_all(names)
     _check_positive(args, sources)
     from streamnb.evaluation import prequential
 
@@ -226,7 +232,7 @@ def _check_plot(path: Path) -> None:
 
 def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
     """Find out before the run that no message has the label, where sources can be read twice."""
-    if args.positive is None or not all(_can_be_read_again(source) for source in sources):
+    if args.positive is None or not all(can_be_read_again(source) for source in sources):
         return
     met = set()
     for message in Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
@@ -238,15 +244,6 @@ def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
         raise InputError(
             f"--positive {args.positive}: no message has the label (there are: {known})"
         )
-
-
-def _can_be_read_again(source: str) -> bool:
-    """Tell a file or a named stream from standard input and pipes."""
-    return (
-        source != "-"
-        and not is_topic(source)
-        and (Path(source).is_file() or not Path(source).exists())
-    )
 
 
 def _draw(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamnb.cli.commands import add_command
 from streamnb.datasets.public import COLLECTIONS
+from streamnb.errors import InputError
 
 if TYPE_CHECKING:
     from streamnb.cli.commands import Subparsers
@@ -61,11 +62,10 @@ def run(args: argparse.Namespace) -> int:
             print(f"{name:<14} {collection.title}\n{'':14} licence: {collection.licence}")
             print(f"{'':14} {collection.home}")
         return 0
-    from streamnb.datasets import data_file, fetch
-    from streamnb.errors import InputError
-
     if unknown := [name for name in args.names if name not in COLLECTIONS]:
         raise InputError(f"no collection {unknown[0]} can be fetched: {', '.join(COLLECTIONS)} can")
+    from streamnb.datasets import data_file, fetch
+
     for name in args.names:
         fetch(name, again=args.again)
         collection = COLLECTIONS[name]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
 from streamnb.cli.commands import add_command
+from streamnb.cli.model_files import load_model
 from streamnb.cli.sources import Reading, add_source_arguments, plural
 from streamnb.errors import InputError
 
@@ -50,7 +51,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=model_specs.model_spec,
         metavar="MODEL",
         help=f"one of {', '.join(model_specs.MODELS)}, with parameters where wanted, as in "
-        '"HMNB(alpha=0.5)" (default: MNB)',
+        f'"HMNB(alpha=0.5)" (default: {model_specs.DEFAULT})',
     )
     which.add_argument(
         "--from", type=Path, dest="start", metavar="MODELFILE", help="a saved model to go on with"
@@ -65,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     if not args.output.parent.is_dir() or args.output.is_dir():
         raise InputError(f"--output {args.output}: not a file in a folder that exists")
-    model = _model(args)
     reading = Reading(args, args.sources)
+    reading.check()  # before anything is imported
+    model = _model(args)
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
         model.learn_many([message.text for message in batch], [message.label for message in batch])
@@ -89,10 +91,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _model(args: argparse.Namespace) -> Any:
     if args.start is not None:
-        import streamnb
-
-        return streamnb.load(args.start)
-    spec = args.model or model_specs.model_spec("MNB")
+        return load_model(args.start)
+    spec = args.model or model_specs.model_spec(model_specs.DEFAULT)
     if spec.name not in model_specs.MODELS:
         raise InputError(f"--model {spec.text}: only streamnb's own models can be saved")
     return model_specs.build(spec)

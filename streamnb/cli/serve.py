@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import secrets
+import contextlib
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
 from streamnb.cli.commands import add_command
-from streamnb.cli.sources import Reading, add_source_arguments, count
+from streamnb.cli.model_files import load_model
+from streamnb.cli.sources import Reading, add_source_arguments, can_be_read_again, count
+from streamnb.datasets.names import DESCRIPTIONS
+from streamnb.errors import MissingDependencyError, ModelFileError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from streamnb.cli.commands import Subparsers
+    from streamnb.datasets import Message
 
 __all__ = ["add_parser", "run"]
 
@@ -23,6 +30,7 @@ takes no message before Play is pressed. What is corrected is learned by the mod
 
 examples:
   streamnb serve
+  streamnb serve sms
   streamnb serve --stream mail.jsonl --model OnlineNB --model MNB
   streamnb serve spam.model --stream new.jsonl --output spam.model
   streamnb serve --stream 'kafka://localhost:9092/sms?follow'
@@ -39,7 +47,11 @@ def add_parser(subparsers: Subparsers) -> None:
         _EPILOG,
     )
     parser.add_argument(
-        "models_saved", nargs="*", type=Path, metavar="MODELFILE", help="what learn saved"
+        "models_saved",
+        nargs="*",
+        type=Path,
+        metavar="MODELFILE",
+        help="what learn saved; or a named stream, as with --stream",
     )
     parser.add_argument(
         "-m",
@@ -49,7 +61,7 @@ def add_parser(subparsers: Subparsers) -> None:
         dest="models",
         metavar="MODEL",
         help="a model that begins with nothing; may be given several times, as for evaluate "
-        "(default: OnlineNB, unless a model file is given)",
+        f"(default: {model_specs.DEFAULT}, unless a model file is given)",
     )
     parser.add_argument(
         "--stream",
@@ -80,7 +92,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from streamnb.errors import MissingDependencyError
+    import secrets
 
     try:
         import uvicorn
@@ -90,12 +102,13 @@ def run(args: argparse.Namespace) -> int:
         raise MissingDependencyError(
             f"the page needs {error.name}: pip install 'streamnb[web]'"
         ) from error
-    models = _models(args)
-    sources = args.sources or _demo_source(args)
+    saved, named = _parted(args.models_saved)
+    sources = [*named, *(args.sources or [])] or _demo_source(args)
     reading = Reading(args, sources, labelled=False)
     reading.check()
+    models = _models(args, saved)
     args.no_progress = True
-    player = Player(session := Session(models, reading.messages(), keep=args.keep))
+    player = Player(session := Session(models, _begun(reading), keep=args.keep))
     token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
     server = uvicorn.Server(
         uvicorn.Config(
@@ -109,7 +122,8 @@ def run(args: argparse.Namespace) -> int:
     )
     player.start()
     try:
-        _serve(server, args, token)
+        with contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
+            _serve(server, args, token)
     finally:
         player.stop()
         if args.output is not None:
@@ -134,13 +148,29 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
         listening.close()
 
 
-def _models(args: argparse.Namespace) -> dict[str, Any]:
-    import streamnb
+def _begun(reading: Reading) -> Iterator[Message]:
+    """Return the messages; what cannot be read or fetched is told here, not behind the page."""
+    messages = reading.messages()
+    # Of what may have to be waited for, the page itself waits.
+    first = all(map(can_be_read_again, reading.sources))
+    return itertools.chain(list(itertools.islice(messages, int(first))), messages)
 
+
+def _parted(paths: list[Path]) -> tuple[list[Path], list[str]]:
+    """Tell files of models from named streams; no file of this name is in the way of a stream."""
+    named = [str(path) for path in paths if str(path) in DESCRIPTIONS and not path.is_file()]
+    return [path for path in paths if str(path) not in named], named
+
+
+def _models(args: argparse.Namespace, saved: list[Path]) -> dict[str, Any]:
     models: dict[str, Any] = {}
-    for path in args.models_saved:
-        models[path.name if path.name not in models else str(path)] = streamnb.load(path)
-    specs = args.models or ([] if models else [model_specs.model_spec("OnlineNB")])
+    for path in saved:
+        name = path.name if path.name not in models else str(path)
+        try:
+            models[name] = load_model(path)
+        except ModelFileError as error:
+            raise ModelFileError(f"{error}; messages are given as --stream {path}") from error
+    specs = args.models or ([] if models else [model_specs.model_spec(model_specs.DEFAULT)])
     return {**models, **model_specs.build_all(specs)}
 
 

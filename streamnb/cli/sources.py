@@ -23,6 +23,7 @@ __all__ = [
     "ListStreams",
     "Reading",
     "add_source_arguments",
+    "can_be_read_again",
     "count",
     "non_negative",
     "plural",
@@ -65,6 +66,15 @@ non_negative.__name__ = "number (0 or more)"
 def plural(number: int, noun: str) -> str:
     """Return a number with its noun: `1 message`, `5,574 messages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def can_be_read_again(source: str) -> bool:
+    """Tell a file or a named stream from standard input, pipes and topics."""
+    return (
+        source != "-"
+        and not is_topic(source)
+        and (Path(source).is_file() or not Path(source).exists())
+    )
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:

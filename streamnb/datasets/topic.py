@@ -1,4 +1,4 @@
-"""A topic of Kafka as lines: each record's value is one (needs `pip install streamnb[kafka]`).
+"""A topic of Kafka as lines: each record's value is one (needs `pip install 'streamnb[kafka]'`).
 
 It is for looking at a stream: nothing is committed, and no group is joined. Filters that must lose
 nothing and decide once are `streamnb_consumers`.

@@ -244,7 +244,7 @@ class TestEvaluate:
         monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
         status, out, err = run("evaluate", jsonl, "-m", RIVER, "--plot", tmp_path / "curve.png")
         assert status == 1
-        assert "pip install streamnb[plots]" in err
+        assert "pip install 'streamnb[plots]'" in err
         assert not out
 
     @pytest.mark.parametrize("with_matplotlib", [True, False])

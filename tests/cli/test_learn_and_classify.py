@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+import streamnb
 from streamnb import cli
 from support.commands import COMMAND, RIVER, feed
 
@@ -32,11 +33,16 @@ class TestLearnAndClassify:
         first.write_text("".join(lines[:70]))
         second.write_text("".join(lines[70:]))
         path = tmp_path / "grown.model"
-        assert run("learn", first, "-o", path)[0] == 0
+        assert run("learn", first, "--model", "MNB", "-o", path)[0] == 0
         status, out, _ = run("learn", second, "--from", path, "-o", path)
         assert status == 0
         assert "50 messages: now 120 messages" in out
         assert path.read_bytes() == model_file.read_bytes()
+
+    def test_the_model_that_is_learned_where_none_is_named(self, run, tmp_path, jsonl):
+        path = tmp_path / "some.model"
+        assert run("learn", jsonl, "-o", path)[0] == 0
+        assert type(streamnb.load(path)) is streamnb.OnlineNB
 
     def test_explain(self, run, jsonl, model_file, monkeypatch):
         feed(monkeypatch, b"claim your free prize now\n")
@@ -105,7 +111,7 @@ class TestLearnAndClassify:
         assert not output.exists()
         for bad in (jsonl, tmp_path / "absent.model"):
             status, _, err = run("classify", bad, jsonl)
-            assert status == 1
+            assert status == (1 if bad == jsonl else 2)
             assert "Traceback" not in err
             assert len(err.splitlines()) == 1
 

@@ -14,6 +14,8 @@ import pytest
 
 import streamnb
 from streamnb.cli import main
+from streamnb.datasets import streams
+from streamnb.errors import DataError
 
 MESSAGES = [{"label": "spam", "text": "win cash"}, {"label": "ham", "text": "see you"}]
 
@@ -48,7 +50,7 @@ def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path) -> None:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 assert json.load(answer)["messages"] == number
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) in (0, 130)
+        assert process.wait(20) == 0
     finally:
         process.kill()
         process.communicate()
@@ -68,7 +70,12 @@ def test_another_address_has_a_token() -> None:
         (["--stream", "none.jsonl"], "there is no file and no stream none.jsonl"),
         (["-m", "river:MultinomialNB", "--stream", "synthetic-sms"], "can't be shown"),
         (["--host", "203.0.113.1", "--stream", "synthetic-sms"], "assign requested address"),
-        (["none.model", "--stream", "synthetic-sms"], "none.model"),
+        (
+            ["none.model", "--stream", "synthetic-sms"],
+            "none.model is no file, not a model: streamnb",
+        ),
+        (["smss"], "smss is no file"),
+        ([__file__], f"messages are given as --stream {__file__}"),
     ],
 )
 def test_what_cannot_be_served_is_told_at_once(
@@ -84,3 +91,29 @@ def test_without_its_packages_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", "--stream", "synthetic-sms"]) == 1
     assert "pip install 'streamnb[web]'" in capsys.readouterr().err
+
+
+def test_a_stream_that_cannot_be_fetched_is_told_before_there_is_a_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def no_network(name: str) -> None:
+        raise DataError(f"{name} cannot be downloaded")
+
+    monkeypatch.setenv("STREAMNB_DATA", str(tmp_path / "none"))
+    monkeypatch.setenv("STREAMNB_CACHE", str(tmp_path))
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    monkeypatch.setattr(streams, "download", no_network)
+    assert main(["serve", "sms", "--port", "0"]) == 1
+    captured = capsys.readouterr()
+    assert "sms cannot be downloaded" in captured.err
+    assert "open http" not in captured.out
+
+
+def test_a_named_stream_may_stand_where_models_do() -> None:
+    process, address = started("synthetic-sms", "--limit", "5")
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            assert answer.status == 200
+    finally:
+        process.kill()
+        process.communicate()

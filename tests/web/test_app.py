@@ -79,6 +79,8 @@ def test_a_request_of_another_site_changes_nothing() -> None:
     body = {"action": "step"}
     assert client.post("/api/stream", json=body).status_code == 403
     assert client.post("/api/stream", json=body, headers={CSRF_HEADER: "x"}).status_code == 403
+    without = {"origin": "http://127.0.0.1:8765"}  # a page of this server of before
+    assert client.post("/api/stream", json=body, headers=without).status_code == 403
     other = {**right, "origin": "http://evil.example"}
     assert client.post("/api/stream", json=body, headers=other).status_code == 403
     assert client.get("/api/state").json()["messages"] == 0
