@@ -64,9 +64,10 @@ demo: $(STAMPS)/plots $(NATIVE)
 serve: $(STAMPS)/web $(NATIVE)
 	$(BIN)/streamnb serve $(ARGS)
 
+# Four workers on two cores: one or two of them wait for a broker, mostly.
 test: $(STAMPS)/test $(NATIVE) | machine-test
 	cargo test --quiet $(CARGO_CORE) --profile fast
-	$(PYTEST) -n 3 -m 'not soak and not broker_long' $(ARGS)
+	$(PYTEST) -n 4 --dist worksteal -m 'not soak and not broker_long' $(ARGS)
 
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
 	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
@@ -170,10 +171,8 @@ $(STAMPS)/venv: | machine
 	@echo 'making $(VENV) with $(PYTHON)'
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(STAMPS)
-	@$(BIN)/python -c 'import tomllib; \
-	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
-	    > $(STAMPS)/builder.txt
-	$(PIP) install -r $(STAMPS)/builder.txt
+	$(PIP) install "$$(PYTHONPATH=tools $(BIN)/python -c 'import build_backend; print(build_backend.MATURIN)')" \
+	    'setuptools>=70.1' # which makes wheels of what comes as source alone: pyspark
 	@touch $@
 
 # Compiled again when a source of the core changes; cargo keeps what did not.
