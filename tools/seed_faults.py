@@ -14,28 +14,26 @@ The suite `fast` is what `make test` runs, cargo's tests included; `full` is tha
 is tried on the tests that its `tests` name; `--whole` tries it on all. Work is done in a git
 worktree of its own, made from the last commit: what is not committed is not tried, and nothing
 here is touched.
+
+A fault is caught by a test that fails with it and not without it. So the tests are run on the copy
+as it is first, and what fails there is left out from then on. Where tests could not be run or the
+copy not be built, nothing is known of the fault: that is an error, neither caught nor missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
-import shutil
-import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from faulty_copy import ROOT, Copy, NoJudgementError, Run
+
 FAULTS = ROOT / "tools" / "seeded_faults.toml"
-# A fault may make a program wait for ever.
-TIMEOUT = 900
-FAST = "not soak and not broker_long"
 SUFFIXES = {".rs", ".py"}
 
 
@@ -103,99 +101,6 @@ def read_faults(chosen: list[str]) -> list[Fault]:
     return [f for f in faults if not chosen or any(word in f.name for word in chosen)]
 
 
-class Copy:
-    """A worktree of the last commit, with a core built for tests.
-
-    Parameters
-    ----------
-    folder
-        Where; it is made by `git worktree add`.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        run = ["git", "worktree", "add", "--quiet", "--detach", str(folder), "HEAD"]
-        subprocess.run(run, cwd=ROOT, check=True)
-        data = os.environ.get("STREAMNB_DATA", str(ROOT.parent / "shared" / "data"))
-        self.environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "consumers")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYO3_PYTHON": sys.executable,
-            "STREAMNB_DATA": str(Path(data).resolve()),
-        }
-
-    def build(self) -> str:
-        """Build the core; return what the compiler said if it failed."""
-        arguments = ["build", "--profile", "fast", "--features", "python", "--lib"]
-        done = self._cargo(*arguments)
-        if done.returncode:
-            return done.stdout[-2000:]
-        built = self.folder / "core" / "target" / "fast" / "lib_core.so"
-        shutil.copy2(built, self.folder / "streamnb" / f"_core.abi3{self._suffix()}")
-        return ""
-
-    @staticmethod
-    def _suffix() -> str:
-        return "." + str(sysconfig.get_config_var("EXT_SUFFIX")).rpartition(".")[2]
-
-    def _cargo(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        manifest = str(self.folder / "core" / "Cargo.toml")
-        command = ["cargo", arguments[0], "--quiet", "--manifest-path", manifest, *arguments[1:]]
-        return self._run(command)
-
-    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self.environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=TIMEOUT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(command, 124, "it did not end in time")
-
-    def unit_tests(self) -> str:
-        """Run cargo's tests; return which one fails first, or nothing."""
-        done = self._cargo("test", "--profile", "fast")
-        if not done.returncode:
-            return ""
-        failed = [line for line in done.stdout.splitlines() if line.startswith("---- ")]
-        return f"cargo: {failed[0].split()[1]}" if failed else "cargo: it does not end well"
-
-    def python_tests(self, patterns: tuple[str, ...], marks: str, profile: str, jobs: int) -> str:
-        """Run pytest; return which test fails first, or nothing.
-
-        Raises
-        ------
-        SystemExit
-            If no file has the name of a pattern.
-        """
-        files = []
-        for pattern in patterns:
-            found = sorted(str(path) for path in self.folder.glob(pattern))
-            if not found:
-                raise SystemExit(f"no test has the name {pattern}: bring {FAULTS.name} in step")
-            files += found
-        options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-n", str(jobs)]
-        options += ["-m", marks, f"--hypothesis-profile={profile}"]
-        done = self._run([sys.executable, "-m", "pytest", *options, *files])
-        if done.returncode in (0, 5):  # 5: none of the tests is of these marks
-            return ""
-        if done.returncode == 124:
-            return "a test that did not end"
-        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return failed[0].split(" - ")[0].partition(" ")[2] if failed else "pytest did not begin"
-
-    def close(self) -> None:
-        """Take the worktree away."""
-        remove = ["git", "worktree", "remove", "--force", str(self.folder)]
-        subprocess.run(remove, cwd=ROOT, check=False)
-
-
 @dataclasses.dataclass
 class Finding:
     """What caught a fault: the first test of a suite that failed; nothing where none did."""
@@ -207,64 +112,101 @@ class Finding:
     seconds: float = 0.0
 
 
-def try_fault(fault: Fault, copy: Copy, full: bool, whole: bool, jobs: int) -> Finding:
+def try_fault(fault: Fault, copy: Copy, full: bool, whole: bool) -> Finding:
     """Seed a fault, run the tests, and take it back."""
     started = time.monotonic()
     path = fault.place(copy.folder)
     native = path.suffix == ".rs"
     text = path.read_text()
-    tests = () if whole else fault.tests  # none: all that pyproject.toml names
     finding = Finding(fault)
     path.write_text(text.replace(fault.old, fault.new))
     try:
         if native:
-            finding.error = copy.build()
-        if not finding.error:
-            if native and (fault.cargo or whole):
-                finding.fast = copy.unit_tests()
-            finding.fast = finding.fast or copy.python_tests(tests, FAST, "fast", jobs)
-            if full:
-                longer = "soak or matrix or broker_long"
-                finding.full = finding.fast or copy.python_tests(tests, longer, "soak", jobs)
+            copy.build()
+        tests = [] if whole else copy.files(fault.tests)  # none: all that pyproject.toml names
+        if native and (fault.cargo or whole):
+            finding.fast = copy.unit_tests().first
+        finding.fast = finding.fast or copy.python_tests(tests).first
+        if full:
+            longer = "soak or matrix or broker_long"
+            slow = finding.fast or copy.python_tests(tests, longer, "soak", may_be_empty=True).first
+            finding.full = slow
+    except NoJudgementError as error:
+        finding.error = str(error)
     finally:
         path.write_text(text)
     finding.seconds = time.monotonic() - started
     return finding
 
 
-def without_faults(faults: list[Fault], copy: Copy, jobs: int) -> None:
-    """Refuse to go on where tests fail without any fault.
+def without_faults(faults: list[Fault], copy: Copy) -> Run:
+    """Run the tests without any fault; those that fail are left out from then on.
 
     Raises
     ------
-    SystemExit
-        If one does.
+    NoJudgementError
+        If they do not run.
     """
-    tests = tuple(sorted({pattern for fault in faults for pattern in fault.tests}))
-    failed = copy.python_tests(tests, FAST, "fast", jobs)
-    if not failed and any(fault.cargo for fault in faults):
-        failed = copy.unit_tests()
-    if failed:
-        raise SystemExit(f"without any fault {failed} fails")
+    tests = copy.files(tuple(sorted({pattern for fault in faults for pattern in fault.tests})))
+    found = copy.python_tests(sorted(set(tests)), all_of_them=True)
+    if not found.in_time:
+        raise NoJudgementError("without any fault the tests did not end in time")
+    copy.broken = found.failed
+    if any(fault.cargo for fault in faults) and (failed := copy.unit_tests().first):
+        raise NoJudgementError(f"without any fault {failed} fails")
+    return found
 
 
-def rows(findings: list[Finding], full: bool) -> Iterator[str]:
+def rows(findings: list[Finding], broken: Sequence[str], full: bool) -> Iterator[str]:
     """Yield the lines of the table."""
     width = max(len(finding.fault.name) for finding in findings)
     suites = "  fast    full  " if full else "  fast  "
     yield f"{'fault':{width}}{suites}   s  first test that fails"
     for found in findings:
         if found.error:
-            yield f"{found.fault.name:{width}}  does not build: {found.error.splitlines()[-1]}"
+            yield f"{found.fault.name:{width}}  ERROR   {found.error.splitlines()[-1]}"
             continue
         marks = f"  {'caught' if found.fast else 'MISSED'}"
         if full:
             marks += f"  {'caught' if found.full else 'MISSED'}"
         by = found.fast or found.full or ""
         yield f"{found.fault.name:{width}}{marks}  {found.seconds:4.0f}  {by}"
+    for test in broken:
+        yield f"left out, for it fails without any fault: {test}"
     tried = [found for found in findings if not found.error]
     line = f"{len(tried)} faults: fast caught {sum(bool(found.fast) for found in tried)}"
-    yield line + (f", full {sum(bool(found.full) for found in tried)}" if full else "")
+    line += f", full {sum(bool(found.full) for found in tried)}" if full else ""
+    yield line + f"; {len(findings) - len(tried)} errors, of which nothing is known"
+
+
+def status(findings: list[Finding], broken: Sequence[str]) -> int:
+    """Return 0 if each fault was caught, and no test fails without any."""
+    caught = all((found.full or found.fast) and not found.error for found in findings)
+    return int(not caught or bool(broken))
+
+
+def try_all(faults: list[Fault], copy: Copy, options: argparse.Namespace) -> list[Finding]:
+    """Try faults one after the other: those of the core first, and then it is built once more.
+
+    Raises
+    ------
+    NoJudgementError
+        If the copy cannot be built without any fault, or its tests not be run.
+    """
+    copy.build()
+    if not options.trusting:
+        without_faults(faults, copy)
+    findings = []
+    native = False
+    for fault in sorted(faults, key=lambda fault: not fault.is_native(copy.folder)):
+        if native and not fault.is_native(copy.folder):
+            copy.build()
+        native = fault.is_native(copy.folder)
+        found = try_fault(fault, copy, options.suite == "full", options.whole)
+        findings.append(found)
+        said = found.error and f"ERROR {found.error}"
+        print(f"{fault.name}: {said or found.fast or 'missed'}", file=sys.stderr, flush=True)
+    return findings
 
 
 def main() -> int:
@@ -287,27 +229,16 @@ def main() -> int:
             print(f"{fault.name}: {place}")
     if options.list or options.check:
         return 0
-    findings = []
     with tempfile.TemporaryDirectory(prefix="streamnb-faults-") as scratch:
-        copy = Copy(Path(scratch) / "copy")
+        copy = Copy(Path(scratch) / "copy", options.jobs)
         try:
-            if said := copy.build():
-                raise SystemExit(f"without any fault the core does not build: {said}")
-            if not options.trusting:
-                without_faults(faults, copy, options.jobs)
-            native = False
-            # Those of the core first, and it is built once more before the others.
-            for fault in sorted(faults, key=lambda fault: not fault.is_native(copy.folder)):
-                if native and not fault.is_native(copy.folder):
-                    copy.build()
-                native = fault.is_native(copy.folder)
-                full, whole = options.suite == "full", options.whole
-                findings.append(try_fault(fault, copy, full, whole, options.jobs))
-                print(f"{fault.name}: {findings[-1].fast or 'missed'}", file=sys.stderr, flush=True)
+            findings = try_all(faults, copy, options)
+        except NoJudgementError as error:
+            raise SystemExit(f"nothing is tried: {error}") from error
         finally:
             copy.close()
-    print(*rows(findings, options.suite == "full"), sep="\n")
-    return int(any(found.error or not (found.full or found.fast) for found in findings))
+    print(*rows(findings, copy.broken, options.suite == "full"), sep="\n")
+    return status(findings, copy.broken)
 
 
 if __name__ == "__main__":

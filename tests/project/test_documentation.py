@@ -22,6 +22,7 @@ from streamnb_consumers.daemon import settings
 from support.data import require_data
 
 ROOT = Path(__file__).parent.parent.parent
+GUIDES = sorted(ROOT.glob("docs/guides/*.md"))
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("docker/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODELS_PAGE = ROOT / "docs" / "models.md"
@@ -80,7 +81,11 @@ def require_data_of(page: Path) -> None:
         require_data(name)
 
 
-@pages
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page not in GUIDES],  # which run as notebooks
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_python_examples_run(page: Path) -> None:
     require_data_of(page)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -95,9 +100,7 @@ def test_python_examples_run(page: Path) -> None:
         assert result.failed == 0, f"example {number} of {page.name}"
 
 
-@pytest.mark.parametrize(
-    "page", sorted(ROOT.glob("docs/guides/*.md")), ids=lambda page: str(page.stem)
-)
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_guides_run_as_notebooks(page: Path) -> None:
     require_data_of(page)
     cells = json.loads(program("notebooks").notebook(page.read_text(encoding="utf-8")))["cells"]
