@@ -134,7 +134,7 @@ def load(
     tokenizer
         The function that the model was saved with, if its tokenizer was one.
     n_jobs
-        As the model's own parameter, which no file holds: how many threads score batches.
+        As the model's own parameter, which no file holds: how many threads batches have.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from typing import Any
 from river import ensemble
 
 from streamnb.naive_bayes import NaiveBayes
-from streamnb.parameters import check_bound
+from streamnb.parameters import check_bound, check_model
 from streamnb.predicting import Message
 
 __all__ = ["WeightedBoosting"]
@@ -72,7 +72,7 @@ class WeightedBoosting(ensemble.AdaBoostClassifier):
     """
 
     def __init__(self, model: NaiveBayes, n_models: int = 10) -> None:
-        super().__init__(model, check_bound("n_models", n_models, least=2))
+        super().__init__(check_model("model", model), check_bound("n_models", n_models, least=2))
 
     @classmethod
     def _unit_test_params(cls) -> Any:

@@ -6,19 +6,30 @@ import argparse
 import ast
 import dataclasses
 import difflib
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from streamnb import models
 from streamnb.errors import InputError
-from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from streamnb.evaluation.scoring import Classifier
+    from streamnb.text.tokenizer import Tokenizer
 
-__all__ = ["HELP", "MODELS", "RIVER_MODELS", "ModelSpec", "build", "build_all", "model_spec"]
+__all__ = [
+    "DEFAULT",
+    "HELP",
+    "MODELS",
+    "RIVER_MODELS",
+    "ModelSpec",
+    "build",
+    "build_all",
+    "model_spec",
+]
 
-# Of texts: nothing that takes a specification reads columns.
-MODELS = tuple(name for name in models.__all__ if not getattr(models, name).parts.event.columns)
+MODELS = models.OF_TEXTS  # nothing that takes a specification reads columns
+DEFAULT = "OnlineNB"
+"""What commands take where no model is named."""
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 PEERS = {
     "peer:VowpalWabbit": "VowpalWabbit",
@@ -27,14 +38,16 @@ PEERS = {
 }
 """Filters of others, in `streamnb.evaluation.peers`."""
 
-CHALLENGER = "Challenger"
-"""A wrapper of a model of this package, in `streamnb.challenger`."""
+CHALLENGER, DRIFT_FORGETTING = "Challenger", "DriftForgetting"
+WATCHED = {CHALLENGER: "challenger", DRIFT_FORGETTING: "drift_forgetting"}
+"""Wrappers of a model of this package, and the modules of `streamnb` that they are in."""
 
 HELP = (
     f"one of {', '.join(MODELS)}, or of river's own for comparison "
     f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), or a filter of others "
     f"({', '.join(PEERS)}), or {CHALLENGER}(model=MNB()), which a fresh MNB() challenges when "
-    "errors drift, with parameters where wanted, "
+    f"errors drift, or {DRIFT_FORGETTING}(model=MNB(half_life=1000000)), which forgets faster for "
+    "a while then, with parameters where wanted, "
     "as in \"HMNB(alpha=0.5, threshold='auto')\" or "
     "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
@@ -56,7 +69,8 @@ def model_spec(text: str) -> ModelSpec:
     """Parse a model and its parameters; the values are Python literals and nothing is run.
 
     The parameter `tokenizer` takes `Tokenizer(...)` too, its options by name, and the parameter
-    `model` of `Challenger` a model of this package, as in `Challenger(model=MNB(alpha=0.5))`.
+    `model` of `Challenger` and `DriftForgetting` a model of this package, as in
+    `Challenger(model=MNB(alpha=0.5))`.
 
     Parameters
     ----------
@@ -90,7 +104,7 @@ def model_spec(text: str) -> ModelSpec:
     if not isinstance(node, ast.Name):
         raise _misread(text)
     name = prefix + node.id
-    known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS), *PEERS)
+    known = (*MODELS, *WATCHED, *(_RIVER + each for each in RIVER_MODELS), *PEERS)
     if name not in known:
         close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(
             name, known, n=1
@@ -118,6 +132,8 @@ def _value(text: str, keyword: ast.keyword) -> Any:
 
 
 def _tokenizer(text: str, call: ast.Call) -> Tokenizer:
+    from streamnb.text.tokenizer import Tokenizer
+
     known = [field.name for field in dataclasses.fields(Tokenizer)]
     if not (isinstance(call.func, ast.Name) and call.func.id == Tokenizer.__name__):
         raise argparse.ArgumentTypeError(
@@ -177,14 +193,14 @@ def build(spec: ModelSpec) -> Classifier:
 
             peer: Classifier = getattr(peers, PEERS[spec.name])(**spec.parameters)
             return peer
-        if spec.name == CHALLENGER:
-            from streamnb.challenger import Challenger
-
+        if spec.name in WATCHED:
             inner = spec.parameters.get("model")
             if not isinstance(inner, ModelSpec) or inner.name not in MODELS:
                 raise InputError("model should be one of this package, as in model=MNB()")
-            challenged: Classifier = Challenger(**spec.parameters | {"model": build(inner)})
-            return challenged
+            module = importlib.import_module(f"streamnb.{WATCHED[spec.name]}")
+            wrapper = getattr(module, spec.name)
+            watched: Classifier = wrapper(**spec.parameters | {"model": build(inner)})
+            return watched
         model: Classifier = getattr(models, spec.name)(**spec.parameters)
     except (TypeError, ValueError) as error:
         written = spec.name.removeprefix(_RIVER).removeprefix(_PEER)

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamnb.assembly import Assembly
 from streamnb.learning import Learner
@@ -16,13 +16,14 @@ from streamnb.online.schedule import Schedule
 from streamnb.online.threshold import parse_threshold
 from streamnb.parameters import check_bound, check_jobs, check_tokenizer
 from streamnb.parts import Composition, Forgetting
-from streamnb.persistence import merging
-from streamnb.persistence.merging import Learned
 from streamnb.persistence.saved import SavedModel, Tokenize
 from streamnb.text import inputs
 from streamnb.text.forms import check_form
 from streamnb.text.labels import Labels
 from streamnb.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from streamnb.persistence.merging import Learned
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -66,7 +67,8 @@ class NaiveBayes(Learner, SavedModel):
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more.
     n_jobs
-        Threads for each batch that is predicted, 1 or more; None is 1, -1 one for each processor.
+        Threads for each batch that is predicted, and for large batches of texts that are learned
+        where nothing but whole counts is kept; 1 or more, None is 1, -1 one for each processor.
     half_life
         For models that read counts of words alone, a number above 0: after message t, one of weight
         w that was learned at s counts for w 2^(−(t − s) / half_life). None: for w, for ever. A text
@@ -123,8 +125,9 @@ class NaiveBayes(Learner, SavedModel):
         self._scorer, self._refreshers = assembly.scorer, assembly.refreshers
         self._scoring = self._scorer.scoring
         self._has_statistics = assembly.periodic
+        self._calibrates = parts.calibrates
         self._threshold = parse_threshold(
-            self.threshold, self.positive, self.cost_ratio, parts.calibrates
+            self.threshold, self.positive, self.cost_ratio, self._calibrates
         )
         tuned = None if self._threshold is None else self._threshold.tuning
         self._tunings = (*([] if tuned is None else [tuned]), *assembly.tunings)
@@ -163,6 +166,8 @@ class NaiveBayes(Learner, SavedModel):
         InputError
             If the other is of another kind, or tokenises differently.
         """
+        from streamnb.persistence import merging
+
         theirs = merging.alike(self, other)
         with held(self._lock, theirs._lock):
             with self._labels.changing():
@@ -180,6 +185,8 @@ class NaiveBayes(Learner, SavedModel):
         InputError
             If the other is of another kind, or tokenises differently; or with `half_life`.
         """
+        from streamnb.persistence import merging
+
         theirs = merging.alike(self, other)
         with held(self._lock, theirs._lock):
             with self._labels.changing():
@@ -188,6 +195,8 @@ class NaiveBayes(Learner, SavedModel):
 
     @property
     def _learned(self) -> Learned:
+        from streamnb.persistence.merging import Learned
+
         return Learned(self._store, self._labels, self._columns, self._tunings)
 
     # --- statistics ---------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def parameters_in_use(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in parameters.items()
-        if name not in _LATER or value != _LATER[name]
+        if name not in _LATER or not is_default(value, _LATER[name])
     }
 
 
@@ -169,6 +169,42 @@ def check_choice(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         raise InputError(f"{name} has a lone surrogate, which is no text: {value!r}") from None
     return value
+
+
+def check_one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
+    """Return one of some names.
+
+    Raises
+    ------
+    InputError
+        If it is none of them.
+    """
+    if not (isinstance(value, str) and value in allowed):
+        names = ", ".join(map(repr, allowed))
+        raise InputError(f"{name} must be one of {names}, not {shown(value)}")
+    return value
+
+
+def check_model(name: str, value: Any) -> Any:
+    """Return a model: whatever learns, predicts and is cloned.
+
+    Raises
+    ------
+    InputError
+        If it is none, or the class of one.
+    """
+    methods = ("learn_one", "predict_one", "clone")
+    if isinstance(value, type) or not all(hasattr(value, method) for method in methods):
+        raise InputError(f"{name} must be a model, as in {name}=MNB(), not {shown(value)}")
+    return value
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """Return whether a parameter has its default; what cannot be compared, as an array, has not."""
+    try:
+        return bool(value is default or value == default)
+    except Exception:  # whatever the comparison of somebody's object raises
+        return False
 
 
 def check_tokenizer(

@@ -42,11 +42,11 @@ class AttributeCounts:
             self._learned(row, class_id, float(weight))
 
     def learn_many(
-        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int
+        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int, threads: int
     ) -> None:
         """Learn some rows of a batch."""
         words = _core.Batch(_NO_TOKENIZER, [row.words for row in batch])
-        self.native.learn_many(words, class_ids, weight, start, stop)
+        self.native.learn_many(words, class_ids, weight, start, stop, threads)
         if weight:
             for row, class_id in zip(batch[start:stop], class_ids[start:stop], strict=True):
                 self._learned(row, class_id, float(weight))

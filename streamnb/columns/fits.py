@@ -16,7 +16,7 @@ from streamnb.columns.moments import FARTHEST
 from streamnb.columns.slopes import fit
 from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
-from streamnb.parameters import check_number
+from streamnb.parameters import check_number, check_one_of
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.losses import Loss
 
@@ -141,13 +141,12 @@ class Fit:
         InputError
             If something is out of range.
         """
-        multiclass = "pairs" if multiclass is None else multiclass
-        if multiclass not in ("pairs", "direct"):
-            raise InputError(f"multiclass must be 'pairs' or 'direct', not {multiclass!r}")
+        chosen = "pairs" if multiclass is None else multiclass
+        check_one_of("multiclass", chosen, ("pairs", "direct"))
         ridge = COLUMN_RIDGE if ridge is None else check_number("ridge", ridge)
         if not 0 <= ridge < math.inf:
             raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
-        return cls(loss, multiclass, ridge)
+        return cls(loss, chosen, ridge)
 
     def weights(
         self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.parameters import check_bound
 from streamnb.text import frames, inputs
 
@@ -26,6 +26,8 @@ Range = tuple[float, float]
 _FINEST = 30
 # No float is finer.
 _LEAST = -1074
+# No attribute has more values.
+_MOST_VALUES = 2**32 - 1
 
 
 class Columns:
@@ -49,9 +51,13 @@ class Columns:
     def __init__(self, bins: int, values: Mapping[str, int] | None) -> None:
         self.bins = check_bound("bins", bins, least=2)
         if values is not None and not isinstance(values, Mapping):
-            raise InputError(f"values must map attributes to numbers of values, not {values!r}")
+            raise InputError(
+                f"values must map attributes to numbers of values, not {shown(values)}"
+            )
         self.declared = {
-            column_name(attribute): check_bound(f"values[{attribute!r}]", count, least=1)
+            column_name(attribute): min(
+                check_bound(f"values[{attribute!r}]", count, least=1), _MOST_VALUES
+            )
             for attribute, count in (values or {}).items()
         }
         self.ranges: dict[str, Range] = {}
@@ -134,7 +140,7 @@ class Columns:
 
     def _words(self, x: Any, ranges: Mapping[str, Range]) -> Words:
         if isinstance(x, str):
-            raise InputError(f"with columns a message maps attributes to values, unlike {x!r}")
+            raise InputError(f"with columns a message maps attributes to values, unlike {shown(x)}")
         words = {}
         for attribute, value in inputs.as_dict(x).items():
             if value is None:
@@ -170,7 +176,7 @@ def category(attribute: Any, name: str, value: Any) -> str:
     if isinstance(value, (bool, int, np.bool_, np.integer)):
         return f"{name}={value}"
     raise InputError(
-        f"the value of attribute {attribute!r} is {value!r} ({type(value).__name__}): "
+        f"the value of attribute {attribute!r} is {shown(value)} ({type(value).__name__}): "
         f"give a str, bool or int (a category), a float (a number), or None (missing)"
     )
 
@@ -183,11 +189,11 @@ def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], An
     InputError
         If `X` is no batch.
     """
-    if isinstance(X, (str, bytes, Mapping)) or not (isinstance(X, Iterable) or hasattr(X, "shape")):
+    X = frames.rows(X)
+    if isinstance(X, Mapping) or not (inputs.is_batch(X) or getattr(X, "ndim", 0) > 0):
         raise InputError(
             f"messages must be a list of mappings or a pandas DataFrame, not {type(X).__name__}"
         )
-    X = frames.rows(X)
     messages = list(inputs.each(X, vocabulary))
     index = X.index if hasattr(X, "columns") or hasattr(X, "to_frame") else None
     return messages, index

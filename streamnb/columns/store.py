@@ -53,12 +53,15 @@ class AttributeStore:
         return False
 
     def learn_many(
-        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int
+        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int, threads: int
     ) -> None:
         """Learn some rows of a batch."""
-        self.counted.learn_many(batch, class_ids, weight, start, stop)
+        self.counted.learn_many(batch, class_ids, weight, start, stop, threads)
 
     def expect_times(self, times: list[float]) -> None:
+        """Do nothing: columns have no half-life."""
+
+    def fade(self, half_lives: float) -> None:
         """Do nothing: columns have no half-life."""
 
     def have_documents(self, class_ids: list[int]) -> list[bool]:
@@ -159,9 +162,11 @@ class AttributeStore:
         """Return the same: their soft maximum is the probability of each class id."""
         return self.scores_many(batch, scoring, threads)
 
-    def paired_scores_many(self, batch: Rows, scoring: _core.Scoring, threads: int) -> bytes:
-        """Return of each row both."""
-        found = [[self.scores(row, scoring)] * 2 for row in batch]
+    def predictions_many(self, batch: Rows, scoring: _core.Scoring, threads: int) -> bytes:
+        """Return of each row both, and the probability of each class id."""
+        found = [
+            [self.scores(row, scoring)] * 2 + [self.probabilities(row, scoring)] for row in batch
+        ]
         return np.array(found, dtype=float).tobytes()
 
     def explain(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], list[Any]]:

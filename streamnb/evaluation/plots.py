@@ -1,4 +1,4 @@
-"""Learning curves as a PNG (needs matplotlib: `pip install streamnb[plots]`)."""
+"""Learning curves as a PNG (needs matplotlib: `pip install 'streamnb[plots]'`)."""
 
 from __future__ import annotations
 
@@ -106,6 +106,6 @@ def require_matplotlib() -> tuple[Any, Any]:
         from matplotlib.figure import Figure
     except ImportError as problem:
         raise MissingDependencyError(
-            "drawing learning curves needs matplotlib: pip install streamnb[plots]"
+            "drawing learning curves needs matplotlib: pip install 'streamnb[plots]'"
         ) from problem
     return Figure, FigureCanvasAgg

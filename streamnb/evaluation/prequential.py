@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
 from streamnb.evaluation.runs import Labels, Options, Run, Step
+from streamnb.parameters import check_most
+from streamnb.text.labels import check_label
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -87,14 +89,13 @@ def iter_prequential(
     measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
     options.check()
-    if every is not None and every < 1:
-        raise InputError(f"every is {every}; it is at least 1")
-    labels = Labels(positive)
+    every = check_most("every", every, 1)
+    labels = Labels(None if positive is None else check_label(positive))
     runs = [Run(name, model, labels, options) for name, model in _named(models).items()]
     if not runs:
         raise InputError("no model to evaluate")
     overhead = _timer_overhead()
-    step = every or max(1, window // 10)
+    step = every or max(1, options.window // 10)
     waiting: deque[tuple[Any, Hashable]] = deque()
     n_messages = 0
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.evaluation.unsure import AnswerCounts
+from streamnb.online.cutoffs import Cutoffs
 from streamnb.online.drift import DriftAlarm
+from streamnb.parameters import check_bound, check_flag
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
     from streamnb.evaluation.calibration import ReliabilityBin
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
-    from streamnb.online.cutoffs import Cutoffs
 
 __all__ = ["Labels", "Options", "Run", "Step"]
 
@@ -91,11 +93,18 @@ class Options:
     cutoffs: Cutoffs | None
 
     def check(self) -> None:
-        """Raise an `InputError` when a number is out of its range."""
+        """Raise an `InputError` when a number is none, or out of its range."""
         least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
         for name, bound in least.items():
-            if (given := getattr(self, name)) < bound:
-                raise InputError(f"{name} is {given}; it is at least {bound}")
+            # More than any list can hold is as much as there is.
+            number = min(check_bound(name, getattr(self, name), bound), sys.maxsize)
+            object.__setattr__(self, name, number)
+        check_flag("with_probabilities", self.with_probabilities)
+        if not (self.cutoffs is None or isinstance(self.cutoffs, Cutoffs)):
+            raise InputError(
+                f"cutoffs must be None or Cutoffs, as in Cutoffs(0.2, 0.9), "
+                f"not {shown(self.cutoffs)}"
+            )
 
 
 class Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 from streamnb.lazy import attribute
@@ -49,11 +50,18 @@ _FAMILIES = {
     "attribute_weights": ("CBFWNB", "DFWNB", "KLNB", "SBC", "TreeNB"),
     "composed": ("ComposedNB",),
 }
+_OF_COLUMNS = {"attribute_weights", "fitted_weights"}
 _HOMES = {name: f".{family}" for family, names in _FAMILIES.items() for name in names}
+OF_TEXTS = tuple(name for name, home in _HOMES.items() if home[1:] not in _OF_COLUMNS)
+"""Names of the models that read texts; the others read attributes of columns."""
+
 __all__ = tuple(_HOMES)
 
 
 def __getattr__(name: str) -> object:
+    # Every model needs it. Where imports are nested as deep as in a model's, its own take half as
+    # long again: their calls then cross from one piece of Python's stack of frames to the next.
+    importlib.import_module("numpy")
     return attribute(globals(), _HOMES, name)
 
 

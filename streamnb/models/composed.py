@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.naive_bayes import NaiveBayes, TextNaiveBayes
+from streamnb.parameters import is_default
 from streamnb.parts import (
     AXES,
     Composition,
@@ -193,16 +194,18 @@ it; leave it at 50, or choose neighbourhood='nearest'
         parts = {name: axis.named(values[name]) for name, axis in AXES.items()}
         by_name = {name: part for name, part in parts.items() if part is not values[name]}
         for name, default in _DEFAULTS.items():
-            if values[name] != default and not any(part.has(name) for part in by_name.values()):
+            if not is_default(values[name], default) and not any(
+                part.has(name) for part in by_name.values()
+            ):
                 raise InputError(
-                    f"{name}={values[name]!r} has no effect: no part that is given by its name has "
-                    f"it; leave it at {default!r}, or choose {_choices(name)}"
+                    f"{name}={shown(values[name])} has no effect: no part that is given by its "
+                    f"name has it; leave it at {default!r}, or choose {_choices(name)}"
                 )
         # What is not given is the part's own default; 1 is another value than True.
         given = {
             name: values[name]
             for name, default in _DEFAULTS.items()
-            if not (type(values[name]) is type(default) and values[name] == default)
+            if not (type(values[name]) is type(default) and is_default(values[name], default))
         }
         chosen = {name: part.given(given) for name, part in by_name.items()}
         return Composition(**{**parts, **chosen})  # type: ignore[arg-type]

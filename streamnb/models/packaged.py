@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from streamnb.errors import InputError
 from streamnb.naive_bayes import NaiveBayes, TextNaiveBayes
+from streamnb.parameters import check_bound, check_flag
 from streamnb.parts import Attributes, Composition, Multinomial, Packaged
 
 __all__ = ["HNB", "PHNB"]
@@ -32,7 +34,11 @@ class PackagedNB(TextNaiveBayes, _Links, _Columns):
     """
 
     def _composition(self) -> Composition:
-        event = Attributes() if self.columns else self.parts.event
+        columns = check_flag("columns", self.columns)
+        check_bound("bins", self.bins, least=2)
+        if self.values is not None and not columns:
+            raise InputError("values= is of messages of columns: leave it, or say columns=True")
+        event = Attributes() if columns else self.parts.event
         return dataclasses.replace(self.parts, event=event).given(self._parameters())
 
 

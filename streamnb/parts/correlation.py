@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.online.tuning import Judgement
 from streamnb.parameters import check_number
 from streamnb.parts.axes.choice import InUse, MakeScoring, Scorer
@@ -34,7 +34,9 @@ def check_factor(name: str, value: Any) -> float | str:
     if not isinstance(value, str):
         return check_number(name, value)
     if value not in ("auto", "optimal"):
-        raise InputError(f'{name} must be a number from 0 on, "auto" or "optimal", not {value!r}')
+        raise InputError(
+            f'{name} must be a number from 0 on, "auto" or "optimal", not {shown(value)}'
+        )
     return value
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
-from streamnb.parameters import check_bound
+from streamnb.errors import InputError, shown
+from streamnb.parameters import check_bound, check_flag
 from streamnb.parts.axes.choice import InUse
 from streamnb.parts.axes.composition import Composition, Estimate, Setup
 from streamnb.statistics.documents import Documents
@@ -59,11 +59,11 @@ class HigherOrderPaths(
     max_path_words: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pure, bool):
-            raise InputError(f"pure must be True or False, not {self.pure!r}")
-        if isinstance(self.order, bool) or (self.order, self.pure) not in _BOUNDS:
+        self._check("pure", check_flag)
+        whole = isinstance(self.order, int) and not isinstance(self.order, bool)
+        if not whole or (self.order, self.pure) not in _BOUNDS:
             allowed = "2 for pure paths" if self.pure else "2, 3 or 4"
-            raise InputError(f"order must be {allowed}, not {self.order!r}")
+            raise InputError(f"order must be {allowed}, not {shown(self.order)}")
         if self.max_path_words is not None:
             self._check("max_path_words", check_bound, 1)
 

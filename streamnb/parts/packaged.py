@@ -7,7 +7,7 @@ import math
 from typing import Any, ClassVar
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.online.tuning import Judgement
 from streamnb.parameters import check_bound, check_most, check_number
 from streamnb.parts.axes.choice import InUse
@@ -34,7 +34,9 @@ def check_threshold(name: str, value: Any) -> float | str:
     """
     if isinstance(value, str):
         if value not in ("average", "auto"):
-            raise InputError(f"{name} must be 'average', 'auto' or a number of bits, not {value!r}")
+            raise InputError(
+                f"{name} must be 'average', 'auto' or a number of bits, not {shown(value)}"
+            )
         return value
     bits = check_number(name, value)
     if math.isnan(bits):

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError
-from streamnb.parameters import check_above_zero, check_bound, check_from_zero
+from streamnb.parameters import check_above_zero, check_bound, check_from_zero, check_one_of
 from streamnb.parts.axes.choice import InUse
 from streamnb.parts.axes.composition import Composition, Neighbourhood, Setup
 from streamnb.statistics.refreshing import Refresher
@@ -60,9 +60,7 @@ class Tree(Neighbourhood, name="tree"):
 
     def __post_init__(self) -> None:
         self._check("max_depth", check_bound, 0)
-        if self.grow not in GROWTHS:
-            allowed = ", ".join(map(repr, GROWTHS))
-            raise InputError(f"grow must be one of {allowed}, not {self.grow!r}")
+        self._check("grow", check_one_of, GROWTHS)
         self._check("min_samples_leaf", check_above_zero)
         self._check("delta", check_above_zero)
         if self.delta >= 1:

@@ -1,4 +1,4 @@
-"""Drawings of the papers' figures (needs matplotlib: `pip install streamnb[plots]`)."""
+"""Drawings of the papers' figures (needs matplotlib: `pip install 'streamnb[plots]'`)."""
 
 from __future__ import annotations
 

@@ -40,15 +40,19 @@ class CountStore(Protocol[Message, Batch]):
         weight: Any,
         start: int,
         stop: int,
+        threads: int,
         /,
     ) -> None:
-        """Learn the messages of a batch from one place up to another.
+        """Learn the messages of a batch from one place up to another, on up to so many threads.
 
         Where something raises meanwhile, as the handler of a signal may, the first are learned.
         """
 
     def expect_times(self, times: list[float], /) -> None:
         """Say when the messages came that are learned next, for a half-life in time."""
+
+    def fade(self, half_lives: float, /) -> None:
+        """Let what was learned so far count for 2^−half_lives of it."""
 
     def have_documents(self, class_ids: list[int], /) -> list[bool]:
         """Return of each of some classes whether it has messages."""
@@ -91,8 +95,8 @@ class CountStore(Protocol[Message, Batch]):
     def probable_scores_many(self, batch: Batch, scoring: _core.Scoring, threads: int, /) -> bytes:
         """Return the same whose soft maximum is the probability of each class id."""
 
-    def paired_scores_many(self, batch: Batch, scoring: _core.Scoring, threads: int, /) -> bytes:
-        """Return of each message both, float64 `messages × 2 × class ids`."""
+    def predictions_many(self, batch: Batch, scoring: _core.Scoring, threads: int, /) -> bytes:
+        """Return both and the probabilities, float64 `messages × 3 × class ids`."""
 
     def explain(
         self, x: Any, scoring: _core.Scoring, /

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from streamnb.errors import InputError
-from streamnb.parameters import check_number
+from streamnb.errors import InputError, shown
+from streamnb.parameters import check_flag, check_number, is_default
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
@@ -101,16 +101,15 @@ class WordFit:
         InputError
             If something is out of range, or documents have weights too.
         """
-        if multiclass not in (None, "direct"):
+        if not (multiclass is None or is_default(multiclass, "direct")):
             raise InputError(
                 f"a word of a text has one weight for all classes, and no class votes: multiclass "
-                f"must be None or 'direct' there, not {multiclass!r}"
+                f"must be None or 'direct' there, not {shown(multiclass)}"
             )
         ridge = TEXT_RIDGE if ridge is None else check_number("ridge", ridge)
         if not 0 <= ridge < math.inf:
             raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
-        if not isinstance(leave_one_out, bool):
-            raise InputError(f"leave_one_out must be True or False, not {leave_one_out!r}")
+        check_flag("leave_one_out", leave_one_out)
         if documents != "uniform":
             raise InputError(
                 f"weights that minimise a loss need document_weights 'uniform': they are fitted to "

@@ -67,5 +67,5 @@ class TestPlots:
 
         results = evaluation.prequential(river_mnb(), messages(30))
         monkeypatch.setattr(builtins, "__import__", without)
-        with pytest.raises(MissingDependencyError, match=r"pip install streamnb\[plots\]"):
+        with pytest.raises(MissingDependencyError, match=r"pip install 'streamnb\[plots\]'"):
             evaluation.plot_curves(results, tmp_path / "curve.png")

@@ -109,7 +109,7 @@ def test_weights_of_words_by_name() -> None:
 def test_chi_square_weights_are_never_stale(event: str) -> None:
     model = getattr(streamnb, f"Rwc{event}")(refresh_every=10**9)
     past = prefixes(synthetic_stream)
-    for n, (x, y, w) in enumerate(synthetic_stream()[:60]):
+    for n, (x, y, w) in enumerate(synthetic_stream()[:45]):
         expected = WeightsReference(f"Rwc{event}").joint_log_likelihood(past[n], x)
         assert_same_scores(model.joint_log_likelihood_one(x), expected, n)
         model.learn_one(x, y, w)
@@ -142,7 +142,7 @@ def test_weights_of_words_and_documents_together(event: str, words: str, weighte
         refresh_every=1,
     )
     reference = WeightsReference(event, words=words, documents="DW", rounds=4, alpha=0.5)
-    for n, (x, y, w) in enumerate(stream[:80]):
+    for n, (x, y, w) in enumerate(stream[:50]):
         expected = reference.joint_log_likelihood(past[n], x | {"new": 1})
         assert_same_scores(model.joint_log_likelihood_one(x | {"new": 1}), expected, n)
         model.learn_one(x, y, w)
@@ -203,7 +203,7 @@ def test_weights_are_exponents_where_words_have_parents(
     weighing = WeightsReference(event, words=words)
     reference = make_reference(name)
     past = prefixes(synthetic_stream)
-    for n, (x, y, w) in enumerate(synthetic_stream()[:60]):
+    for n, (x, y, w) in enumerate(synthetic_stream()[:45]):
         docs, query = past[n], x | {"new": 1.0}
         if docs.labels:
             each, unseen = weighing.word_weights(docs)

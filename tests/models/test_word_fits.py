@@ -58,6 +58,14 @@ SETTINGS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+def optima() -> list[Any]:
+    """Each loss with one event, each other setting; in the soak each loss with each event."""
+    soak = {f"{loss} {event}" for loss in LOSSES for event in ("MNB", "CNB")}
+    return [
+        pytest.param(title, marks=pytest.mark.soak if title in soak else []) for title in SETTINGS
+    ]
+
+
 @pytest.mark.parametrize("title", SETTINGS)
 def test_scores_equal_the_reference_at_every_prefix(title: str) -> None:
     event, loss, parameters = SETTINGS[title]
@@ -72,8 +80,8 @@ def test_scores_equal_the_reference_at_every_prefix(title: str) -> None:
         model.learn_one(x, y, w)
 
 
-@pytest.mark.parametrize("title", SETTINGS)
 @pytest.mark.parametrize("n", [12, 45])
+@pytest.mark.parametrize("title", optima())
 def test_no_weights_have_a_lower_loss(title: str, n: int) -> None:
     event, loss, parameters = SETTINGS[title]
     reference = WordFitReference(event, loss, **parameters)

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamnb import MNB, Tokenizer
+from streamnb.errors import InputError
 from support.drawn.messages import Stream, build, refreshed_bytes, streams
 from support.models import EXACT, INDEPENDENT, INDEXED, matrix
 
@@ -78,3 +80,26 @@ def test_merging_a_model_with_itself_doubles_it(name: str, stream: Stream) -> No
     twice = build(name, stream + stream)
     model.merge(model)
     assert refreshed_bytes(model) == refreshed_bytes(twice)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "reason"),
+    [
+        ({}, {"tokenizer": Tokenizer(lowercase=False)}, "different tokenizers"),
+        ({"tokenizer": str.split}, {}, "different tokenizers"),
+        ({"form": "presence"}, {"form": "log"}, "different forms"),
+        ({"half_life": 9.0}, {"half_life": 8.0}, "another half_life or window"),
+        ({"window": 9}, {"window": 8}, "another half_life or window"),
+    ],
+)
+def test_models_that_count_differently_do_not_merge(
+    mine: dict[str, Any], other: dict[str, Any], reason: str
+) -> None:
+    model, another = MNB(**mine), MNB(**other)
+    for each in (model, another):
+        each.learn_one("Win a prize", "spam")
+    before = model._store.snapshot(True)
+    for change in (model.merge, model.subtract):
+        with pytest.raises(InputError, match=reason):
+            change(another)
+    assert model._store.snapshot(True) == before

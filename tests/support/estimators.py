@@ -23,7 +23,7 @@ ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
 # Messages of columns: all of river's checks, but no texts.
-# Where weights are fitted, each fit waits for half as many rows again as it had: nothing that is
+# Where weights are fitted, each fit waits for twice as many rows more than it had: nothing that is
 # checked hangs on how many there are.
 REFITTED = {
     **{name: getattr(streamnb, name)() for name in COLUMNS},
@@ -34,7 +34,7 @@ CHECKED = ESTIMATORS | {
     "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
-    **{name: model.clone({"refresh_every": 0.5}) for name, model in REFITTED.items()},
+    **{name: model.clone({"refresh_every": 2.0}) for name, model in REFITTED.items()},
     **{f"{name} refreshed by default": model for name, model in REFITTED.items()},
     "ComposedNB numbers": streamnb.ComposedNB(event="gaussian"),
     "ComposedNB columns": streamnb.ComposedNB(event="attributes"),

@@ -141,3 +141,18 @@ def noisy_messages(
 def river_mnb() -> Any:
     """River's own multinomial model, behind its bag of words."""
     return feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+
+
+_SIDES = {"ham": ["noon", "lunch", "home", "later"], "spam": ["win", "cash", "free", "prize"]}
+
+
+def swapping(parts: tuple[int, ...], seed: int = 3, noise: float = 0.1) -> list[tuple[str, str]]:
+    """Messages of three words, whose labels change sides at each new part."""
+    rng, stream = random.Random(seed), []
+    for part, length in enumerate(parts):
+        for _ in range(length):
+            side = rng.choice(["ham", "spam"])
+            text = " ".join(rng.choices(_SIDES[side], k=3))
+            flipped = (part % 2 == 1) != (rng.random() < noise)
+            stream.append((text, {"ham": "spam", "spam": "ham"}[side] if flipped else side))
+    return stream

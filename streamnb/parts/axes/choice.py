@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, Self
 
 from streamnb import _core
-from streamnb.errors import InputError
+from streamnb.errors import InputError, shown
 from streamnb.online.tuning import Tuning
 from streamnb.parameters import parameters_in_use
 from streamnb.statistics.refreshing import Refresher
@@ -100,7 +100,8 @@ class Choice:
                 return found(**meant)  # type: ignore[return-value]
         allowed = ", ".join(map(repr, cls.every()))
         raise InputError(
-            f"{cls.axis} must be one of {allowed}, or such a part of streamnb.parts, not {name!r}"
+            f"{cls.axis} must be one of {allowed}, or such a part of streamnb.parts, "
+            f"not {shown(name)}"
         )
 
     @classmethod
