@@ -2,7 +2,8 @@
 
 `command-line.md` comes from the parser of the command `streamnb`. It is written from the parser's
 options, not from its help text, whose layout differs between versions of Python. In
-`architecture.md` the figure of the house comes from the folders; the remainder is written by hand.
+`architecture.md` the figure of the house comes from the folders, in `consumers.md` the tables of
+settings and metrics from the daemons' own; the remainder of both is written by hand.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from streamnb.cli import build_parser
+from streamnb_consumers.daemon import metrics, settings
 
 DOCS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).parent))
@@ -69,21 +71,39 @@ def command_line() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
+def _with(page: str, parts: dict[str, str]) -> str:
+    """The text of `page`, with each part in the one place that its pattern finds."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for place, part in parts.items():
+        text, places = re.subn(place, lambda _, part=part: f"{part}\n", text, flags=re.DOTALL)
+        if places != 1:
+            raise ValueError(f"docs/{page} has {places} places like {place}; it must have one")
+    return text
+
+
 def architecture() -> str:
     """The page about the architecture, with the figure drawn again."""
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
-    drawn, places = re.subn(
-        r"(<!-- The house: `make docs` draws it. -->\n```text\n).*?(```\n)",
-        lambda found: f"{found[1]}{figure()}\n{found[2]}",
-        text,
-        flags=re.DOTALL,
+    place = r"(?<=<!-- The house: `make docs` draws it. -->\n```text\n).*?(?=```\n)"
+    return _with("architecture.md", {place: figure()})
+
+
+def consumers() -> str:
+    """The page about the daemons, with the tables of settings and metrics written again."""
+    rows = r"\n(\|[^\n]*\n)+"
+    return _with(
+        "consumers.md",
+        {
+            re.escape(page.split("\n")[0]) + rows: page
+            for page in (settings.table(), metrics.table())
+        },
     )
-    if places != 1:
-        raise ValueError("docs/architecture.md has no single place for the figure of the house")
-    return drawn
 
 
-PAGES = {"architecture.md": architecture, "command-line.md": command_line}
+PAGES = {
+    "architecture.md": architecture,
+    "command-line.md": command_line,
+    "consumers.md": consumers,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

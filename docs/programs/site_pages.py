@@ -34,7 +34,10 @@ OTHERS = {
     "text": ("Texts and tokens", ["streamnb.text.tokenizer"]),
     "explanation": ("Explanations", ["streamnb.explanation"]),
     "ensembles": ("Ensembles", ["streamnb.ensembles"]),
-    "drift": ("Drift", ["streamnb.online.drift", "streamnb.challenger"]),
+    "drift": (
+        "Drift",
+        ["streamnb.online.drift", "streamnb.challenger", "streamnb.drift_forgetting"],
+    ),
     "datasets": ("Data sets", ["streamnb.datasets"]),
     "evaluation": ("Evaluation", ["streamnb.evaluation"]),
     "errors": ("Errors", ["streamnb.errors"]),
