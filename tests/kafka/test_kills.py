@@ -14,6 +14,7 @@ import pytest
 
 from streamnb.challenger import Challenger
 from support.broker import Broker
+from support.scenes.deaths import await_decided
 from support.scenes.scene import (
     Message,
     Scene,
@@ -108,7 +109,11 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> Non
             worker.wait_until_ready()
             if len(senders) < 6:
                 time.sleep(generator.uniform(0.0, 1.0))
-                own_broker.restart()
+                worker.signal(signal.SIGSTOP)
+                await_decided(own_broker.bootstrap)
+                own_broker.kill()
+                worker.signal(signal.SIGCONT)
+                own_broker.start()
         finish(scene, messages, senders)
         worker.wait_learned(len(expected_training(messages)))
         assert worker.stop() == 0, worker.text()[-3000:]

@@ -12,10 +12,10 @@ import pytest
 
 from support.broker import Broker
 from support.groups import Group
+from support.scenes.deaths import await_decided
 from support.stepped import until
 
 SESSION = 2.0  # seconds
-MARKERS = 0.5  # seconds in which the markers of a transaction land, many times over
 
 
 @pytest.mark.broker_long
@@ -53,10 +53,8 @@ def test_the_broker_is_away(
     until(ready)
     names = [f"m{at}" for at in range(400)]
     group.send(names[:200])
-    until(lambda: loop.metrics.decisions > 0)
-    # A commit is answered before its markers are written. A broker that is alone and killed between
-    # the two leaves these offsets undecided (docs/consumers.md tells).
-    time.sleep(MARKERS)
+    until(lambda: loop.metrics.decisions >= 200)
+    await_decided(own_broker.bootstrap)
     own_broker.kill() if how == "killed" else own_broker.pause()
     begun = time.monotonic()
     until(lambda: not ready())

@@ -33,6 +33,7 @@ from support.clients import (
     until,
     value_of,
 )
+from support.scenes.deaths import await_decided
 
 errors = kafka.errors
 
@@ -97,10 +98,15 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
     done, failed = 0, 0
     producer = clients.producer(name)
 
+    deciding = threading.Lock()
+
     def restarts() -> None:
         for _ in range(kills):
             time.sleep(0.7)
-            own_broker.restart()
+            with deciding:
+                await_decided(own_broker.bootstrap, quiet=0.1)
+                own_broker.kill()
+            own_broker.start()
 
     killer = threading.Thread(target=restarts)
     killer.start()
@@ -110,7 +116,8 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
             assert time.monotonic() < deadline, f"{done} of {wanted} after {failed} failures"
             try:
                 if producer is None:
-                    producer = clients.producer(name)
+                    with deciding:
+                        producer = clients.producer(name)
                 if failed and consumer.position(place, timeout_ms=100) != done:
                     known = committed_offsets(consumer, [place], 5.0)
                     if known is None:
@@ -125,12 +132,14 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
                 if records:
                     after = {place: offset(records[-1].offset + 1)}
                     producer_workarounds.send_offsets(producer, after, nobody(group), 5.0)
-                producer_workarounds.commit(producer, 5.0)
+                with deciding:
+                    producer_workarounds.commit(producer, 5.0)
                 done += len(records)
             except errors.KafkaError:
                 failed, done = failed + 1, -1  # ask what was committed
                 try:
-                    producer_workarounds.abort(producer, 5.0)
+                    with deciding:
+                        producer_workarounds.abort(producer, 5.0)
                 except (errors.KafkaError, AttributeError):
                     if producer is not None:
                         close_quietly(producer, timeout=0)

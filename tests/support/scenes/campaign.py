@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from kafka import KafkaAdminClient
 from support.broker import Broker
+from support.scenes.deaths import await_decided
 from support.scenes.scene import (
     Message,
     Scene,
@@ -36,12 +36,7 @@ SESSION, TRANSACTION = 3.0, 4.0  # seconds
 FREEZE = 6.0  # past both, and past the broker's search for transactions that are too old
 # A session or a transaction was over, or a call hung: statuses that say "restart me".
 RESTARTED = (3, 70)
-# A lone broker that is killed within milliseconds of a commit may leave that transaction undecided
-# for ever: Kafka's own, without a filter. So all workers stand still for a moment before, and only
-# transactions that are open, not those being committed, see their broker die: none is for so long.
-QUIET = 0.5
-DECIDED = 20.0  # seconds at most; half a second was not enough with a load of 16
-# The same, where a transaction of a worker that was killed ran out just then: workers that are not
+# Where a transaction of a worker that was killed ran out just then (`deaths`): workers that are not
 # ready after so many seconds get a broker that was started once more.
 UNDECIDED = 45.0
 PATIENCE = 180.0  # seconds until a worker that is not ready then is a failure
@@ -259,10 +254,11 @@ class Campaign:
         self._freezers[-1].start()
 
     def _kill_broker(self) -> None:
+        """Let the broker die in open transactions, but in none that is being committed."""
         running = [self._workers[name] for name in NAMES if name not in self._frozen]
         for worker in running:
             worker.signal(signal.SIGSTOP)
-        _await_decided(self.scene.broker.bootstrap)
+        await_decided(self.scene.broker.bootstrap)
         self.scene.broker.kill()
         for worker in running:
             worker.signal(signal.SIGCONT)
@@ -333,18 +329,3 @@ def _processor() -> tuple[float, float]:
     times = [int(each) for each in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     idle = times[3] + times[4]
     return sum(times) - idle, idle
-
-
-def _await_decided(bootstrap: str) -> None:
-    """Wait until a broker has had no transaction between its decision and its end for a moment."""
-    states = ["PrepareCommit", "PrepareAbort", "PrepareEpochFence"]
-    deadline = time.monotonic() + DECIDED
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
-        quiet = time.monotonic()
-        while time.monotonic() < min(quiet + QUIET, deadline):
-            if any(admin.list_transactions(state_filters=states).values()):
-                quiet = time.monotonic()
-            time.sleep(0.05)
-    finally:
-        admin.close()
