@@ -2,7 +2,7 @@
 
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// How often a thread that waits for others looks whether they shall stop.
@@ -22,11 +22,9 @@ pub fn shared<R: Send>(
     let (stopped, running) = (AtomicBool::new(false), AtomicUsize::new(threads - 1));
     let caller = thread::current();
     let work = || {
+        let _done = Done { running: &running, caller: &caller };
         let goes_on = || !stopped.load(Ordering::Relaxed);
-        let found = other(&Watch::asking(&goes_on));
-        running.fetch_sub(1, Ordering::Release);
-        caller.unpark();
-        found
+        other(&Watch::asking(&goes_on))
     };
     thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
@@ -47,10 +45,29 @@ pub fn shared<R: Send>(
     })
 }
 
+/// Tells the caller that a thread is done, also where it panicked.
+struct Done<'a> {
+    running: &'a AtomicUsize,
+    caller: &'a Thread,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::Release);
+        self.caller.unpark();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::cell::Cell;
+
+    #[test]
+    #[should_panic(expected = "the other one")]
+    fn a_panic_of_another_thread_reaches_the_caller() {
+        shared(3, &Watch::default(), |_| (), |_| panic!("the other one"));
+    }
 
     #[test]
     fn each_thread_has_its_part() {
