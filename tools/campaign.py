@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -86,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(flag, type=int, default=getattr(Plan, name))
     parser.add_argument("--pause", type=float, default=Plan.pause, help="seconds between events")
     flags = parser.parse_args(arguments)
+    # Ends workers and brokers as Ctrl-C does; killed at once, it would leave the workers running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(HEAD, "|" + " --- |" * HEAD.count(" | ") + " --- |", sep="\n", flush=True)
     well = True
     for seed in range(flags.seed, flags.seed + flags.runs):

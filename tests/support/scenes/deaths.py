@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 
 from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
 
 __all__ = ["await_decided"]
 
@@ -30,7 +31,11 @@ def await_decided(bootstrap: str, quiet: float = QUIET) -> None:
     try:
         began = time.monotonic()
         while time.monotonic() < min(began + quiet, deadline):
-            if any(admin.list_transactions(state_filters=list(STATES)).values()):
+            try:
+                quiet_now = not any(admin.list_transactions(state_filters=list(STATES)).values())
+            except KafkaError:  # a broker that has just come back still reads its transactions
+                quiet_now = False
+            if not quiet_now:
                 began = time.monotonic()
             time.sleep(0.05)
     finally:
