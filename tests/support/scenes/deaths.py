@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import time
 
-from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
+
+from kafka import KafkaAdminClient
 
 __all__ = ["await_decided"]
 
