@@ -12,13 +12,18 @@ from streamnb_consumers.kafka.training_log import KafkaTrainingLog
 
 __all__ = ["open_kafka", "open_training_log"]
 
+# Brokers look every 10 s for transactions that are open for too long, by default
+# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`). Seconds.
+_ENDED = 30.0
+
 
 def open_kafka(
     cluster: Cluster, topics: Topics, timeout: float = 60.0
 ) -> tuple[KafkaSource, KafkaSink]:
     """Return the source and the sink of one worker; they connect when they are started."""
     driver = open_driver(cluster)
-    return KafkaSource(driver, topics, timeout), KafkaSink(driver, cluster, topics, timeout)
+    source = KafkaSource(driver, topics, timeout, cluster.transaction_seconds + _ENDED)
+    return source, KafkaSink(driver, cluster, topics, timeout)
 
 
 def open_training_log(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from enum import Enum
 
 from streamnb_consumers.records import Record
@@ -38,6 +39,10 @@ class Owned:
         Feedback that waits until the messages before it were given.
     barrier
         The offset up to which these messages reach.
+    since
+        When it was given, by the monotonic clock.
+    told
+        Whether the log says that it waits for too long.
     """
 
     number: int
@@ -47,6 +52,8 @@ class Owned:
     feedback: int | None = None
     held: list[Record] = dataclasses.field(default_factory=list)
     barrier: int = 0
+    since: float = dataclasses.field(default_factory=time.monotonic)
+    told: bool = False
 
     def hold(self, records: list[Record], barrier: int) -> None:
         """Keep feedback until messages up to an offset were given.

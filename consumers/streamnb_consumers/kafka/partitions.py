@@ -7,6 +7,7 @@ What another worker may have done with it meanwhile is looked for at each change
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Hashable, Iterable
 
 from streamnb_consumers.kafka.cluster import Topics
@@ -36,10 +37,13 @@ class Partitions:
         What reads training events, windows and feedback.
     group
         The member of the group that shares out the messages.
+    undecided
+        Seconds after which no transaction that holds offsets can still be open.
     """
 
-    def __init__(self, topics: Topics, side: Reader, group: Member) -> None:
+    def __init__(self, topics: Topics, side: Reader, group: Member, undecided: float) -> None:
         self._topics, self._side, self._group = topics, side, group
+        self._undecided = undecided
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
         self._confirmed: Hashable = None
@@ -58,9 +62,15 @@ class Partitions:
         return [owned for owned in self._owned.values() if owned.state is State.RUNNING]
 
     @property
-    def behind(self) -> list[int]:
-        """Numbers of the partitions that do not run yet."""
-        return sorted(n for n, owned in self._owned.items() if owned.state is not State.RUNNING)
+    def waiting(self) -> str:
+        """What those wait for that do not run yet; empty if all run."""
+        new, behind = self._in(State.NEW), self._in(State.RESTORING)
+        if new:
+            return f"the offsets of partitions {new} are not known or not decided"
+        return f"the windows of partitions {behind} are being restored" if behind else ""
+
+    def _in(self, state: State) -> list[int]:
+        return sorted(n for n, owned in self._owned.items() if owned.state is state)
 
     def take_dropped(self) -> frozenset[int]:
         """Return the numbers of partitions whose windows are forgotten since the last call."""
@@ -127,6 +137,7 @@ class Partitions:
         number = owned.number
         offsets = self._committed([number], _NEW_SECONDS)
         if offsets is None:
+            self._tell(owned)
             return  # not yet; the next poll asks again
         owned.messages = offsets.get(self._messages(number))
         owned.feedback = offsets.get(self._feedback(number))
@@ -140,6 +151,21 @@ class Partitions:
         self.assign()
         self._seek_side(place, None)
         self._dropped.add(number)
+
+    def _tell(self, owned: Owned) -> None:
+        """Say once what may be wrong where offsets are not known for longer than is right."""
+        waited = time.monotonic() - owned.since
+        if waited < self._undecided or owned.told:
+            return
+        owned.told = True
+        _LOG.warning(
+            "the offsets of partition %d are undecided for %.0f s, longer than a transaction of "
+            "this group may take: a broker that is alone and was killed may have left one without "
+            "its end; `kafka-transactions.sh find-hanging` shows it and `abort` ends it "
+            '(docs/consumers.md, "What is guaranteed")',
+            owned.number,
+            waited,
+        )
 
     def _run(self, owned: Owned) -> None:
         """Go on with messages and feedback if the window is restored."""

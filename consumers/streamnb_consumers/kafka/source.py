@@ -55,14 +55,19 @@ class KafkaSource:
         What to read.
     timeout
         Longest wait for a start, in seconds.
+    undecided
+        Seconds after which no transaction that holds offsets of the group can still be open.
     """
 
     _side: Reader
     _group: Member
     _partitions: Partitions
 
-    def __init__(self, driver: Driver, topics: Topics, timeout: float = 60.0) -> None:
+    def __init__(
+        self, driver: Driver, topics: Topics, timeout: float = 60.0, undecided: float = 60.0
+    ) -> None:
         self._driver, self._topics, self._timeout = driver, topics, timeout
+        self._undecided = undecided
         self._training_ends: dict[Partition, int] | None = None
         self._recommit = time.monotonic() + _RECOMMIT
         self._ask = 0.0
@@ -81,8 +86,7 @@ class KafkaSource:
             return "the training events are being read"
         if not self._member:  # who is one may have been given nothing: it stands by
             return "the group has not taken this worker in"
-        behind = self._partitions.behind
-        return f"the windows of partitions {behind} are being restored" if behind else ""
+        return self._partitions.waiting
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Read training events from these offsets, all else from those that the group committed.
@@ -165,7 +169,7 @@ class KafkaSource:
             side.close(1.0)
             raise
         self._side, self._group = side, group
-        self._partitions = Partitions(topics, side, group)
+        self._partitions = Partitions(topics, side, group, self._undecided)
         self._open = True
 
     def _check_topics(self, reader: Reader, timeout: float) -> None:

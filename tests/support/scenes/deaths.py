@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import time
 
-from kafka.errors import KafkaError
-
-from kafka import KafkaAdminClient
+from streamnb_consumers.kafka.python_client.client_errors import kafka
 
 __all__ = ["await_decided"]
 
@@ -28,13 +26,15 @@ def await_decided(bootstrap: str, quiet: float = QUIET) -> None:
     Whoever decides about transactions must stand still meanwhile.
     """
     deadline = time.monotonic() + SECONDS
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = kafka.KafkaAdminClient(bootstrap_servers=bootstrap)
     try:
         began = time.monotonic()
         while time.monotonic() < min(began + quiet, deadline):
             try:
                 quiet_now = not any(admin.list_transactions(state_filters=list(STATES)).values())
-            except KafkaError:  # a broker that has just come back still reads its transactions
+            except (
+                kafka.errors.KafkaError
+            ):  # a broker that has just come back still reads its transactions
                 quiet_now = False
             if not quiet_now:
                 began = time.monotonic()

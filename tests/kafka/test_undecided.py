@@ -1,0 +1,44 @@
+"""Offsets in a transaction that does not end: the worker waits, and says what may be wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamnb_consumers.kafka.python_client import producer_workarounds
+from streamnb_consumers.kafka.python_client.client_errors import kafka
+from support.broker import Broker
+from support.clients import LIMIT, Clients, nobody, offset
+from support.stepped import Stage, until
+
+
+def test_offsets_that_stay_undecided(
+    broker: Broker, caplog: pytest.LogCaptureFixture, client: str
+) -> None:
+    stage, clients = Stage(broker, partitions=1, client=client), Clients(broker)
+    try:
+        stage.send(10)
+        holder = clients.producer(broker.unique("holder"))
+        producer_workarounds.begin(holder)
+        place = kafka.TopicPartition(stage.topics.messages, 0)
+        producer_workarounds.send_offsets(holder, {place: offset(3)}, nobody(stage.group), LIMIT)
+        worker = stage.worker("a")
+        source = worker.loop.source
+        source._partitions._undecided = 0.5
+
+        def told() -> list[str]:
+            said = [each.getMessage() for each in caplog.records]
+            return [each for each in said if "undecided" in each]
+
+        until(told, lambda: worker.step(0.05))
+        assert source.waiting == "the offsets of partitions [0] are not known or not decided"
+        for _ in range(3):
+            worker.step(0.05)
+        assert len(told()) == 1
+        assert not worker.runs()
+        producer_workarounds.abort(holder, LIMIT)
+        until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
+        assert not source.waiting
+        assert stage.twice() == 0
+    finally:
+        stage.close()
+        clients.close()
