@@ -45,6 +45,7 @@ from typing import Any
 POM = Path(__file__).parent / "kafka-broker" / "pom.xml"
 START_SECONDS = 180.0  # 1.4 s on an idle machine; more than 60 s were seen on one with a load of 45
 STOP_SECONDS = 15.0  # a clean stop takes about 1 s
+KILL_SECONDS = 120.0  # milliseconds; more than 15 s were seen beside builds that filled the disk
 RESOLVE_SECONDS = 600.0  # 4 s with a near mirror; a slow network may take minutes
 READ_SECONDS = 60.0  # bounds read_all(): it waits for transactions that are still open
 JAVA_OPTIONS = ("-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -282,7 +283,7 @@ class Broker:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(seconds)
+            process.wait(KILL_SECONDS)
 
     def stop(self) -> None:
         """Stop it cleanly (SIGTERM)."""
@@ -290,7 +291,7 @@ class Broker:
 
     def kill(self) -> None:
         """Kill it (SIGKILL): what it had not written is lost."""
-        self._end(signal.SIGKILL, STOP_SECONDS)
+        self._end(signal.SIGKILL, KILL_SECONDS)
 
     def restart(self, pause: float = 0.0) -> None:
         """Kill it and start it again after so many seconds."""
