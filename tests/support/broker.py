@@ -45,7 +45,7 @@ from typing import Any
 POM = Path(__file__).parent / "kafka-broker" / "pom.xml"
 START_SECONDS = 180.0  # 1.4 s on an idle machine; more than 60 s were seen on one with a load of 45
 STOP_SECONDS = 15.0  # a clean stop takes about 1 s
-KILL_SECONDS = 120.0  # milliseconds; more than 15 s were seen beside builds that filled the disk
+KILL_SECONDS = 120.0  # more than 15 s were seen beside builds that filled the disk
 RESOLVE_SECONDS = 600.0  # 4 s with a near mirror; a slow network may take minutes
 READ_SECONDS = 60.0  # bounds read_all(): it waits for transactions that are still open
 JAVA_OPTIONS = ("-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -314,8 +314,6 @@ class Broker:
         if self.folder is not None:
             self.kill()
             shutil.rmtree(self.folder, ignore_errors=True)
-
-    # What tests ask of it.
 
     def unique(self, name: str) -> str:
         """A name that no other test has."""
