@@ -31,7 +31,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from faulty_copy import ROOT, Copy, NoJudgementError, Run
+from faulty_copy import ROOT, WITHOUT_FAULT, Copy, NoJudgementError, Run
 
 FAULTS = ROOT / "tools" / "seeded_faults.toml"
 SUFFIXES = {".rs", ".py"}
@@ -152,7 +152,7 @@ def without_faults(faults: list[Fault], copy: Copy) -> Run:
     if not found.in_time:
         raise NoJudgementError("without any fault the tests did not end in time")
     copy.broken = found.failed
-    if any(fault.cargo for fault in faults) and (failed := copy.unit_tests().first):
+    if any(fault.cargo for fault in faults) and (failed := copy.unit_tests(WITHOUT_FAULT).first):
         raise NoJudgementError(f"without any fault {failed} fails")
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,26 @@ def copy(tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def fault(tool: Any, name: str, new: str, *tests: str) -> Any:
     return tool.Fault(name, "code_of.py", "return 2 * n", new, tests)
+
+
+def runs(status: Path) -> bool:
+    """Whether the process of this file of Linux runs; one that ended may wait for its parent."""
+    try:
+        return "State:\tZ" not in status.read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc here")
+def test_what_does_not_end_is_ended_with_all_that_it_started(copy: Any) -> None:
+    begun = time.monotonic()
+    done = copy._run(["sh", "-c", "sleep 60 & echo $! > pid; wait"], timeout=0.5)
+    assert done.returncode == sys.modules["faulty_copy"].NOT_IN_TIME
+    assert time.monotonic() - begun < 30
+    status = Path("/proc") / (copy.folder / "pid").read_text().strip() / "status"
+    while time.monotonic() - begun < 30 and runs(status):
+        time.sleep(0.05)
+    assert not runs(status)
 
 
 @pytest.mark.soak
