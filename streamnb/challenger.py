@@ -138,15 +138,7 @@ class Challenger(Watched):
             self.n_given_up += 1
             self._dismiss()
 
-    def relearn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
-        """Learn one message without a judgement: one that came before, with a corrected label.
-
-        Raises
-        ------
-        InputError
-            If the model refuses it; nothing is then changed.
-        """
-        self.model.learn_one(x, y, **kwargs)
+    def _follow(self, x: Any, y: Any, **kwargs: Any) -> None:
         if self._models is not None:
             self._models.add(x, y)
         if self._challengers is not None:

@@ -105,18 +105,7 @@ class DriftForgetting(Watched):
         self.model.learn_one(x, y, **kwargs)
         if decision is not None and self.alarm.update(decision != y):
             self._left = self.span
-        self._fade()
-
-    def relearn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
-        """Learn one message without a judgement: one that came before, with a corrected label.
-
-        Raises
-        ------
-        InputError
-            If the model refuses it; nothing is then changed.
-        """
-        self.model.learn_one(x, y, **kwargs)
-        self._fade()
+        self._follow(x, y, **kwargs)
 
     def unlearn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
         """Unlearn one message by the weight that is left of it, as the model does.
@@ -128,7 +117,7 @@ class DriftForgetting(Watched):
         """
         self.model.unlearn_one(x, y, **kwargs)
 
-    def _fade(self) -> None:
+    def _follow(self, x: Any, y: Any, **kwargs: Any) -> None:
         if self._left:
             self.model.fade(1 / self.short_half_life)
             self._left -= 1

@@ -64,6 +64,11 @@ class Watched(base.Wrapper[base.Classifier], base.Classifier):
         InputError
             If the model refuses it; nothing is then changed.
         """
+        self.model.learn_one(x, y, **kwargs)
+        self._follow(x, y, **kwargs)
+
+    def _follow(self, x: Any, y: Any, **kwargs: Any) -> None:
+        """Do what follows from a message that the model has learned, judged or not."""
         raise NotImplementedError
 
     @property
