@@ -88,7 +88,6 @@ def iter_prequential(
     """
     measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
-    options.check()
     every = check_most("every", every, 1)
     labels = Labels(None if positive is None else check_label(positive))
     runs = [Run(name, model, labels, options) for name, model in _named(models).items()]

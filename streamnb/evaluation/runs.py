@@ -82,7 +82,13 @@ class Labels:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What is measured of each model."""
+    """What is measured of each model.
+
+    Raises
+    ------
+    InputError
+        If a number is none, or out of its range.
+    """
 
     window: int
     max_scores: int
@@ -92,8 +98,7 @@ class Options:
     drift: str | None
     cutoffs: Cutoffs | None
 
-    def check(self) -> None:
-        """Raise an `InputError` when a number is none, or out of its range."""
+    def __post_init__(self) -> None:
         least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
         for name, bound in least.items():
             # More than any list can hold is as much as there is.
