@@ -67,7 +67,7 @@ serve: $(STAMPS)/web $(NATIVE)
 # Four workers on two cores: one or two of them wait for a broker, mostly.
 test: $(STAMPS)/test $(NATIVE) | machine-test
 	cargo test --quiet $(CARGO_CORE) --profile fast
-	$(PYTEST) -n 4 --dist worksteal -m 'not soak and not broker_long' $(ARGS)
+	$(PYTEST) -n 4 -m 'not soak and not broker_long' $(ARGS)
 
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
 	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
