@@ -18,7 +18,7 @@ from streamnb.errors import InputError, ModelFileError, NotLearnedError
 from streamnb.model_specs import build, model_spec
 from streamnb.persistence import saving
 from support.estimators import river_checks
-from support.streams import swapping
+from support.streams import count_wrong, swapping
 
 
 class Literal:
@@ -85,19 +85,12 @@ def test_it_is_what_the_lists_say_at_every_message(
 
 
 def test_it_is_better_after_a_change_and_the_same_without() -> None:
-    def wrong(model: Any, stream: list[tuple[str, str]]) -> int:
-        count = 0
-        for x, y in stream:
-            count += model.predict_one(x) != y
-            model.learn_one(x, y)
-        return count
-
     changed, same = swapping((600, 600)), swapping((1200,))
-    assert wrong(Challenger(streamnb.MNB(), span=50), changed) < 0.7 * wrong(
+    assert count_wrong(Challenger(streamnb.MNB(), span=50), changed) < 0.7 * count_wrong(
         streamnb.MNB(), changed
     )
     quiet = Challenger(streamnb.MNB(), span=50)
-    assert wrong(quiet, same) == wrong(streamnb.MNB(), same)
+    assert count_wrong(quiet, same) == count_wrong(streamnb.MNB(), same)
     assert (quiet.alarm.count, quiet.n_swaps) == (0, 0)
 
 

@@ -20,7 +20,7 @@ from streamnb.model_specs import build, model_spec
 from streamnb.persistence import saving
 from support.estimators import river_checks
 from support.models import make_reference
-from support.streams import assert_same_scores, swapping
+from support.streams import assert_same_scores, count_wrong, swapping
 
 
 class Literal:
@@ -75,20 +75,14 @@ def test_it_is_what_the_weights_say_at_every_message(
     assert literal.alarms >= 1
 
 
-def wrong(model: Any, stream: list[tuple[str, str]]) -> int:
-    count = 0
-    for x, y in stream:
-        count += model.predict_one(x) != y
-        model.learn_one(x, y)
-    return count
-
-
 def test_it_is_better_after_a_change_and_the_same_without() -> None:
     changed, same = swapping((600, 600)), swapping((1200,))
     steady = MNB(half_life=1e9)
-    assert wrong(DriftForgetting(steady.clone()), changed) < 0.7 * wrong(steady.clone(), changed)
+    assert count_wrong(DriftForgetting(steady.clone()), changed) < 0.7 * count_wrong(
+        steady.clone(), changed
+    )
     quiet = DriftForgetting(steady.clone())
-    assert wrong(quiet, same) == wrong(steady, same)
+    assert count_wrong(quiet, same) == count_wrong(steady, same)
     assert quiet.events == {"shortened": 0}
     assert quiet.model.to_bytes() == steady.to_bytes()
 

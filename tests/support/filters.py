@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from streamnb import MNB
 from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.filter import state
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
+from streamnb_consumers.jsons import canonical
 from streamnb_consumers.messages.sms import Sms
 from streamnb_consumers.ports.memory import MemorySink
 from streamnb_consumers.records import Partition, Record, Role
 
 PLACE = Partition("sms", 0)
+LOG = Partition("sms-lessons", 0)
 WORDS = {
     "spam": ["win", "cash", "prize", "free", "claim", "now", "call", "urgent", "offer", "text"],
     "ham": ["see", "you", "at", "noon", "home", "dinner", "love", "thanks", "later", "meeting"],
@@ -76,6 +79,42 @@ def make_filter(**options: Any) -> Filter:
 
 def handle_all(worker: Filter, values: Iterable[Any]) -> list[Any]:
     return [worker.handle(record) for record in records(values)]
+
+
+def restored(worker: Filter, make: Callable[[], Filter]) -> Filter:
+    """A filter that was killed after a snapshot, and begins from it."""
+    data = state.dump(worker)
+    again = make()
+    state.restore(again, data)
+    assert state.dump(again) == data
+    return again
+
+
+def folded(alone: Filter, stream: Sequence[Record], make: Callable[..., Filter]) -> Filter:
+    """Fold the log that a filter alone writes of a stream, in three ways with the same bytes.
+
+    One worker folds it record by record, one does and is killed now and then, one comes late.
+    """
+    log = [
+        Record(LOG, offset, canonical(event.to_json()), timestamp=1_000 * offset, role="training")
+        for offset, event in enumerate(e for r in stream for e in alone.handle(r).training)
+    ]
+
+    def made() -> Filter:
+        worker = make(shared=True)
+        worker.belong("x")
+        return worker
+
+    whole, killed, late = made(), made(), made()
+    late.handle_many(log)
+    for record in log:
+        whole.handle(record)
+        killed.handle(record)
+        if record.offset % 23 == 0:
+            killed = restored(killed, made)
+            assert state.dump(killed) == state.dump(whole)
+    assert state.dump(whole) == state.dump(killed) == state.dump(late)
+    return whole
 
 
 class FlakySink(MemorySink):

@@ -156,3 +156,12 @@ def swapping(parts: tuple[int, ...], seed: int = 3, noise: float = 0.1) -> list[
             flipped = (part % 2 == 1) != (rng.random() < noise)
             stream.append((text, {"ham": "spam", "spam": "ham"}[side] if flipped else side))
     return stream
+
+
+def count_wrong(model: Any, stream: list[tuple[str, str]]) -> int:
+    """How many messages a model predicts wrong before it learns them."""
+    count = 0
+    for x, y in stream:
+        count += model.predict_one(x) != y
+        model.learn_one(x, y)
+    return count

@@ -22,14 +22,12 @@ from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
-from streamnb_consumers.jsons import canonical
 from streamnb_consumers.messages.sms import Sms
 from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
-from streamnb_consumers.records import Message, Partition, Record, TrainingEvent
-from support.filters import FlakySink, records, text
+from streamnb_consumers.records import Message, Record, TrainingEvent
+from support.filters import FlakySink, folded, records, restored, text
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-LOG = Partition("sms-lessons", 0)
 MODELS: dict[str, Callable[[], Any]] = {
     "MNB": MNB,
     "OnlineNB": OnlineNB,
@@ -160,15 +158,6 @@ def test_it_is_what_the_lists_say_at_every_event(
 # --- kills ---
 
 
-def replaced(worker: Filter, make: Callable[[], Filter]) -> Filter:
-    """A filter that was killed after a snapshot, and begins from it."""
-    data = state.dump(worker)
-    again = make()
-    state.restore(again, data)
-    assert state.dump(again) == data
-    return again
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(name: str) -> None:
     def make() -> Filter:
@@ -182,7 +171,7 @@ def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(name: st
         assert other == one
         running += whole.learner.model.challenger is not None
         if record.offset % 7 == 0:
-            killed = replaced(killed, make)
+            killed = restored(killed, make)
     assert state.dump(killed) == state.dump(whole)
     assert whole.learner.model.n_swaps >= 1
     assert running > 20
@@ -203,27 +192,8 @@ def test_batches_are_one_by_one(size: int) -> None:
 
 
 def test_workers_that_fold_the_same_log_are_the_same_bytes_however_they_began() -> None:
-    stream = records(values())
     alone = challenged()
-    log = [
-        Record(LOG, offset, canonical(event.to_json()), timestamp=1_000 * offset, role="training")
-        for offset, event in enumerate(e for r in stream for e in alone.handle(r).training)
-    ]
-
-    def make() -> Filter:
-        worker = challenged(shared=True)
-        worker.belong("x")
-        return worker
-
-    whole, killed, late = make(), make(), make()
-    late.handle_many(log)
-    for record in log:
-        whole.handle(record)
-        killed.handle(record)
-        if record.offset % 23 == 0:
-            killed = replaced(killed, make)
-            assert state.dump(killed) == state.dump(whole)
-    assert state.dump(whole) == state.dump(killed) == state.dump(late)
+    whole = folded(alone, records(values()), challenged)
     # Who learns where the events arise has the same model, but for the times in the alarm.
     assert whole.learner.model.model.to_bytes() == alone.learner.model.model.to_bytes()
     assert (whole.learner.model.n_swaps, whole.counters["bad_log"]) == (1, 0)
@@ -292,7 +262,7 @@ def test_a_snapshot_of_before_is_challenged_from_now_on() -> None:
     assert worker.learner.alarm is worker.learner.model.alarm
     assert worker.learner.alarm.seen == 0
     assert worker.learner.model.span == 30
-    replaced(worker, lambda: Filter(model.clone(), Sms(("ham", "spam")), worker.options))
+    restored(worker, lambda: Filter(model.clone(), Sms(("ham", "spam")), worker.options))
 
 
 def test_snapshots_of_other_models_are_refused() -> None:

@@ -19,13 +19,9 @@ from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.filter import state
 from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.filter.options import Options
-from streamnb_consumers.jsons import canonical
 from streamnb_consumers.messages.sms import Sms
 from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
-from streamnb_consumers.records import Partition, Record
-from support.filters import records, text
-
-LOG = Partition("sms-lessons", 0)
+from support.filters import folded, records, restored, text
 
 
 def forgetting(model: Any = None, shared: bool = False, **options: Any) -> Filter:
@@ -65,15 +61,6 @@ def test_it_errs_less_after_the_change_than_the_model_alone() -> None:
     assert wrong_after(forgetting()) < 0.6 * wrong_after(alone)
 
 
-def replaced(worker: Filter, **options: Any) -> Filter:
-    """A filter that was killed after a snapshot, and begins from it."""
-    data, model = state.dump(worker), worker.learner.model.clone()
-    again = Filter(model, Sms(("ham", "spam")), worker.options)
-    state.restore(again, data)
-    assert state.dump(again) == data
-    return again
-
-
 @pytest.mark.parametrize(
     "model", [MNB(half_life=900), MNB(half_life="1h"), OnlineNB(half_life=900)]
 )
@@ -84,7 +71,7 @@ def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(model: A
         assert killed.handle(record) == whole.handle(record)
         at_work += whole.learner.model._left > 0
         if record.offset % 7 == 0:
-            killed = replaced(killed)
+            killed = restored(killed, lambda: forgetting(model.clone()))
     assert state.dump(killed) == state.dump(whole)
     assert whole.learner.model.alarm.count >= 1
     assert at_work > 50
@@ -92,27 +79,7 @@ def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(model: A
 
 def test_workers_that_fold_the_same_log_are_the_same_bytes_however_they_began() -> None:
     alone = forgetting()
-    events = [e for r in records(values()) for e in alone.handle(r).training]
-    log = [
-        Record(LOG, offset, canonical(event.to_json()), timestamp=1_000 * offset, role="training")
-        for offset, event in enumerate(events)
-    ]
-
-    def make() -> Filter:
-        worker = forgetting(shared=True)
-        worker.belong("x")
-        return worker
-
-    whole, killed, late = make(), make(), make()
-    late.handle_many(log)
-    for record in log:
-        whole.handle(record)
-        killed.handle(record)
-        if record.offset % 23 == 0:
-            data, killed = state.dump(killed), make()
-            state.restore(killed, data)
-            assert state.dump(killed) == state.dump(whole)
-    assert state.dump(whole) == state.dump(killed) == state.dump(late)
+    whole = folded(alone, records(values()), forgetting)
     assert whole.learner.model.model.to_bytes() == alone.learner.model.model.to_bytes()
     assert (whole.learner.model.alarm.count > 0, whole.counters["bad_log"]) == (True, 0)
 

@@ -10,6 +10,7 @@ broker. That is no fault of a filter, and no filter can mend it (docs/consumers.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from streamnb_consumers.kafka.python_client.client_errors import kafka
 
@@ -30,14 +31,15 @@ def await_decided(bootstrap: str, quiet: float = QUIET) -> None:
     try:
         began = time.monotonic()
         while time.monotonic() < min(began + quiet, deadline):
-            try:
-                quiet_now = not any(admin.list_transactions(state_filters=list(STATES)).values())
-            except (
-                kafka.errors.KafkaError
-            ):  # a broker that has just come back still reads its transactions
-                quiet_now = False
-            if not quiet_now:
+            if _undecided(admin):
                 began = time.monotonic()
             time.sleep(0.05)
     finally:
         admin.close()
+
+
+def _undecided(admin: Any) -> bool:
+    try:
+        return any(admin.list_transactions(state_filters=list(STATES)).values())
+    except kafka.errors.KafkaError:
+        return True  # a broker that is back still reads its transactions
