@@ -180,7 +180,7 @@ $(STAMPS)/native-%: $(STAMPS)/venv core/Cargo.toml $(wildcard core/Cargo.lock co
 		$(shell find core/src -name '*.rs' 2>/dev/null) pyproject.toml | machine
 	@echo 'building the native core ($*)'
 	@rm -f $(STAMPS)/native*
-	MATURIN_PEP517_ARGS='--profile $*' $(PIP) install --no-build-isolation --no-deps -e .
+	MATURIN_PEP517_ARGS='--profile $*' $(PIP) install --no-build-isolation -e .
 	@touch $@
 
 # The stamp of each extra of pyproject.toml: plots, test, lint, bench, docs, spark, web, wheel.
