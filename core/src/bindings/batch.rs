@@ -3,7 +3,8 @@
 use crate::bindings::errors::raise;
 use crate::bindings::messages::Item;
 use crate::bindings::tokenizer::NativeTokenizer;
-use crate::counts::batch::{Matrix, Messages};
+use crate::counts::batch::{self, Matrix, Messages};
+use crate::text::tokenizer::Tokenizer;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -13,6 +14,13 @@ use pyo3::types::PyList;
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Batch {
     pub messages: Messages<Item>,
+}
+
+impl Batch {
+    /// The messages, to be read with this tokenizer.
+    pub fn cut_by<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
+        batch::Batch { messages: &self.messages, tokenizer }
+    }
 }
 
 #[pymethods]

@@ -7,6 +7,7 @@ use crate::bindings::scoring::Scoring;
 use crate::bindings::scratch::with_scratch;
 use crate::bindings::store::CountStore;
 use crate::bindings::waiting::watched;
+use crate::counts::batch::Labelled;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::scoring::messages;
@@ -77,15 +78,13 @@ impl CountStore {
         // Item by item, which for a list is several times as fast as extracting a sequence.
         let class_ids =
             class_ids.iter().map(|id| id.extract()).collect::<PyResult<Vec<ClassId>>>()?;
-        let (messages, range) = (&batch.messages, start..stop);
-        messages.check(&range, &class_ids).map_err(|error| raise(py, error))?;
-        let tokenizer = &self.tokenizer.get().inner;
+        let batch = batch.cut_by(&self.tokenizer.get().inner);
+        let labelled = Labelled::new(batch, start..stop, &class_ids, weight)
+            .map_err(|error| raise(py, error))?;
         let learned = watched(py, |watch| {
             self.write_detached(|store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
-                    messages.learn_on_threads(
-                        store, tokenizer, tokens, bag, range, &class_ids, weight, threads, watch,
-                    )
+                    labelled.learn_on_threads(store, tokens, bag, threads, watch)
                 })
             })
         })?;

@@ -1,6 +1,6 @@
 //! From messages to scores: one, or a batch.
 
-use crate::counts::batch::{MESSAGE, Messages};
+use crate::counts::batch::{Batch, MESSAGE};
 use crate::counts::message::{AsMessage, Message};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
@@ -51,12 +51,10 @@ impl Scoring {
 
     /// Scores the messages of a batch at some places, and gives the scores of each to `finish`; none
     /// after the watch stopped it.
-    #[expect(clippy::too_many_arguments, reason = "buffers beside what is scored")]
     pub fn score_each<T: AsMessage>(
         &self,
         store: &Store,
-        tokenizer: &Tokenizer,
-        messages: &Messages<T>,
+        batch: &Batch<'_, T>,
         places: Range<usize>,
         scratch: &mut Scratch,
         watch: &Watch,
@@ -64,10 +62,10 @@ impl Scoring {
     ) -> Result<(), NotReady> {
         let scoring = self.for_counts(store);
         scoring.prepare(store, &mut scratch.terms);
-        let mut reader = messages.reader();
+        let mut reader = batch.reader();
         for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
-            reader.look_up(place, store, tokenizer, tokens, bag, self.needs_distinct())?;
+            reader.look_up(place, store, tokens, bag, self.needs_distinct())?;
             scoring.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;

@@ -1,11 +1,11 @@
 //! A batch scored on several threads: each takes the next few messages that nobody has taken.
 
-use crate::counts::batch::Messages;
+use crate::counts::batch::Batch;
 use crate::counts::message::AsMessage;
 use crate::counts::store::Store;
 use crate::scoring::scorer::Scoring;
 use crate::scoring::scratch::Scratch;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::NotReady;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,18 +20,16 @@ impl Scoring {
     /// Scores a batch on up to so many threads, of which the caller's is one. `finish` makes
     /// something of each message's scores, which stands in the result in the order of the batch,
     /// whatever thread scored it.
-    #[expect(clippy::too_many_arguments, reason = "buffers beside what is scored")]
     pub fn score_many<T: AsMessage, R: Send>(
         &self,
         store: &Store,
-        tokenizer: &Tokenizer,
-        messages: &Messages<T>,
+        batch: &Batch<'_, T>,
         threads: usize,
         scratch: &mut Scratch,
         watch: &Watch,
         finish: impl Fn(&mut [f64], &mut Vec<R>) + Sync,
     ) -> Result<Vec<R>, NotReady> {
-        let all = messages.len();
+        let all = batch.messages.len();
         let threads = threads.min(all / WORTH).max(1);
         let taken = if threads == 1 { all } else { TAKEN.min(all.div_ceil(threads * 4)) };
         let next = AtomicUsize::new(0);
@@ -44,7 +42,7 @@ impl Scoring {
                 }
                 let (places, mut part) = (start..all.min(start + taken), Vec::new());
                 let finish = |scores: &mut [f64]| finish(scores, &mut part);
-                self.score_each(store, tokenizer, messages, places, scratch, watch, finish)?;
+                self.score_each(store, batch, places, scratch, watch, finish)?;
                 parts.push((start, part));
             }
             Ok(parts)

@@ -80,58 +80,82 @@ impl<T: AsMessage> Messages<T> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
 
+/// Messages with what cuts their texts.
+pub struct Batch<'a, T> {
+    pub messages: &'a Messages<T>,
+    pub tokenizer: &'a Tokenizer,
+}
+
+impl<'a, T: AsMessage> Batch<'a, T> {
     /// A reader of the messages, by their places.
-    pub fn reader(&self) -> MessageReader<'_, T> {
-        let columns = match self {
+    pub fn reader(&self) -> MessageReader<'a, T> {
+        let Batch { messages, tokenizer } = *self;
+        let columns = match messages {
             Messages::Matrix(matrix) => Columns::new(&matrix.words),
             Messages::Items(_) => Columns::new(&[]),
         };
-        MessageReader { messages: self, columns }
+        MessageReader { messages, tokenizer, columns }
     }
+}
 
+/// Messages of a batch that are to be learned.
+pub struct Labelled<'a, T> {
+    batch: Batch<'a, T>,
+    /// Their places.
+    range: Range<usize>,
+    /// The class of each message of the batch.
+    classes: &'a [ClassId],
+    /// Of each message.
+    weight: f64,
+}
+
+impl<'a, T: AsMessage> Labelled<'a, T> {
     /// Refuses classes that are not one for each message, and a range outside them.
-    pub fn check(&self, range: &Range<usize>, classes: &[ClassId]) -> Result<()> {
-        let (messages, labels) = (self.len(), classes.len());
+    pub fn new(
+        batch: Batch<'a, T>,
+        range: Range<usize>,
+        classes: &'a [ClassId],
+        weight: f64,
+    ) -> Result<Self> {
+        let (messages, labels) = (batch.messages.len(), classes.len());
         if labels == messages && range.start <= range.end && range.end <= messages {
-            return Ok(());
+            return Ok(Labelled { batch, range, classes, weight });
         }
         Err(Error::Invalid(format!(
             "{messages} messages and {labels} labels: give one label for each message"
         )))
     }
 
-    /// Learns the messages of a range that was checked, each with the class at its place, until the
-    /// watch stops it. It is done by one thread: where others cut the texts ahead it took 1.2 times
-    /// (mails) to 4 times as long (text messages), as most of the work is to find and count words.
-    /// [`learn_on_threads`](Self::learn_on_threads) counts apart instead.
-    #[expect(clippy::too_many_arguments, reason = "buffers beside what is learned")]
+    /// Learns a part of the range, until the watch stops it. It is done by one thread: where others
+    /// cut the texts ahead it took 1.2 times (mails) to 4 times as long (text messages), as most of
+    /// the work is to find and count words. [`learn_on_threads`](Self::learn_on_threads) counts
+    /// apart instead.
     pub fn learn(
         &self,
         store: &mut Store,
-        tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
-        range: Range<usize>,
-        classes: &[ClassId],
-        weight: f64,
+        part: Range<usize>,
         watch: &Watch,
     ) -> std::result::Result<Result<()>, NotReady> {
-        if let Err(error) = store.check_room().and_then(|()| store.settings.check_in_window(weight))
-        {
+        let Labelled { batch, classes, weight, .. } = self;
+        let possible = store.check_room().and_then(|()| store.settings().check_in_window(*weight));
+        if let Err(error) = possible {
             return Ok(Err(error));
         }
         let rule = store.rule().filter(|rule| rule.weighs());
-        let mut reader = self.reader();
-        for place in range {
+        let mut reader = batch.reader();
+        for place in part {
             let class = classes[place];
             let mut instance_weight = 0.0;
             if let Some(rule) = &rule {
-                reader.look_up(place, store, tokenizer, scratch, bag, false)?;
+                reader.look_up(place, store, scratch, bag, false)?;
                 instance_weight = rule.instance_weight(store, bag, class);
             }
-            reader.intern(place, store, tokenizer, scratch, bag)?;
-            if let Err(error) = store.learn_instance(bag, class, weight, instance_weight) {
+            reader.intern(place, store, scratch, bag)?;
+            if let Err(error) = store.learn_instance(bag, class, *weight, instance_weight) {
                 return Ok(Err(error));
             }
             if watch.stops(MESSAGE + bag.words.len()) {
@@ -145,6 +169,7 @@ impl<T: AsMessage> Messages<T> {
 /// Reads messages one after the other, remembering the ids of columns.
 pub struct MessageReader<'a, T> {
     messages: &'a Messages<T>,
+    tokenizer: &'a Tokenizer,
     columns: Columns<'a>,
 }
 
@@ -155,14 +180,13 @@ impl<T: AsMessage> MessageReader<'_, T> {
         &mut self,
         place: usize,
         store: &Store,
-        tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         distinct: bool,
     ) -> std::result::Result<(), NotReady> {
         match self.messages {
             Messages::Items(items) => {
-                items[place].as_message().look_up(store, tokenizer, scratch, bag, distinct)
+                items[place].as_message().look_up(store, self.tokenizer, scratch, bag, distinct)
             }
             Messages::Matrix(matrix) => {
                 self.columns.look_up(store, matrix.row(place), bag);
@@ -176,13 +200,12 @@ impl<T: AsMessage> MessageReader<'_, T> {
         &mut self,
         place: usize,
         store: &mut Store,
-        tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
     ) -> std::result::Result<(), NotReady> {
         match self.messages {
             Messages::Items(items) => {
-                items[place].as_message().intern(store, tokenizer, scratch, bag)
+                items[place].as_message().intern(store, self.tokenizer, scratch, bag)
             }
             Messages::Matrix(matrix) => {
                 self.columns.intern(store, matrix.row(place), bag);
@@ -211,19 +234,11 @@ mod tests {
         let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
         let mut store = Store::new(Settings::COUNTS);
         let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
-        let range = 0..messages.len();
-        messages.check(&range, classes).expect("one class for each message");
-        messages
-            .learn(
-                &mut store,
-                &tokenizer,
-                &mut scratch,
-                &mut bag,
-                range,
-                classes,
-                1.0,
-                &Watch::default(),
-            )
+        let (all, watch) = (0..messages.len(), Watch::default());
+        let batch = Batch { messages, tokenizer: &tokenizer };
+        Labelled::new(batch, all.clone(), classes, 1.0)
+            .expect("one class for each message")
+            .learn(&mut store, &mut scratch, &mut bag, all, &watch)
             .expect("ASCII needs no folding")
             .expect("room");
         store.ranks = vec![0, 1];
@@ -253,11 +268,16 @@ mod tests {
         assert!(new(&[0, 1], &[1], &[1.0]));
         assert!(new(&[0, 1], &[-1], &[1.0]));
         assert!(new(&[0, 1], &[0], &[f64::NAN]));
-        let texts = Messages::Items(vec![Text("a"), Text("b")]);
-        assert!(texts.check(&(0..2), &[0, 1]).is_ok());
+        let messages = Messages::Items(vec![Text("a"), Text("b")]);
+        let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
+        let labelled = |range, classes| {
+            let batch = Batch { messages: &messages, tokenizer: &tokenizer };
+            Labelled::new(batch, range, classes, 1.0).is_ok()
+        };
+        assert!(labelled(0..2, &[0, 1]));
         let reversed = Range { start: 2, end: 1 };
         for (range, classes) in [(0..2, &[0][..]), (0..3, &[0, 1]), (reversed, &[0, 1])] {
-            assert!(texts.check(&range, classes).is_err());
+            assert!(!labelled(range, classes));
         }
     }
 }

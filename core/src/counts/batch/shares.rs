@@ -4,12 +4,13 @@
 //! thread would have counted, to the last bit.
 
 use crate::counts::bag::Bag;
-use crate::counts::batch::Messages;
+use crate::counts::batch::{Labelled, Messages};
 use crate::counts::message::AsMessage;
-use crate::counts::rows::{Class, ClassId};
+use crate::counts::rows::Class;
 use crate::counts::store::{MAX_COUNT, Settings, Store};
+use crate::counts::vocabulary::WordId;
 use crate::error::Result;
-use crate::text::tokenizer::{self, NotReady, Tokenizer};
+use crate::text::tokenizer::{self, NotReady};
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::ops::Range;
@@ -19,27 +20,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// them took: with less, of text messages, two threads took as long as one (`make bench-cores`).
 const WORTH: usize = 1 << 17;
 
+/// Words ahead of the one that is added whose counts are fetched.
+const AHEAD: usize = 16;
+
 /// Sums below it leave room for a batch.
 const MUCH: f64 = MAX_COUNT / 2.0;
 
-impl<T: AsMessage> Messages<T> {
+impl<T: AsMessage> Labelled<'_, T> {
     /// Learns as [`learn`](Self::learn) does, on up to so many threads, of which the caller's is one,
     /// where counts add up and the batch is worth it.
-    #[expect(clippy::too_many_arguments, reason = "buffers beside what is learned")]
     pub fn learn_on_threads(
         &self,
         store: &mut Store,
-        tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
-        range: Range<usize>,
-        classes: &[ClassId],
-        weight: f64,
         threads: usize,
         watch: &Watch,
     ) -> std::result::Result<Result<()>, NotReady> {
-        let shares = if threads > 1 && store.adds_up(weight) {
-            self.shares(range.clone(), threads)
+        let range = self.range.clone();
+        let shares = if threads > 1 && store.adds_up(self.weight) {
+            self.batch.messages.shares(range, threads)
         } else {
             vec![range]
         };
@@ -48,14 +48,13 @@ impl<T: AsMessage> Messages<T> {
         let (settings, next) = (store.settings(), AtomicUsize::new(1));
         // The caller's thread learns the first share: where it is stopped, nothing else is learned.
         let own = |watch: &Watch| {
-            self.learn(store, tokenizer, scratch, bag, first, classes, weight, watch)
-                .map(|learned| learned.map(|()| None))
+            self.learn(store, scratch, bag, first, watch).map(|learned| learned.map(|()| None))
         };
         let other = |watch: &Watch| {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let (mut store, mut bag) = (Store::new(settings), Bag::default());
             let (scratch, share) = (&mut tokenizer::Scratch::new(), shares[place].clone());
-            self.learn(&mut store, tokenizer, scratch, &mut bag, share, classes, weight, watch)
+            self.learn(&mut store, scratch, &mut bag, share, watch)
                 .map(|learned| learned.map(|()| Some((place, store))))
         };
         let mut parts = Vec::new();
@@ -74,8 +73,7 @@ impl<T: AsMessage> Messages<T> {
         if words > room || parts.iter().any(|(_, part)| part.pruned) {
             // Which words are pruned depends on when.
             for share in rest {
-                let learned =
-                    self.learn(store, tokenizer, scratch, bag, share, classes, weight, watch)?;
+                let learned = self.learn(store, scratch, bag, share, watch)?;
                 if learned.is_err() || watch.is_stopped() {
                     return Ok(learned);
                 }
@@ -85,7 +83,9 @@ impl<T: AsMessage> Messages<T> {
         parts.iter().for_each(|(_, part)| store.add_counts(part));
         Ok(Ok(()))
     }
+}
 
+impl<T: AsMessage> Messages<T> {
     /// Cuts a range into at most so many, of about as many bytes; one, where it is not worth more,
     /// or where there are no texts.
     fn shares(&self, range: Range<usize>, threads: usize) -> Vec<Range<usize>> {
@@ -130,10 +130,18 @@ impl Store {
             ours.documents += theirs.documents;
             ours.tokens += theirs.tokens;
         }
-        for theirs in 0..other.vocabulary.slots() as u32 {
-            let word = self.intern(&self.vocabulary.token(other.vocabulary.word(theirs)));
-            let cells = other.rows.cells(theirs);
-            self.add_cells(word, cells.map(|cell| (cell.class, cell.tokens, cell.documents)));
+        let theirs = (0..other.vocabulary.slots() as WordId).map(|id| other.vocabulary.word(id));
+        let mut known = Vec::with_capacity(other.vocabulary.slots());
+        let tokens = theirs.clone().map(|word| (self.vocabulary.token(word), 0.0));
+        self.vocabulary.find_many(tokens, |_, _, word| known.push(word));
+        for (id, word) in theirs.enumerate() {
+            if let Some(&Some(ahead)) = known.get(id + AHEAD) {
+                self.rows.fetch(ahead);
+            }
+            // No word stands there twice: what is not known is new.
+            let ours = known[id].unwrap_or_else(|| self.add_word(&self.vocabulary.token(word)));
+            let cells = other.rows.cells(id as WordId);
+            self.add_cells(ours, cells.map(|cell| (cell.class, cell.tokens, cell.documents)));
         }
         self.version += 1;
     }
@@ -149,8 +157,10 @@ fn grown(classes: &mut Vec<Class>, length: usize) -> impl Iterator<Item = &mut C
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::batch::Batch;
     use crate::counts::message::Message;
-    use crate::text::tokenizer::TokenizerOptions;
+    use crate::counts::rows::ClassId;
+    use crate::text::tokenizer::{Tokenizer, TokenizerOptions};
 
     struct Text(String);
 
@@ -185,18 +195,10 @@ mod tests {
         let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
         let (messages, classes) = texts(60_000);
         let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
-        messages
-            .learn_on_threads(
-                store,
-                &tokenizer,
-                &mut scratch,
-                &mut bag,
-                0..messages.len(),
-                &classes,
-                weight,
-                threads,
-                watch,
-            )
+        let batch = Batch { messages: &messages, tokenizer: &tokenizer };
+        Labelled::new(batch, 0..messages.len(), &classes, weight)
+            .expect("one class for each message")
+            .learn_on_threads(store, &mut scratch, &mut bag, threads, watch)
             .expect("ASCII needs no folding")
             .expect("room");
         store.ranks = (0..5).collect();
