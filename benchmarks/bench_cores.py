@@ -1,7 +1,8 @@
-"""Learning and predicting batches on several threads beside one: short texts, posts and mails.
+"""Batches and refreshes on several threads beside one.
 
-Rounds are interleaved, and what counts is the time on the clock, so the machine must be idle. The
-decisions are compared too.
+Short texts, posts and mails are learned and predicted; of statistics, those are refreshed that look
+at all words that meet. Rounds are interleaved, and what counts is the time on the clock, so the
+machine must be idle. The decisions are compared too.
 
     python benchmarks/bench_cores.py --jobs 2 --rounds 5
 """
@@ -43,6 +44,10 @@ def main() -> None:
             )
             for what, ratio in (("learned", learned), ("predicted", predicted)):
                 print(Target(f"{stream} {name}, {what}", ratio, WANTED).line(), flush=True)
+    for name in ("HNB", "HONB"):
+        messages = list(datasets.stream("spamassassin", limit=2_000))
+        ratio = refreshed(getattr(streamnb, name), messages, options.jobs, options.rounds)
+        print(Target(f"spamassassin {name}, refreshed", ratio, WANTED).line(), flush=True)
     heads = (f"{what}, {options.jobs} threads x one" for what in ("learned", "predicted"))
     print(table(("stream", "model", "messages", *heads), rows))
 
@@ -68,6 +73,19 @@ def compared(
             raise SystemExit(f"{make.__name__}: {jobs} threads learn or decide otherwise than one")
     one, many = ([statistics.median(each[n]) for each in (learned, predicted)] for n in (1, jobs))
     return one[0] / many[0], one[1] / many[1]
+
+
+def refreshed(
+    make: Callable[..., Any], messages: list[tuple[str, str]], jobs: int, rounds: int
+) -> float:
+    """Return how many times as fast a refresh is on so many threads."""
+    texts, labels = [text for text, _ in messages], [label for _, label in messages]
+    models = {n: make(n_jobs=n, refresh_every=10**9, max_pairs=0) for n in (1, jobs)}
+    for model in models.values():
+        model.learn_many(texts, labels)
+    taken = [[timed(model.refresh) for model in models.values()] for _ in range(rounds)]
+    one, many = (statistics.median(of_one) for of_one in zip(*taken, strict=True))
+    return one / many
 
 
 def timed(work: Callable[[], Any]) -> float:

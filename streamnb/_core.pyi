@@ -12,6 +12,7 @@ __all__ = [
     "NativeTokenizer",
     "Scoring",
     "cooccurrence_squares",
+    "pair_information",
     "split_depths",
     "tokenize_and_hash",
 ]
@@ -242,8 +243,18 @@ class CountStore:
     def __sizeof__(self) -> int: ...
 
 def cooccurrence_squares(
-    indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int
+    indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int, threads: int
 ) -> bytes: ...
+def pair_information(
+    indptr: _Integers,
+    word_ids: _Integers,
+    class_ids: _Integers,
+    weights: _Floats,
+    frequencies: _Floats,
+    n_classes: int,
+    most: int,
+    threads: int,
+) -> tuple[bytes, bytes, bytes, float]: ...
 def split_depths(
     indptr: _Integers,
     word_ids: _Integers,

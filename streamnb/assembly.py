@@ -40,7 +40,13 @@ class Assembly:
 
     @classmethod
     def of(
-        cls, parts: Composition, alpha: Any, prior: Any, unseen: Any, vocabulary_size: Any
+        cls,
+        parts: Composition,
+        alpha: Any,
+        prior: Any,
+        unseen: Any,
+        vocabulary_size: Any,
+        threads: int,
     ) -> Assembly:
         """Put the parts of a model to work.
 
@@ -50,6 +56,8 @@ class Assembly:
             The parts.
         alpha, prior, unseen, vocabulary_size
             As in `NaiveBayes`.
+        threads
+            On how many statistics may be computed, at least 1.
 
         Raises
         ------
@@ -69,7 +77,7 @@ class Assembly:
         parameters = ScoringParameters(
             parts.event.name, prior, alpha, float(m or 1), options.get("weights") == "chi-square"
         )
-        setup = Setup(parts, parameters, make_scoring)
+        setup = Setup(parts, parameters, make_scoring, threads)
         in_use = [part.in_use(setup) for part in parts.all]
         scorers = [used.scorer for used in in_use if used.scorer is not None]
         return cls(

@@ -67,8 +67,9 @@ class NaiveBayes(Learner, SavedModel):
     max_pairs
         Bound of the table of word pairs that speeds hidden parents up, 0 or more.
     n_jobs
-        Threads for each batch that is predicted, and for large batches of texts that are learned
-        where nothing but whole counts is kept; 1 or more, None is 1, -1 one for each processor.
+        Threads for each batch that is predicted, for large batches of texts that are learned where
+        nothing but whole counts is kept, and for statistics of all words that meet: packages, and
+        paths of order 2. 1 or more, None is 1, -1 one for each processor.
     half_life
         For models that read counts of words alone, a number above 0: after message t, one of weight
         w that was learned at s counts for w 2^(−(t − s) / half_life). None: for w, for ever. A text
@@ -121,7 +122,9 @@ class NaiveBayes(Learner, SavedModel):
             **self._forgetting.bounds(parts, self.max_documents, self.max_pairs),
         }
         self._threads = check_jobs("n_jobs", self.n_jobs)
-        assembly = Assembly.of(parts, self.alpha, self.prior, self.unseen, self.vocabulary_size)
+        assembly = Assembly.of(
+            parts, self.alpha, self.prior, self.unseen, self.vocabulary_size, self._threads
+        )
         self._scorer, self._refreshers = assembly.scorer, assembly.refreshers
         self._scoring = self._scorer.scoring
         self._has_statistics = assembly.periodic

@@ -89,7 +89,7 @@ class HigherOrderPaths(
 
     def in_use(self, setup: Setup) -> InUse:
         """Keep the paths."""
-        return InUse(Paths(self, setup.parameters.alpha))
+        return InUse(Paths(self, setup.parameters.alpha, setup.threads))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,16 +102,19 @@ class Paths(Refresher[_core.CountStore]):
         Which paths count.
     alpha
         The smoothing.
+    threads
+        On how many paths of order 2 are counted, at least 1.
     """
 
     estimate: HigherOrderPaths
     alpha: float
+    threads: int
 
     def swap(self, store: _core.CountStore) -> bool:
         """Count the paths."""
         order, pure, words = self.estimate.order, self.estimate.pure, self.estimate.words
         documents = Documents.of(store, ordered=words is not None)
-        paths = count_paths(documents, order, pure, words)
+        paths = count_paths(documents, order, pure, words, self.threads)
         return store.set_effective(documents.counts.layout, self.alpha, *as_arrays(paths))
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:

@@ -89,7 +89,7 @@ class Packaged(Dependence, name="packaged"):
         """Keep packages and their threshold."""
         threshold = BagThreshold(self.bag_threshold)
         words = None if setup.parts.event.columns else setup.parameters.vocabulary_size
-        packages = Packages(threshold, self.max_links, words)
+        packages = Packages(threshold, self.max_links, words, setup.threads)
         return InUse(packages, tuning=threshold if threshold.learns else None)
 
 
@@ -104,14 +104,21 @@ class Packages(Refresher[_core.CountStore]):
         The most pairs in packages.
     vocabulary_size
         In texts m where it is known, at least the number of words learned; None for columns.
+    threads
+        On how many they are computed, at least 1.
     """
 
     def __init__(
-        self, threshold: BagThreshold, max_links: int, vocabulary_size: float | None
+        self,
+        threshold: BagThreshold,
+        max_links: int,
+        vocabulary_size: float | None,
+        threads: int,
     ) -> None:
         self.threshold = threshold
         self.max_links = max_links
         self.vocabulary_size = vocabulary_size
+        self.threads = threads
 
     def swap(self, store: _core.CountStore) -> bool:
         """Fill the packages."""
@@ -120,7 +127,7 @@ class Packages(Refresher[_core.CountStore]):
             pairs = attribute_information(documents, self.max_links)
         else:
             words = max(self.vocabulary_size, float(store.n_words))
-            pairs = word_information(documents, words, self.max_links)
+            pairs = word_information(documents, words, self.max_links, self.threads)
         self.threshold.average = pairs.average
         # All pairs are there for a threshold that is learned: it changes between refreshes.
         least = 0.0 if self.threshold.learns else self.threshold.bits

@@ -51,7 +51,9 @@ class Information:
         )
 
 
-def word_information(documents: Documents, vocabulary_size: float, most: int) -> Information:
+def word_information(
+    documents: Documents, vocabulary_size: float, most: int, threads: int = 1
+) -> Information:
     """Return the information of the presences of words that met.
 
     I(i; j | C) = Σ_c Σ P(w_i, w_j, c) log₂ [P(w_i, w_j | c) / (P(w_i|c) P(w_j|c))] over presence
@@ -67,6 +69,8 @@ def word_information(documents: Documents, vocabulary_size: float, most: int) ->
         m, of which the average runs over m (m − 1) / 2 pairs.
     most
         The most pairs to list: those with the most information.
+    threads
+        On how many the pairs are counted.
 
     References
     ----------
@@ -74,35 +78,23 @@ def word_information(documents: Documents, vocabulary_size: float, most: int) ->
     """
     frequencies = _frequencies(documents)
     sizes = np.bincount(documents.classes, documents.weights, minlength=len(frequencies))
-    n = max(documents.weights.sum(), _NOTHING)
-    total = sum(map(_sum_apart, frequencies, sizes)) / n
-    width = documents.presence.shape[1]
-    parts = [Information(*_no_pairs(), 0.0)]
-    for pairs in _meetings(documents):
-        keys = np.concatenate([first * width + second for first, second, _ in pairs])
-        met, place = np.unique(keys, return_inverse=True)
-        first, second = met // width, met % width
-        gained, start = np.zeros(len(met)), 0
-        for c, (_, _, together) in enumerate(pairs):
-            places = place[start : start + len(together)]
-            start += len(together)
-            in_c = np.zeros(len(met))
-            in_c[places] = together
-            u, v = frequencies[c][first], frequencies[c][second]
-            own = _class_bits(u, v, in_c, sizes[c])
-            gained += own
-            total += (own[places] - _class_bits(u[places], v[places], 0.0, sizes[c])).sum() / n
-        bits = gained / n
-        kept = bits > _NOTHING
-        parts = [
-            *parts,
-            Information(first[kept], second[kept], bits[kept], 0.0),
-        ]
-        if sum(len(part.bits) for part in parts) > 2 * most:
-            parts = [_joined(parts, 0.0).strongest(most)]
+    documents.presence.sort_indices()
+    *pairs, beyond = _core.pair_information(
+        documents.presence.indptr.astype(np.int64),
+        documents.presence.indices.astype(np.int64),
+        documents.classes,
+        documents.weights,
+        np.ascontiguousarray(frequencies.T),
+        len(sizes),
+        most,
+        threads,
+    )
+    first, second = (np.frombuffer(ids, np.int64) for ids in pairs[:2])
+    bits = np.frombuffer(pairs[2])
+    total = (sum(map(_sum_apart, frequencies, sizes)) + beyond) / max(sizes.sum(), _NOTHING)
     pairs_of_words = vocabulary_size * (vocabulary_size - 1) / 2
     average = max(total, 0.0) / pairs_of_words if pairs_of_words > 0 else 0.0
-    return _joined(parts, average).strongest(most)
+    return Information(first, second, bits, average)
 
 
 def attribute_information(documents: Documents, most: int) -> Information:
@@ -143,19 +135,6 @@ def attribute_information(documents: Documents, most: int) -> Information:
     average = bits.sum() / pairs_of_all if pairs_of_all else 0.0
     listed = np.flatnonzero(bits > _NOTHING)
     return Information(listed // slots, listed % slots, bits[listed], average).strongest(most)
-
-
-def _no_pairs() -> tuple[Integers, Integers, Floats]:
-    return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
-
-
-def _joined(parts: list[Information], average: float) -> Information:
-    return Information(
-        np.concatenate([part.first for part in parts]),
-        np.concatenate([part.second for part in parts]),
-        np.concatenate([part.bits for part in parts]),
-        average,
-    )
 
 
 def _frequencies(documents: Documents) -> Floats:
@@ -201,17 +180,15 @@ def _meetings(
         start = stop
 
 
-def _class_bits(u: Floats, v: Floats, together: Floats | float, size: float) -> Floats:
-    """Return n times what one class adds to the information of two words.
+def _bits_apart(u: Floats, v: Floats, size: float) -> Floats:
+    """Return n times what one class adds to the information of two words that never met in it.
 
-    `u` and `v` are their document frequencies in the class, `together` that of both at once, and
-    `size` the class's documents.
+    `u` and `v` are their document frequencies in the class, and `size` the class's documents.
     """
     cells = (
-        (together, u * v),
-        (u - together, u * (size - v)),
-        (v - together, (size - u) * v),
-        (size - u - v + together, (size - u) * (size - v)),
+        (u, u * (size - v)),
+        (v, (size - u) * v),
+        (size - u - v, (size - u) * (size - v)),
     )
     bits = np.zeros(np.broadcast(u, v).shape)
     for count, margins in cells:
@@ -229,8 +206,8 @@ def _sum_apart(frequencies: Floats, size: float) -> float:
     step = max(_BLOCK // max(len(values), 1), 1)
     for start in range(0, len(values), step):
         some, times = values[start : start + step, None], words[start : start + step]
-        total += float(times @ (_class_bits(some, values[None, :], 0.0, size) @ words))
-    return (total - float(_class_bits(values, values, 0.0, size) @ words)) / 2
+        total += float(times @ (_bits_apart(some, values[None, :], size) @ words))
+    return (total - float(_bits_apart(values, values, size) @ words)) / 2
 
 
 def set_packages(

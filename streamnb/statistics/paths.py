@@ -42,7 +42,11 @@ class Effective:
 
 
 def count_paths(
-    documents: Documents, order: int = 2, pure: bool = False, max_words: int | None = None
+    documents: Documents,
+    order: int = 2,
+    pure: bool = False,
+    max_words: int | None = None,
+    threads: int = 1,
 ) -> Effective:
     """Count the paths that each word stands in, class by class.
 
@@ -56,6 +60,8 @@ def count_paths(
         Whether to count only paths whose two ends share no document of the class; order 2.
     max_words
         Words considered, those in most documents (ties: the first by their bytes). None is all.
+    threads
+        On how many paths of order 2 that need not be pure are counted.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def count_paths(
         elif pure:
             total, counts = _pure_second_order(inside, weights)
         else:
-            total, counts = _second_order(inside, weights)
+            total, counts = _second_order(inside, weights, threads)
         # Weights that are no integers make polynomials of what counts copies: they may leave the
         # range.
         totals[class_id] = max(total, 0.0)
@@ -122,7 +128,9 @@ def _most_frequent(documents: Documents, max_words: int) -> sparse.csr_array:
     return left
 
 
-def _second_order(presence: sparse.csr_array, weights: Floats) -> tuple[float, Floats]:
+def _second_order(
+    presence: sparse.csr_array, weights: Floats, threads: int
+) -> tuple[float, Floats]:
     """Return all second-order paths of a class, and those with each word: Theorem 1, summed.
 
     With A the co-occurrences of words (zero diagonal), s = A 1 and q = (A ∘ A) 1, word j is in the
@@ -141,6 +149,7 @@ def _second_order(presence: sparse.csr_array, weights: Floats) -> tuple[float, F
             presence.indices.astype(np.int64),
             np.ascontiguousarray(weights),
             presence.shape[1],
+            threads,
         )
     )
     beyond = transposed @ (weights * (presence @ neighbours)) - frequency * neighbours

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
+import random
 import time
 from typing import Any
 
 import numpy as np
 import pytest
 
-from streamnb import BNB, CNB, MNB, OVA, OnlineNB
+from streamnb import BNB, CNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB
 from streamnb.errors import InputError
 from support.models import ALL_MODELS, make_model, matrix
 from support.streams import sms_stream, synthetic_stream
@@ -61,6 +62,27 @@ def test_a_large_batch_is_learned_by_other_threads_too(model: Any) -> None:
         others[jobs] = 1 - (time.thread_time() - own) / whole
     assert others[1] < 0.05
     assert others[2] > 0.2
+
+
+@pytest.mark.parametrize("model", [HNB, PHNB, HONB])
+def test_words_that_meet_are_counted_by_other_threads_too(model: Any) -> None:
+    draw = random.Random(4)
+    words = [f"w{i}" for i in range(600)]
+    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(400)]
+    labels = [draw.choice(["ham", "spam"]) for _ in bags]
+    others, found = {}, {}
+    for jobs in (1, 3):
+        fresh = model(n_jobs=jobs, refresh_every=10**9, max_pairs=0)
+        fresh.learn_many(bags, labels)
+        began, own = time.process_time(), time.thread_time()
+        fresh.refresh()
+        whole = time.process_time() - began
+        others[jobs] = 1 - (time.thread_time() - own) / whole
+        scores = fresh.joint_log_likelihood_many(bags[:50])
+        found[jobs] = fresh._store.snapshot(True), scores.tobytes()
+    assert others[1] < 0.05
+    assert others[3] > 0.2
+    assert found[1] == found[3]
 
 
 @pytest.mark.parametrize("model", [MNB, OnlineNB])

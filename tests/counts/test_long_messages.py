@@ -114,7 +114,8 @@ INTERRUPTED = """
 import os, signal, sys, threading
 sys.path.insert(0, {tests!r})
 from counts.test_long_messages import long_text, slow_model
-from streamnb import MNB
+from streamnb import HNB, MNB, _core
+from streamnb.statistics import packages
 
 # Ctrl-C is pressed again and again. The second in a row that finds Python at the call of the core
 # ends its work, which asks between its steps. One that comes before the work has begun, as on a
@@ -147,17 +148,18 @@ def interrupted(begin, work):
         within = False
 
 class Begun:
-    def __init__(self, store, begun):
-        self.store, self.predict_many = store, begun
+    def __init__(self, real, **begun):
+        self.real = real
+        self.__dict__.update(begun)
     def __getattr__(self, name):
-        return getattr(self.store, name)
+        return getattr(self.real, name)
 
 slow, text = slow_model(), long_text(3_000)
 store = slow._store
 for threads in (1, 3):
     slow._threads = threads
     def predict(begun):
-        slow._store = Begun(store, begun)
+        slow._store = Begun(store, predict_many=begun)
         slow.predict_many([text] * 20_000)
     assert interrupted(store.predict_many, predict)
     slow._store = store
@@ -171,6 +173,17 @@ for threads in (1, 3):
     del model._learn_batch
     model.learn_one("w1 more", "ham")
     assert model.predict_one("more") == slow.predict_one("w1 w2") == "ham"
+words = {{f"w{{i}}": 1 for i in range(3_000)}}
+for threads in (1, 3):
+    model = HNB(n_jobs=threads, refresh_every=10**9, max_pairs=0)
+    model.learn_many([words] * 2_000, ["ham", "spam"] * 1_000)
+    count = _core.pair_information
+    def refresh(begun):
+        packages._core = Begun(_core, pair_information=begun)
+        model.refresh()
+    assert interrupted(count, refresh)
+    packages._core = _core
+    assert model._store.packages() == []
 done.set()
 print("done")
 """

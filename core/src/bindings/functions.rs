@@ -4,10 +4,12 @@ use crate::bindings::arrays::bytes_of;
 use crate::bindings::batch::Batch;
 use crate::bindings::errors::{not_ready, raise};
 use crate::bindings::tokenizer::NativeTokenizer;
+use crate::bindings::waiting::watched;
 use crate::counts::batch::Messages;
 use crate::counts::message::AsMessage;
+use crate::statistics::cooccurrence::{self, DocumentRows};
+use crate::statistics::grow;
 use crate::statistics::split::Limits;
-use crate::statistics::{cooccurrence, grow};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -41,12 +43,52 @@ pub fn cooccurrence_squares<'py>(
     word_ids: PyBuffer<i64>,
     weights: PyBuffer<f64>,
     n_words: usize,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (indptr, ids, weights) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, weights.to_vec(py)?);
-    let sums = py
-        .detach(|| cooccurrence::squares(&indptr, &ids, &weights, n_words))
-        .map_err(|error| raise(py, error))?;
-    Ok(bytes_of(py, &sums))
+    let sums = watched(py, |watch| {
+        cooccurrence::squares(&indptr, &ids, &weights, n_words, threads, watch)
+    })?;
+    Ok(bytes_of(py, &sums.map_err(|error| raise(py, error))?))
+}
+
+/// The conditional mutual information of words that met, at most `most` pairs: their first words and
+/// their second, int64, and their bits, float64, as bytes; and the sum over all pairs that met, times
+/// the weight of all documents, beyond what they would have if they had not met. The documents are a
+/// sparse documents × words matrix of ascending word ids; `frequencies` has the documents of each
+/// word, by class.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
+pub fn pair_information<'py>(
+    py: Python<'py>,
+    indptr: PyBuffer<i64>,
+    word_ids: PyBuffer<i64>,
+    class_ids: PyBuffer<i64>,
+    weights: PyBuffer<f64>,
+    frequencies: PyBuffer<f64>,
+    n_classes: usize,
+    most: usize,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
+    let (weights, frequencies) = (weights.to_vec(py)?, frequencies.to_vec(py)?);
+    let found = watched(py, |watch| {
+        let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
+        let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
+        cooccurrence::information(&rows, &frequencies, most, threads, watch)
+    })?;
+    let found = found.map_err(|error| raise(py, error))?;
+    let word_ids = |of: fn(&cooccurrence::Met) -> u32| {
+        found.strongest.iter().map(|pair| i64::from(of(pair))).collect::<Vec<_>>()
+    };
+    let bits: Vec<f64> = found.strongest.iter().map(|pair| pair.bits).collect();
+    let arrays = (
+        bytes_of(py, &word_ids(|pair| pair.first)),
+        bytes_of(py, &word_ids(|pair| pair.second)),
+        bytes_of(py, &bits),
+        found.beyond,
+    );
+    Ok(arrays.into_pyobject(py)?.into_any())
 }
 
 /// For each word, the least depth at which the tree that documents grow is split on it, that of the
@@ -70,7 +112,7 @@ pub fn split_depths<'py>(
     let (weights, order) = (weights.to_vec(py)?, word_order.to_vec(py)?);
     let depths = py.detach(|| {
         let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
-        let rows = grow::DocumentRows { indptr, ids, classes, weights, n_classes };
+        let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
         grow::depths(&rows, &order, Limits { max_depth, min_samples_leaf }, n_words)
     });
     Ok(bytes_of(py, &depths.map_err(|error| raise(py, error))?))

@@ -6,7 +6,7 @@ use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use crate::statistics::cooccurrence::read_rows;
+use crate::statistics::cooccurrence::DocumentRows;
 use crate::statistics::hoeffding::Hoeffding;
 use crate::statistics::split::{Limits, Split, place};
 use crate::statistics::tree::Tree;
@@ -91,15 +91,6 @@ impl Sample {
     }
 }
 
-/// A copy of indexed documents: compressed rows of ascending word ids, with classes and weights.
-pub struct DocumentRows<'a> {
-    pub indptr: &'a [i64],
-    pub ids: &'a [i64],
-    pub classes: &'a [i64],
-    pub weights: &'a [f64],
-    pub n_classes: usize,
-}
-
 /// For each word, the least depth at which the tree that documents grow is split on it, that of the
 /// root being 1; 0 where it is split on it nowhere. `order` has the words in the order of bytes.
 pub fn depths(
@@ -108,23 +99,17 @@ pub fn depths(
     limits: Limits,
     words: usize,
 ) -> Result<Vec<i64>> {
-    let invalid = |what: &str| Err(Error::Invalid(format!("documents as rows: {what}")));
-    let bounds = read_rows(rows.indptr, rows.ids, rows.weights, words)?;
-    if rows.classes.len() != bounds.len() {
-        return invalid("one class for each row");
-    }
+    let bounds = rows.read(words)?;
     let mut documents = Vec::with_capacity(bounds.len());
     for ((&(start, end), &class), &weight) in bounds.iter().zip(rows.classes).zip(rows.weights) {
-        let class = ClassId::try_from(class).ok().filter(|&id| (id as usize) < rows.n_classes);
-        let Some(class) = class else { return invalid("a class out of range") };
         let words = rows.ids[start..end].iter().map(|&id| (id as WordId, 1.0)).collect();
-        documents.push(Document { class, weight, instance_weight: 0.0, words });
+        documents.push(Document { class: class as ClassId, weight, instance_weight: 0.0, words });
     }
     let mut places = vec![u32::MAX; words];
     for (place, &id) in order.iter().enumerate() {
         match usize::try_from(id).ok().and_then(|id| places.get_mut(id)) {
             Some(slot) => *slot = place as u32,
-            None => return invalid("a word out of range"),
+            None => return Err(Error::Invalid("a word of the order is out of range".into())),
         }
     }
     let mut depths = vec![0; words];

@@ -31,11 +31,14 @@ class Setup:
         The parameters of its scores.
     make_scoring
         How to make its native scoring.
+    threads
+        On how many its statistics may be computed.
     """
 
     parts: Composition
     parameters: ScoringParameters
     make_scoring: MakeScoring
+    threads: int
 
 
 class Part(Choice):

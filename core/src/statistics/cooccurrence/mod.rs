@@ -1,0 +1,193 @@
+//! What follows from the words that stand in the same documents, of which no table is kept: for each
+//! word, the words that come after it by their ids are met in its documents.
+
+mod information;
+mod squares;
+
+use crate::error::{Error, Result};
+use crate::threads::shared;
+use crate::watch::Watch;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub use information::{Information, Met, information};
+pub use squares::squares;
+
+/// Words that a thread takes at once: few, as the first words meet more than the last.
+const TAKEN: usize = 16;
+
+/// Meetings that are worth a thread: some milliseconds.
+const WORTH: usize = 1 << 20;
+
+/// A copy of indexed documents: compressed rows of ascending word ids, with classes and weights.
+pub struct DocumentRows<'a> {
+    pub indptr: &'a [i64],
+    pub ids: &'a [i64],
+    pub classes: &'a [i64],
+    pub weights: &'a [f64],
+    pub n_classes: usize,
+}
+
+impl DocumentRows<'_> {
+    /// Where each row begins and ends, once everything is known to be in range.
+    pub(crate) fn read(&self, words: usize) -> Result<Vec<(usize, usize)>> {
+        let rows = read_rows(self.indptr, self.ids, self.weights, words)?;
+        let in_range = |&class: &i64| usize::try_from(class).is_ok_and(|id| id < self.n_classes);
+        if self.classes.len() != rows.len() {
+            return invalid("one class for each row");
+        }
+        if !self.classes.iter().all(in_range) {
+            return invalid("a class out of range");
+        }
+        Ok(rows)
+    }
+}
+
+fn invalid<T>(what: &str) -> Result<T> {
+    Err(Error::Invalid(format!("documents as rows: {what}")))
+}
+
+/// Where each row begins and ends, once everything is known to be in range.
+fn read_rows(
+    indptr: &[i64],
+    ids: &[i64],
+    weights: &[f64],
+    words: usize,
+) -> Result<Vec<(usize, usize)>> {
+    if indptr.len() != weights.len() + 1 {
+        return invalid("one weight for each row");
+    }
+    if !weights.iter().all(|weight| *weight > 0.0 && weight.is_finite()) {
+        return invalid("weights must be positive");
+    }
+    if !ids.iter().all(|&id| usize::try_from(id).is_ok_and(|id| id < words)) {
+        return invalid("a word out of range");
+    }
+    let mut rows = Vec::with_capacity(weights.len());
+    for bounds in indptr.windows(2) {
+        match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
+            (Ok(start), Ok(end)) if start <= end && end <= ids.len() => {
+                if !ids[start..end].is_sorted_by(|one, other| one < other) {
+                    return invalid("words must ascend");
+                }
+                rows.push((start, end));
+            }
+            _ => return invalid("row bounds out of order"),
+        }
+    }
+    if rows.first().is_some_and(|row| row.0 != 0)
+        || rows.last().map_or(0, |row| row.1) != ids.len()
+        || !rows.is_sorted_by(|one, other| one.1 == other.0)
+    {
+        return invalid("row bounds out of order");
+    }
+    Ok(rows)
+}
+
+/// The documents of each word, and where they go on after it.
+struct Postings<'a> {
+    ids: &'a [i64],
+    rows: Vec<(usize, usize)>,
+    /// Where those of each word begin, and those of the last end.
+    starts: Vec<usize>,
+    /// A document, and the place of the word that comes next in it.
+    places: Vec<(usize, usize)>,
+}
+
+impl<'a> Postings<'a> {
+    fn new(ids: &'a [i64], rows: Vec<(usize, usize)>, words: usize) -> Self {
+        let mut starts = vec![0usize; words + 1];
+        for &id in ids {
+            starts[id as usize + 1] += 1;
+        }
+        for word in 0..words {
+            starts[word + 1] += starts[word];
+        }
+        let mut places = vec![(0, 0); ids.len()];
+        let mut next = starts.clone();
+        for (document, &(start, end)) in rows.iter().enumerate() {
+            for (place, &id) in ids.iter().enumerate().take(end).skip(start) {
+                let slot = &mut next[id as usize];
+                places[*slot] = (document, place + 1);
+                *slot += 1;
+            }
+        }
+        Postings { ids, rows, starts, places }
+    }
+
+    fn words(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How often two words meet, over all documents.
+    fn meetings(&self) -> usize {
+        let pairs = |(start, end): &(usize, usize)| (end - start).pow(2) / 2;
+        self.rows.iter().map(pairs).sum()
+    }
+
+    /// The documents of a word, each with the words after it.
+    fn of(&self, word: usize) -> impl Iterator<Item = (usize, &'a [i64])> {
+        let places = &self.places[self.starts[word]..self.starts[word + 1]];
+        places.iter().map(|&(document, after)| (document, &self.ids[after..self.rows[document].1]))
+    }
+
+    /// Has up to so many threads visit all words, each some of them; returns what each of them has
+    /// made. `visit` says how many words it met.
+    fn visit<V: Send>(
+        &self,
+        threads: usize,
+        watch: &Watch,
+        begin: impl Fn() -> V + Sync,
+        visit: impl Fn(&mut V, usize) -> usize + Sync,
+    ) -> Vec<V> {
+        let next = AtomicUsize::new(0);
+        let work = |watch: &Watch| {
+            let mut made = begin();
+            while !watch.is_stopped() {
+                let start = next.fetch_add(TAKEN, Ordering::Relaxed);
+                if start >= self.words() {
+                    break;
+                }
+                for word in start..self.words().min(start + TAKEN) {
+                    let met = visit(&mut made, word);
+                    if watch.stops(met) {
+                        break;
+                    }
+                }
+            }
+            made
+        };
+        shared(threads.min(self.meetings() / WORTH), watch, work, work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_what_is_no_table() {
+        let rows = |indptr: &[i64], ids: &[i64], weights: &[f64]| {
+            read_rows(indptr, ids, weights, 2).is_ok()
+        };
+        assert!(rows(&[0, 2], &[0, 1], &[1.0]));
+        assert!(!rows(&[0, 2], &[1, 0], &[1.0]));
+        assert!(!rows(&[0, 2], &[0, 2], &[1.0]));
+        assert!(!rows(&[0, 2], &[-1, 0], &[1.0]));
+        assert!(!rows(&[0, 3], &[0, 1], &[1.0]));
+        assert!(!rows(&[0, 1], &[0, 1], &[1.0]));
+        assert!(!rows(&[1, 2], &[0, 1], &[1.0]));
+        assert!(!rows(&[0, 2], &[0, 1], &[1.0, 1.0]));
+        assert!(!rows(&[0, 2], &[0, 1], &[0.0]));
+        assert!(!rows(&[0, 2, 1, 2], &[0, 1], &[1.0; 3]));
+    }
+
+    #[test]
+    fn classes_are_those_of_the_documents() {
+        let read = |classes: &[i64], n_classes| {
+            let (indptr, ids, weights) = (&[0, 2, 3][..], &[0, 1, 1][..], &[1.0, 2.0][..]);
+            DocumentRows { indptr, ids, classes, weights, n_classes }.read(2).is_ok()
+        };
+        assert!(read(&[0, 1], 2));
+        assert!(!read(&[0, 1], 1) && !read(&[0], 2) && !read(&[0, -1], 2));
+    }
+}
