@@ -114,7 +114,7 @@ class Labels:
         New labels get the ids that `add` will give them, in this order.
         """
         try:
-            return [self.ids[label] for label in labels], {}
+            return list(map(self.ids.__getitem__, labels)), {}
         except (KeyError, TypeError):
             pass
         try:
