@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb import BNB, CNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB
+from streamnb import BNB, CNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB, _core
 from streamnb.errors import InputError
+from streamnb.statistics import packages, paths
 from support.models import ALL_MODELS, make_model, matrix
 from support.streams import sms_stream, synthetic_stream
 
@@ -64,25 +65,42 @@ def test_a_large_batch_is_learned_by_other_threads_too(model: Any) -> None:
     assert others[2] > 0.2
 
 
-@pytest.mark.parametrize("model", [HNB, PHNB, HONB])
-def test_words_that_meet_are_counted_by_other_threads_too(model: Any) -> None:
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize(
+    ("model", "place", "function"),
+    [
+        (HNB, packages, "pair_information"),
+        (PHNB, packages, "pair_information"),
+        (HONB, paths, "cooccurrence_squares"),
+    ],
+)
+def test_words_that_meet_are_counted_on_all_threads(
+    monkeypatch: pytest.MonkeyPatch, model: Any, place: Any, function: str, jobs: int
+) -> None:
+    asked = []
+
+    class Core:
+        def __getattr__(self, name: str) -> Any:
+            def call(*arguments: Any) -> Any:
+                asked.append((name, arguments[-1]))
+                return getattr(_core, name)(*arguments)
+
+            return call
+
     draw = random.Random(4)
     words = [f"w{i}" for i in range(600)]
-    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(400)]
-    labels = [draw.choice(["ham", "spam"]) for _ in bags]
-    others, found = {}, {}
-    for jobs in (1, 3):
-        fresh = model(n_jobs=jobs, refresh_every=10**9, max_pairs=0)
-        fresh.learn_many(bags, labels)
-        began, own = time.process_time(), time.thread_time()
-        fresh.refresh()
-        whole = time.process_time() - began
-        others[jobs] = 1 - (time.thread_time() - own) / whole
-        scores = fresh.joint_log_likelihood_many(bags[:50])
-        found[jobs] = fresh._store.snapshot(True), scores.tobytes()
-    assert others[1] < 0.05
-    assert others[3] > 0.2
-    assert found[1] == found[3]
+    # More than two million meetings of words in each class: enough for three threads.
+    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(160)]
+    one, many = (model(n_jobs=n, refresh_every=10**9, max_pairs=0) for n in (1, jobs))
+    for each in (one, many):
+        each.learn_many(bags, ["ham", "spam"] * 80)
+    one.refresh()
+    monkeypatch.setattr(place, "_core", Core())
+    many.refresh()
+    assert set(asked) == {(function, jobs)}
+    assert many._store.snapshot(True) == one._store.snapshot(True)
+    scores = [each.joint_log_likelihood_many(bags[:50]).tobytes() for each in (one, many)]
+    assert scores[0] == scores[1]
 
 
 @pytest.mark.parametrize("model", [MNB, OnlineNB])

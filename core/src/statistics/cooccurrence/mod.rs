@@ -190,4 +190,23 @@ mod tests {
         assert!(read(&[0, 1], 2));
         assert!(!read(&[0, 1], 1) && !read(&[0], 2) && !read(&[0, -1], 2));
     }
+
+    #[test]
+    fn threads_visit_each_word_once() {
+        let words = 1_500;
+        let ids: Vec<i64> = (0..4).flat_map(|_| 0..words).collect();
+        let rows = (0..4).map(|row| (row * words as usize, (row + 1) * words as usize)).collect();
+        let postings = Postings::new(&ids, rows, words as usize);
+        for (threads, working) in [(1, 1), (3, 3), (99, postings.meetings() / WORTH)] {
+            let visit = |seen: &mut Vec<usize>, word| {
+                seen.push(word);
+                postings.of(word).map(|(_, others)| others.len()).sum()
+            };
+            let found = postings.visit(threads, &Watch::default(), Vec::new, visit);
+            assert_eq!(found.len(), working);
+            let mut seen = found.concat();
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..words as usize));
+        }
+    }
 }
