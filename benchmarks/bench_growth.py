@@ -23,6 +23,8 @@ import growth  # noqa: E402
 from growth import Row  # noqa: E402
 from rounds import Target, table  # noqa: E402
 
+from streamnb.model_specs import build, model_spec  # noqa: E402
+
 MARKS = ("<!-- make growth -->", "<!-- end -->")
 PAGE, PLOT = "growth.md", "growth.svg"
 WANTED_RATIO = 10
@@ -95,8 +97,18 @@ def growth_table(rows: Sequence[Row]) -> str:
     return table((lengths, "learn x", "predict x"), lines)
 
 
+def drawn(models: Sequence[str]) -> list[str]:
+    """One model of each family, and those with parameters: lines of all could not be told apart."""
+    chosen: dict[str, str] = {}
+    for model in models:
+        family = model if "(" in model else type(build(model_spec(model))).__module__
+        if family not in chosen or ("MNB" in model and "MNB" not in chosen[family]):
+            chosen[family] = model
+    return list(chosen.values())
+
+
 def plot(rows: Sequence[Row], path: Path) -> None:
-    """A row of panels for each stream, a line for each model."""
+    """A row of panels for each stream, a line for each model that is drawn."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -105,7 +117,7 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     from matplotlib import pyplot as plt
 
     streams = list(dict.fromkeys(row.stream for row in rows))
-    models = list(dict.fromkeys(row.model for row in rows))
+    models = drawn(list(dict.fromkeys(row.model for row in rows)))
     shape = {"figsize": (13, 3.4 * len(streams) + 0.3 * (len(models) // 6 + 1))}
     figure, axes = plt.subplots(
         len(streams), len(PANELS), squeeze=False, layout="constrained", **shape
