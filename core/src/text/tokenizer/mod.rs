@@ -117,7 +117,8 @@ impl Tokenizer {
     pub fn needs_host_fold(&self, text: &str) -> bool {
         self.options.lowercase
             && !text.is_ascii()
-            && text.chars().any(|character| {
+            // Most characters of most texts are ASCII, and need not be looked up.
+            && text.chars().filter(|character| !character.is_ascii()).any(|character| {
                 let code = u32::from(character) as usize;
                 let page = self.table.page(code / PAGE_SIZE);
                 page.is_some_and(|page| page.entry(code as u8).is_sigma())
