@@ -5,8 +5,8 @@ use crate::counts::rows::ClassId;
 use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::error::{Error, Result};
-use crate::statistics::cooccurrence::DocumentRows;
+use crate::error::Result;
+use crate::statistics::cooccurrence::{DocumentRows, invalid};
 use crate::statistics::hoeffding::Hoeffding;
 use crate::statistics::split::{Limits, Split, place};
 use crate::statistics::tree::Tree;
@@ -109,7 +109,7 @@ pub fn depths(
     for (place, &id) in order.iter().enumerate() {
         match usize::try_from(id).ok().and_then(|id| places.get_mut(id)) {
             Some(slot) => *slot = place as u32,
-            None => return Err(Error::Invalid("a word of the order is out of range".into())),
+            None => return invalid("a word out of range"),
         }
     }
     let mut depths = vec![0; words];

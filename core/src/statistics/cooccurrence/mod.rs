@@ -42,7 +42,8 @@ impl DocumentRows<'_> {
     }
 }
 
-fn invalid<T>(what: &str) -> Result<T> {
+/// Says what of the rows is none of documents.
+pub(crate) fn invalid<T>(what: &str) -> Result<T> {
     Err(Error::Invalid(format!("documents as rows: {what}")))
 }
 
