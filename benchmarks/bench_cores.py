@@ -44,8 +44,8 @@ def main() -> None:
             )
             for what, ratio in (("learned", learned), ("predicted", predicted)):
                 print(Target(f"{stream} {name}, {what}", ratio, WANTED).line(), flush=True)
+    messages = list(datasets.stream("spamassassin", limit=2_000))
     for name in ("HNB", "HONB"):
-        messages = list(datasets.stream("spamassassin", limit=2_000))
         ratio = refreshed(getattr(streamnb, name), messages, options.jobs, options.rounds)
         print(Target(f"spamassassin {name}, refreshed", ratio, WANTED).line(), flush=True)
     heads = (f"{what}, {options.jobs} threads x one" for what in ("learned", "predicted"))

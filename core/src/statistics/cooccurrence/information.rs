@@ -77,8 +77,8 @@ struct Found {
 /// the most, and of equals those of the lower ids.
 ///
 /// `frequencies` has the documents of each word, by class: words × classes. The cost is half of
-/// Σ |d|² over documents d, and for each two words that met a logarithm or eight for each class that
-/// has both. The same to the last bit on any number of threads.
+/// Σ |d|² over documents d, and for each two words that met seven logarithms at most for each class
+/// that has both. The same to the last bit on any number of threads.
 pub fn information(
     rows: &DocumentRows<'_>,
     frequencies: &[f64],
@@ -136,9 +136,8 @@ pub fn information(
         }
         met + looked_at
     };
-    let mut found = postings.visit(threads, watch, begin, visit).into_iter();
     let (mut strongest, mut beyond) = (Vec::new(), Vec::new());
-    for part in &mut found {
+    for part in postings.visit(threads, watch, begin, visit) {
         strongest.extend(part.pairs);
         beyond.extend(part.beyond);
     }
