@@ -250,7 +250,7 @@ def pair_information(
     word_ids: _Integers,
     class_ids: _Integers,
     weights: _Floats,
-    frequencies: _Floats,
+    n_words: int,
     n_classes: int,
     most: int,
     threads: int,

@@ -57,9 +57,7 @@ def word_information(
     """Return the information of the presences of words that met.
 
     I(i; j | C) = Σ_c Σ P(w_i, w_j, c) log₂ [P(w_i, w_j | c) / (P(w_i|c) P(w_j|c))] over presence
-    and absence of both words. Where two words never met in class c, what the class adds depends on
-    their document frequencies in it alone. So the sum over all pairs is that of pairs that never
-    met, by distinct frequencies, corrected for those that did.
+    and absence of both words. Words that never met are not listed, but the average has them.
 
     Parameters
     ----------
@@ -76,24 +74,22 @@ def word_information(
     ----------
     [^1]: Packaged hidden naive Bayes, Equations 6 and 11.
     """
-    frequencies = _frequencies(documents)
-    sizes = np.bincount(documents.classes, documents.weights, minlength=len(frequencies))
     documents.presence.sort_indices()
-    *pairs, beyond = _core.pair_information(
+    n_words, n_classes = documents.counts.tokens.shape
+    *pairs, total = _core.pair_information(
         documents.presence.indptr.astype(np.int64),
         documents.presence.indices.astype(np.int64),
         documents.classes,
         documents.weights,
-        np.ascontiguousarray(frequencies.T),
-        len(sizes),
+        n_words,
+        n_classes,
         most,
         threads,
     )
     first, second = (np.frombuffer(ids, np.int64) for ids in pairs[:2])
     bits = np.frombuffer(pairs[2])
-    total = (sum(map(_sum_apart, frequencies, sizes)) + beyond) / max(sizes.sum(), _NOTHING)
     pairs_of_words = vocabulary_size * (vocabulary_size - 1) / 2
-    average = max(total, 0.0) / pairs_of_words if pairs_of_words > 0 else 0.0
+    average = total / pairs_of_words if pairs_of_words > 0 else 0.0
     return Information(first, second, bits, average)
 
 
@@ -178,36 +174,6 @@ def _meetings(
             found.append((first[kept], second[kept], together.data[kept]))
         yield found
         start = stop
-
-
-def _bits_apart(u: Floats, v: Floats, size: float) -> Floats:
-    """Return n times what one class adds to the information of two words that never met in it.
-
-    `u` and `v` are their document frequencies in the class, and `size` the class's documents.
-    """
-    cells = (
-        (u, u * (size - v)),
-        (v, (size - u) * v),
-        (size - u - v, (size - u) * (size - v)),
-    )
-    bits = np.zeros(np.broadcast(u, v).shape)
-    for count, margins in cells:
-        count, margins = np.broadcast_arrays(count, margins)
-        some = (count > 0) & (margins > 0)
-        ratio = np.divide(count * size, margins, out=np.ones_like(bits), where=some)
-        bits += np.where(some, count, 0.0) * np.log2(ratio)
-    return bits
-
-
-def _sum_apart(frequencies: Floats, size: float) -> float:
-    """Return what one class would add to all pairs of words if no two of them had met."""
-    values, words = np.unique(frequencies[frequencies > 0], return_counts=True)
-    total = 0.0
-    step = max(_BLOCK // max(len(values), 1), 1)
-    for start in range(0, len(values), step):
-        some, times = values[start : start + step, None], words[start : start + step]
-        total += float(times @ (_bits_apart(some, values[None, :], size) @ words))
-    return (total - float(_bits_apart(values, values, size) @ words)) / 2
 
 
 def set_packages(

@@ -53,10 +53,9 @@ pub fn cooccurrence_squares<'py>(
 }
 
 /// The conditional mutual information of words that met, at most `most` pairs: their first words and
-/// their second, int64, and their bits, float64, as bytes; and the sum over all pairs that met, times
-/// the weight of all documents, beyond what they would have if they had not met. The documents are a
-/// sparse documents × words matrix of ascending word ids; `frequencies` has the documents of each
-/// word, by class.
+/// their second, int64, and their bits, float64, as bytes; and the sum of bits over all pairs of
+/// words, whether they met or not. The documents are a sparse documents × words matrix of ascending
+/// word ids.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
 pub fn pair_information<'py>(
@@ -65,17 +64,17 @@ pub fn pair_information<'py>(
     word_ids: PyBuffer<i64>,
     class_ids: PyBuffer<i64>,
     weights: PyBuffer<f64>,
-    frequencies: PyBuffer<f64>,
+    n_words: usize,
     n_classes: usize,
     most: usize,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
-    let (weights, frequencies) = (weights.to_vec(py)?, frequencies.to_vec(py)?);
+    let weights = weights.to_vec(py)?;
     let found = watched(py, |watch| {
         let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
         let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
-        cooccurrence::information(&rows, &frequencies, most, threads, watch)
+        cooccurrence::information(&rows, n_words, most, threads, watch)
     })?;
     let found = found.map_err(|error| raise(py, error))?;
     let word_ids = |of: fn(&cooccurrence::Met) -> u32| {
@@ -86,7 +85,7 @@ pub fn pair_information<'py>(
         bytes_of(py, &word_ids(|pair| pair.first)),
         bytes_of(py, &word_ids(|pair| pair.second)),
         bytes_of(py, &bits),
-        found.beyond,
+        found.total,
     );
     Ok(arrays.into_pyobject(py)?.into_any())
 }

@@ -1,30 +1,14 @@
 //! Conditional mutual information of the presences of two words, given the class: which words depend
-//! on which.
-//!
-//! With u and v the documents of a class that have the one and the other, t those that have both, and
-//! N all of them, the class adds to n times the information, in bits,
-//!
-//! ```text
-//!   t log tN/uv + (u−t) log (u−t)N/u(N−v) + (v−t) log (v−t)N/(N−u)v
-//!     + (N−u−v+t) log (N−u−v+t)N/(N−u)(N−v)
-//! ```
-//!
-//! Packaged hidden naive Bayes, Equation 6, over presence and absence of both words. Logarithms are
-//! of ratios: those of counts, from a table, would leave nothing of the information of two rare words
-//! but their rounding.
+//! on which. Of those that never met, only the sum is wanted.
 
-use super::{DocumentRows, Postings};
-use crate::counts::rows::small_whole;
+use super::terms::{Terms, bits_apart};
+use super::{DocumentRows, Postings, invalid};
 use crate::counts::vocabulary::WordId;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::watch::Watch;
 
 /// Rounding leaves this much, in bits, where there is nothing.
 const NOTHING: f64 = 1e-14;
-
-/// Terms of a class that are kept: most words are in few documents, so that most pairs have the
-/// terms of another.
-const KEPT: usize = 256;
 
 /// Pairs beyond those that are kept, at least, before the weakest are left out.
 const SPARE: usize = 1 << 16;
@@ -37,26 +21,14 @@ pub struct Met {
     pub bits: f64,
 }
 
-/// What is known of all pairs that met.
-#[derive(Debug, PartialEq)]
+/// What is known of all pairs of words.
+#[derive(Debug, Default, PartialEq)]
 pub struct Information {
-    /// The pairs with the most information, in the order of their words.
+    /// Of those that met, the pairs with the most information, in the order of their words.
     pub strongest: Vec<Met>,
-    /// n times what all of them have, beyond what they would have if they had not met.
-    pub beyond: f64,
+    /// What all pairs have together, in bits, whether they met or not.
+    pub total: f64,
 }
-
-/// What a class adds to the information of two words, and what of it because they met.
-#[derive(Clone, Copy, Default)]
-struct Term {
-    /// u, v and t.
-    of: [f64; 3],
-    bits: f64,
-    beyond: f64,
-}
-
-/// The terms of each class that were computed last.
-struct Terms(Vec<Term>);
 
 /// What a thread finds.
 struct Found {
@@ -73,34 +45,38 @@ struct Found {
     together: Vec<f64>,
 }
 
-/// The information of words that met in some of the documents; at most so many pairs, those with
-/// the most, and of equals those of the lower ids.
+/// The information of words that met in some of the documents, at most so many pairs: those with
+/// the most, and of equals those of the lower ids; and the sum over all pairs.
 ///
-/// `frequencies` has the documents of each word, by class: words × classes. The cost is half of
-/// Σ |d|² over documents d, and for each two words that met seven logarithms at most for each class
-/// that has both. The same to the last bit on any number of threads.
+/// Where two words never met in a class, what it adds follows from their frequencies in it. So the
+/// sum over all pairs is that of words that never met, by distinct frequencies, and what those that
+/// did have beyond it. Packaged hidden naive Bayes, Equation 11, is its mean.
+///
+/// The cost is half of Σ |d|² over documents d, and for each two words that met seven logarithms at
+/// most for each class that has both; and for each class half of the square of its distinct
+/// frequencies, with three. The same to the last bit on any number of threads.
 pub fn information(
     rows: &DocumentRows<'_>,
-    frequencies: &[f64],
+    words: usize,
     most: usize,
     threads: usize,
     watch: &Watch,
 ) -> Result<Information> {
     let classes = rows.n_classes;
-    let words = frequencies.len().checked_div(classes).unwrap_or(0);
-    if frequencies.len() != words * classes || u32::try_from(words).is_err() {
-        return Err(Error::Invalid("one frequency for each word and class".into()));
+    if u32::try_from(words).is_err() {
+        return invalid("too many words");
     }
-    let postings = Postings::new(rows.ids, rows.read(words)?, words);
-    let mut sizes = vec![0.0; classes];
-    for (&class, weight) in rows.classes.iter().zip(rows.weights) {
-        sizes[class as usize] += weight;
+    let bounds = rows.read(words)?;
+    if bounds.is_empty() {
+        return Ok(Information::default());
     }
+    let (frequencies, sizes) = counted(rows, &bounds, words);
+    let postings = Postings::new(rows.ids, bounds, words);
     let n: f64 = rows.weights.iter().sum();
     let of = |word: usize| &frequencies[word * classes..(word + 1) * classes];
     let begin = || Found {
         pairs: Vec::new(),
-        terms: Terms(vec![Term::default(); classes * KEPT]),
+        terms: Terms::new(classes),
         least: n * NOTHING,
         beyond: Vec::new(),
         place: vec![0; words],
@@ -146,7 +122,29 @@ pub fn information(
     strongest.sort_unstable_by_key(|pair| (pair.first, pair.second));
     // In the order of the words: sums depend on it.
     beyond.sort_unstable_by_key(|&(word, _)| word);
-    Ok(Information { strongest, beyond: beyond.into_iter().map(|(_, bits)| bits).sum() })
+    let beyond: f64 = beyond.into_iter().map(|(_, bits)| bits).sum();
+    let of_class = |class: usize| frequencies.iter().copied().skip(class).step_by(classes);
+    let apart = |(class, &size)| bits_apart(of_class(class), size, watch);
+    let apart: f64 = sizes.iter().enumerate().map(apart).sum();
+    // Where there is nothing, rounding may leave less.
+    Ok(Information { strongest, total: ((apart + beyond) / n).max(0.0) })
+}
+
+/// The documents that have each word, by class: words × classes; and all documents of each class.
+fn counted(
+    rows: &DocumentRows<'_>,
+    bounds: &[(usize, usize)],
+    words: usize,
+) -> (Vec<f64>, Vec<f64>) {
+    let classes = rows.n_classes;
+    let (mut frequencies, mut sizes) = (vec![0.0; words * classes], vec![0.0; classes]);
+    for ((&(start, end), &class), weight) in bounds.iter().zip(rows.classes).zip(rows.weights) {
+        sizes[class as usize] += weight;
+        for &word in &rows.ids[start..end] {
+            frequencies[word as usize * classes + class as usize] += weight;
+        }
+    }
+    (frequencies, sizes)
 }
 
 impl Found {
@@ -169,32 +167,6 @@ impl Found {
         }
         met
     }
-}
-
-impl Terms {
-    /// The term of a class of so many documents.
-    fn of(&mut self, class: usize, of: [f64; 3], size: f64) -> Term {
-        let [u, v, t] = of;
-        let mixed = small_whole(v).0.wrapping_mul(8).wrapping_add(small_whole(t).0);
-        let kept = &mut self.0[class * KEPT + mixed as usize % KEPT];
-        if kept.of != of {
-            let bits = class_bits(u, v, t, size);
-            let apart = if t > 0.0 { class_bits(u, v, 0.0, size) } else { bits };
-            *kept = Term { of, bits, beyond: bits - apart };
-        }
-        *kept
-    }
-}
-
-/// n times what a class of so many documents adds, t of which have both words.
-fn class_bits(u: f64, v: f64, t: f64, size: f64) -> f64 {
-    let cell = |count: f64, margins: f64| {
-        if count > 0.0 && margins > 0.0 { count * (count * size / margins).log2() } else { 0.0 }
-    };
-    cell(t, u * v)
-        + cell(u - t, u * (size - v))
-        + cell(v - t, (size - u) * v)
-        + cell(size - u - v + t, (size - u) * (size - v))
 }
 
 /// Leaves the pairs with the most information, so many; returns how much the last of them has, or
@@ -226,31 +198,29 @@ mod tests {
         ids: Vec<i64>,
         classes: Vec<i64>,
         weights: Vec<f64>,
-        frequencies: Vec<f64>,
+        words: u32,
     }
 
     impl Texts {
-        fn new(count: i64, words: i64) -> Self {
+        fn new(count: i64, words: u32) -> Self {
             let (mut indptr, mut ids) = (vec![0], Vec::new());
             let classes: Vec<i64> = (0..count).map(|document| document % 3).collect();
             let weights: Vec<f64> =
                 (0..count).map(|document| [1.0, 0.1][document as usize % 2]).collect();
-            let mut frequencies = vec![0.0; 3 * words as usize];
             for document in 0..count {
                 let class = document % 3;
-                for word in (0..words).filter(|word| (word * document) % 5 < 2 + class) {
-                    ids.push(word);
-                    frequencies[(3 * word + class) as usize] += weights[document as usize];
-                }
+                let has = |word: &i64| (word * document) % 5 < 2 + class;
+                ids.extend((0..i64::from(words)).filter(has));
                 indptr.push(ids.len() as i64);
             }
-            Texts { indptr, ids, classes, weights, frequencies }
+            Texts { indptr, ids, classes, weights, words }
         }
 
         fn informed(&self, most: usize, threads: usize) -> Information {
-            let Texts { indptr, ids, classes, weights, frequencies } = self;
+            let Texts { indptr, ids, classes, weights, words } = self;
             let rows = DocumentRows { indptr, ids, classes, weights, n_classes: 3 };
-            information(&rows, frequencies, most, threads, &Watch::default()).expect("valid rows")
+            information(&rows, *words as usize, most, threads, &Watch::default())
+                .expect("valid rows")
         }
 
         /// The weight of the documents of a class that have the one word and the other, or not.
@@ -293,13 +263,32 @@ mod tests {
     }
 
     #[test]
+    fn the_total_is_that_of_all_pairs() {
+        let mut texts = Texts::new(40, 12);
+        // Words that meet none of the others, and few of one another.
+        for (class, words) in [(0, [12, 13]), (2, [13, 14]), (0, [15, 16])] {
+            texts.ids.extend(words);
+            texts.indptr.push(texts.ids.len() as i64);
+            texts.classes.push(class);
+            texts.weights.push(0.5);
+        }
+        texts.words = 17;
+        let pairs = (0..17).flat_map(|other| (0..other).map(move |one| (one, other)));
+        let expected: f64 = pairs.map(|(one, other)| texts.literal(one, other)).sum();
+        for most in [0, 1_000] {
+            let Information { total, .. } = texts.informed(most, 1);
+            assert!((total / expected - 1.0).abs() < 1e-12, "{total} {expected}");
+        }
+    }
+
+    #[test]
     fn the_strongest_are_kept() {
         let texts = Texts::new(40, 12);
         let all = texts.informed(1_000, 1);
         let mut by_bits = all.strongest.clone();
         by_bits.sort_by(|one, other| other.bits.total_cmp(&one.bits));
         let some = texts.informed(7, 1);
-        assert_eq!((some.strongest.len(), some.beyond), (7, all.beyond));
+        assert_eq!((some.strongest.len(), some.total), (7, all.total));
         assert!(some.strongest.iter().all(|pair| pair.bits >= by_bits[6].bits));
         assert!(some.strongest.is_sorted_by_key(|pair| (pair.first, pair.second)));
         assert!(texts.informed(0, 1).strongest.is_empty());
@@ -314,13 +303,19 @@ mod tests {
     }
 
     #[test]
-    fn frequencies_are_those_of_words_and_classes() {
-        let (indptr, ids, classes, weights) = (&[0, 1][..], &[0][..], &[0][..], &[1.0][..]);
-        let informed = |frequencies: &[f64], n_classes| {
-            let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
-            information(&rows, frequencies, 9, 1, &Watch::default()).is_ok()
+    fn without_documents_there_is_nothing() {
+        let rows = |ids, classes, weights, n_classes| {
+            let indptr = if ids == [0; 0] { &[0][..] } else { &[0, 1] };
+            DocumentRows { indptr, ids, classes, weights, n_classes }
         };
-        assert!(informed(&[1.0], 1) && informed(&[1.0, 0.0], 2));
-        assert!(!informed(&[1.0], 2) && !informed(&[], 1) && !informed(&[], 0));
+        let informed = |rows, words| information(&rows, words, 9, 1, &Watch::default());
+        for (words, classes) in [(0, 0), (0, 2), (2, 0), (2, 2)] {
+            let found = informed(rows(&[], &[], &[], classes), words).expect("nothing is valid");
+            assert_eq!(found, Information::default());
+        }
+        assert!(informed(rows(&[0], &[0], &[1.0], 1), 1).is_ok());
+        assert!(informed(rows(&[0], &[0], &[1.0], 0), 1).is_err());
+        assert!(informed(rows(&[0], &[0], &[1.0], 1), 0).is_err());
+        assert!(informed(rows(&[0], &[0], &[1.0], 1), usize::MAX).is_err());
     }
 }

@@ -3,6 +3,7 @@
 
 mod information;
 mod squares;
+mod terms;
 
 use crate::error::{Error, Result};
 use crate::threads::shared;

@@ -1,0 +1,122 @@
+//! What a class adds to the information of two words.
+//!
+//! With u and v its documents that have the one and the other, t those that have both, and N all of
+//! them, it adds to n times the information, in bits,
+//!
+//! ```text
+//!   t log tN/uv + (u−t) log (u−t)N/u(N−v) + (v−t) log (v−t)N/(N−u)v
+//!     + (N−u−v+t) log (N−u−v+t)N/(N−u)(N−v)
+//! ```
+//!
+//! Packaged hidden naive Bayes, Equation 6, over presence and absence of both words. Logarithms are
+//! of ratios: those of counts, from a table, would leave nothing of the information of two rare words
+//! but their rounding.
+
+use crate::counts::rows::small_whole;
+use crate::watch::Watch;
+
+/// Terms of a class that are kept: most words are in few documents, so that most pairs have the
+/// terms of another.
+const KEPT: usize = 256;
+
+/// What a class adds to the information of two words, and what of it because they met.
+#[derive(Clone, Copy, Default)]
+pub struct Term {
+    /// u, v and t.
+    of: [f64; 3],
+    pub bits: f64,
+    pub beyond: f64,
+}
+
+/// The terms of each class that were computed last.
+pub struct Terms(Vec<Term>);
+
+impl Terms {
+    /// None yet, of so many classes.
+    pub fn new(classes: usize) -> Self {
+        Terms(vec![Term::default(); classes * KEPT])
+    }
+
+    /// The term of a class of so many documents, of u, v and t.
+    pub fn of(&mut self, class: usize, of: [f64; 3], size: f64) -> Term {
+        let [u, v, t] = of;
+        let mixed = small_whole(v).0.wrapping_mul(8).wrapping_add(small_whole(t).0);
+        let kept = &mut self.0[class * KEPT + mixed as usize % KEPT];
+        if kept.of != of {
+            let bits = class_bits(u, v, t, size);
+            let apart = if t > 0.0 { class_bits(u, v, 0.0, size) } else { bits };
+            *kept = Term { of, bits, beyond: bits - apart };
+        }
+        *kept
+    }
+}
+
+/// n times what a class of so many documents would add to all pairs of words together, if no two of
+/// them had met in it. `frequencies` has its documents with each word.
+///
+/// The cost is half of the square of the distinct frequencies.
+pub fn bits_apart(frequencies: impl Iterator<Item = f64>, size: f64, watch: &Watch) -> f64 {
+    let mut sorted: Vec<f64> = frequencies.filter(|&frequency| frequency > 0.0).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let distinct: Vec<(f64, f64)> =
+        sorted.chunk_by(|one, other| one == other).map(|of| (of[0], of.len() as f64)).collect();
+    let mut bits = 0.0;
+    for (below, &(u, words)) in distinct.iter().enumerate() {
+        let to_each = |&(v, others): &(f64, f64)| others * class_bits(u, v, 0.0, size);
+        let with_others: f64 = distinct[..below].iter().map(to_each).sum();
+        let among = (words - 1.0) / 2.0 * class_bits(u, u, 0.0, size);
+        bits += words * (with_others + among);
+        if watch.stops(below + 1) {
+            break;
+        }
+    }
+    bits
+}
+
+/// n times what a class of so many documents adds, t of which have both words.
+fn class_bits(u: f64, v: f64, t: f64, size: f64) -> f64 {
+    let cell = |count: f64, margins: f64| {
+        if count > 0.0 && margins > 0.0 { count * (count * size / margins).log2() } else { 0.0 }
+    };
+    cell(t, u * v)
+        + cell(u - t, u * (size - v))
+        + cell(v - t, (size - u) * v)
+        + cell(size - u - v + t, (size - u) * (size - v))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn words_apart_are_summed_up_over_all_pairs() {
+        let size = 12.5;
+        for frequencies in [
+            &[][..],
+            &[3.0],
+            &[0.0, 3.0, 0.0],
+            &[2.0, 2.0, 2.0],
+            &[1.0, 7.5, 1.0, 0.0, 0.1, 12.5, 7.5, 12.0, 1.0],
+        ] {
+            let mut expected = 0.0;
+            for (below, &u) in frequencies.iter().enumerate() {
+                for &v in frequencies[..below].iter().filter(|&&v| u * v > 0.0) {
+                    expected += class_bits(u, v, 0.0, size);
+                }
+            }
+            let bits = bits_apart(frequencies.iter().copied(), size, &Watch::default());
+            assert!((bits - expected).abs() <= 1e-13 * expected, "{bits} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_watch_that_stops_ends_the_sum() {
+        let goes_on = || false;
+        let watch = Watch::asking(&goes_on);
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(watch.asks());
+        bits_apart((1..=1_000).map(f64::from), 1_000.0, &watch);
+        assert_eq!(watch.steps(), 1);
+    }
+}
