@@ -1,5 +1,6 @@
 """The native core: tokeniser, count store and scores. Arrays cross as bytes or buffers."""
 
+from array import array
 from collections.abc import Hashable, Mapping
 from typing import Any, Self, TypeVar, final
 
@@ -11,6 +12,7 @@ __all__ = [
     "CountStore",
     "NativeTokenizer",
     "Scoring",
+    "class_ids",
     "cooccurrence_squares",
     "pair_information",
     "split_depths",
@@ -110,7 +112,7 @@ class CountStore:
     def learn_many(
         self,
         batch: Batch,
-        class_ids: list[int],
+        class_ids: array[int],
         weight: Any,
         start: int,
         stop: int,
@@ -242,6 +244,7 @@ class CountStore:
     def __deepcopy__(self, _memo: object, /) -> CountStore: ...
     def __sizeof__(self) -> int: ...
 
+def class_ids(labels: list[Any], ids: dict[Any, int]) -> bytes: ...
 def cooccurrence_squares(
     indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int, threads: int
 ) -> bytes: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ class AttributeCounts:
             self._learned(row, class_id, float(weight))
 
     def learn_many(
-        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int, threads: int
+        self, batch: Rows, class_ids: array[int], weight: Any, start: int, stop: int, threads: int
     ) -> None:
         """Learn some rows of a batch."""
         words = _core.Batch(_NO_TOKENIZER, [row.words for row in batch])

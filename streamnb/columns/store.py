@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ class AttributeStore:
         return False
 
     def learn_many(
-        self, batch: Rows, class_ids: list[int], weight: Any, start: int, stop: int, threads: int
+        self, batch: Rows, class_ids: array[int], weight: Any, start: int, stop: int, threads: int
     ) -> None:
         """Learn some rows of a batch."""
         self.counted.learn_many(batch, class_ids, weight, start, stop, threads)

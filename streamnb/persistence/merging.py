@@ -112,7 +112,7 @@ def _as_wide(columns: Columns, others: Columns, store: AnyStore) -> AnyStore:
     return copied
 
 
-def _by_their_id(theirs: Labels, labels: list[Label], class_ids: list[int]) -> list[int]:
+def _by_their_id(theirs: Labels, labels: list[Label], class_ids: Sequence[int]) -> list[int]:
     """Return the class id here for each class id there."""
     by_their_id = [0] * len(theirs.names)
     for label, class_id in zip(labels, class_ids, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -36,7 +37,7 @@ class CountStore(Protocol[Message, Batch]):
     def learn_many(
         self,
         batch: Batch,
-        class_ids: list[int],
+        class_ids: array[int],
         weight: Any,
         start: int,
         stop: int,

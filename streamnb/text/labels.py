@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import heapq
 import itertools
+from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.text.ranking import Ranking
 
@@ -65,6 +67,24 @@ def sort_key(label: Label) -> tuple[Any, ...]:
     return (4,)
 
 
+class _Coming(dict[Label, int]):
+    """The class ids of the labels that were asked for, where new ones get the ids that are free."""
+
+    def __init__(self, known: Mapping[Label, int], free: Iterator[int]) -> None:
+        super().__init__()
+        self.new: dict[Label, int] = {}
+        self._known = known
+        self._free = free
+
+    def __missing__(self, label: Label) -> int:
+        checked = check_label(label)
+        class_id = self._known.get(checked)
+        if class_id is None and checked not in self.new:
+            self.new[checked] = next(self._free)
+        self[label] = found = self.new[checked] if class_id is None else class_id
+        return found
+
+
 class Labels:
     """A two-way map between labels and class ids; ids of forgotten labels are used again.
 
@@ -108,26 +128,22 @@ class Labels:
         for name in names or []:
             self.add(name)
 
-    def ids_of(self, labels: list[Label]) -> tuple[list[int], dict[Label, int]]:
+    def ids_of(self, labels: list[Label]) -> tuple[array[int], dict[Label, int]]:
         """Return the class id of each label of a batch, and the new labels among them with theirs.
 
-        New labels get the ids that `add` will give them, in this order.
+        New labels get the ids that `add` will give them, in this order. The ids are of type "I".
         """
         try:
-            return list(map(self.ids.__getitem__, labels)), {}
+            return array("I", _core.class_ids(labels, self.ids)), {}
         except (KeyError, TypeError):
             pass
-        try:
-            distinct = dict.fromkeys(labels)
-        except TypeError:
-            distinct = dict.fromkeys(map(check_label, labels))
-        new: dict[Label, int] = {}
         free = itertools.chain(sorted(self._free), itertools.count(len(self._owners)))
-        for label in distinct:
-            checked = check_label(label)
-            if checked not in self.ids and checked not in new:
-                new[checked] = next(free)
-        return [self.ids[label] if label in self.ids else new[label] for label in labels], new
+        coming = _Coming(self.ids, free)
+        try:
+            class_ids = _core.class_ids(labels, coming)
+        except TypeError:  # one can't be hashed: refused, unless it has a plain value that can be
+            class_ids = _core.class_ids(list(map(check_label, labels)), coming)
+        return array("I", class_ids), coming.new
 
     def free_id(self) -> int:
         """Return the id that the next label will get."""

@@ -6,10 +6,13 @@ import random
 import time
 import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from streamnb import CNB, MNB
+from streamnb.errors import InputError
 from streamnb.text.labels import Labels, sort_key
 
 ORDERS: dict[str, Callable[[int], list[str]]] = {
@@ -141,3 +144,27 @@ def test_a_batch_may_bring_all_of_them() -> None:
     for name in names:
         alone.learn_one("some words", name)
     assert together.to_bytes() == alone.to_bytes()
+
+
+@pytest.mark.parametrize("known", [0, 40, 200])
+def test_labels_of_a_batch_are_looked_up_by_value(known: int) -> None:
+    """The same objects come again and again, more than are remembered; others are equal to them."""
+    draw, labels = random.Random(known), Labels()
+    for n in range(known):
+        labels.add(f"label{n}")
+    objects: list[Any] = [f"label{n}" for n in range(200)]
+    batch = [draw.choice(objects) for _ in range(3_000)] + [
+        "".join(("label", "7")),
+        np.str_("label9"),
+    ]
+    ids, new = labels.ids_of(batch)
+    distinct = list(dict.fromkeys(batch))
+    assert list(new) == [label for label in distinct if label not in labels.ids]
+    assert all(type(label) is str for label in new)
+    assert list(ids) == [(labels.ids | new)[label] for label in batch]
+    for label, class_id in new.items():
+        assert labels.add(label) == class_id
+    again, none = labels.ids_of(batch)
+    assert (again, none) == (ids, {})
+    with pytest.raises(InputError, match="hashable"):
+        labels.ids_of([*batch, ["label7"]])

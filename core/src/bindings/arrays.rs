@@ -27,3 +27,4 @@ macro_rules! number {
 }
 number!(f64);
 number!(i64);
+number!(u32);

@@ -3,20 +3,56 @@
 use crate::bindings::errors::raise;
 use crate::bindings::messages::Item;
 use crate::bindings::tokenizer::NativeTokenizer;
-use crate::counts::batch::{self, Matrix, Messages};
+use crate::bindings::waiting::watched;
+use crate::counts::batch::{self, Items, Matrix, Messages};
 use crate::text::tokenizer::Tokenizer;
+use crate::watch::Watch;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Many messages, checked and ready to be read without the GIL.
+/// Many messages, checked. Texts are read as they are needed, by the thread that called.
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Batch {
-    pub messages: Messages<Item>,
+    messages: Messages<Item>,
+    /// What a signal's handler raised as they were read.
+    raised: Arc<Mutex<Option<PyErr>>>,
 }
 
 impl Batch {
+    fn read(messages: Messages<Item>) -> Self {
+        Batch { messages, raised: Arc::default() }
+    }
+
+    fn unread(tokenizer: Py<NativeTokenizer>, texts: &Bound<'_, PyList>) -> Self {
+        let (len, texts) = (texts.len(), texts.clone().unbind());
+        let raised = Arc::new(Mutex::new(None));
+        let slot = raised.clone();
+        let read = move |places: Range<usize>| {
+            Python::attach(|py| {
+                let texts = texts.bind(py);
+                let item = |place| tokenizer.get().item(&texts.get_item(place)?);
+                let items = read_items(places.len(), places.map(item));
+                items.map_err(|error| lock(&slot).replace(error)).ok()
+            })
+        };
+        Batch { messages: Messages::Items(Items::unread(len, Box::new(read))), raised }
+    }
+
+    /// Does work on the messages without the GIL, with a watch that stops it when a signal's handler
+    /// raises; returns what the work found, or raises what the handler did.
+    pub fn watched<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Watch<'_>) -> R + Send,
+    ) -> PyResult<R> {
+        let found = watched(py, work)?;
+        lock(&self.raised).take().map_or(Ok(found), Err)
+    }
+
     /// The messages, to be read with this tokenizer.
     pub fn cut_by<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
         batch::Batch { messages: &self.messages, tokenizer }
@@ -27,13 +63,14 @@ impl Batch {
 impl Batch {
     /// The messages of a list: strings, or mappings of tokens to counts.
     #[new]
-    fn new(tokenizer: &NativeTokenizer, messages: &Bound<'_, PyList>) -> PyResult<Self> {
-        // What collects results does not know how many there will be, and copies them as they grow.
-        let mut items = Vec::with_capacity(messages.len());
-        for message in messages.iter() {
-            items.push(tokenizer.item(&message)?);
+    fn new(tokenizer: Py<NativeTokenizer>, messages: &Bound<'_, PyList>) -> PyResult<Self> {
+        // No text is refused, whatever it has: so others may be learned before it is read.
+        if messages.iter().all(|message| message.is_instance_of::<PyString>()) {
+            return Ok(Batch::unread(tokenizer, messages));
         }
-        Ok(Batch { messages: Messages::Items(items) })
+        let items = messages.iter().map(|message| tokenizer.get().item(&message));
+        let items = read_items(messages.len(), items)?;
+        Ok(Batch::read(Messages::Items(items.into())))
     }
 
     /// The rows of a sparse matrix, given as its indptr, indices and data and the word of each
@@ -50,10 +87,24 @@ impl Batch {
         let (indptr, indices) = (indptr.to_vec(py)?, indices.to_vec(py)?);
         let matrix = Matrix::new(&indptr, &indices, &data.to_vec(py)?, &words);
         let matrix = matrix.map_err(|error| raise(py, error))?;
-        Ok(Batch { messages: Messages::Matrix(matrix) })
+        Ok(Batch::read(Messages::Matrix(matrix)))
     }
 
     fn __len__(&self) -> usize {
         self.messages.len()
     }
+}
+
+/// So many items, or what the first of them raised that could not be read.
+fn read_items(number: usize, items: impl Iterator<Item = PyResult<Item>>) -> PyResult<Vec<Item>> {
+    // What collects results does not know how many there will be, and copies them as they grow.
+    let mut read = Vec::with_capacity(number);
+    for item in items {
+        read.push(item?);
+    }
+    Ok(read)
+}
+
+fn lock(raised: &Mutex<Option<PyErr>>) -> MutexGuard<'_, Option<PyErr>> {
+    raised.lock().unwrap_or_else(PoisonError::into_inner)
 }

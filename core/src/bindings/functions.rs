@@ -6,13 +6,13 @@ use crate::bindings::errors::{not_ready, raise};
 use crate::bindings::tokenizer::NativeTokenizer;
 use crate::bindings::waiting::watched;
 use crate::counts::batch::Messages;
-use crate::counts::message::AsMessage;
+use crate::counts::rows::ClassId;
 use crate::statistics::cooccurrence::{self, DocumentRows};
 use crate::statistics::grow;
 use crate::statistics::split::Limits;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 /// Tokenises and hashes the texts of a batch and does nothing else: the limit that learning and
 /// predicting are measured against. Returns the sum of the hashes.
@@ -22,16 +22,50 @@ pub fn tokenize_and_hash(
     tokenizer: &NativeTokenizer,
     batch: &Batch,
 ) -> PyResult<u64> {
-    let sum = py.detach(|| {
+    let messages = batch.cut_by(&tokenizer.inner).messages;
+    let sum = batch.watched(py, |watch| {
         let mut sum = 0u64;
-        if let Messages::Items(items) = &batch.messages {
-            for item in items {
-                tokenizer.cut(&item.as_message(), |token| sum = sum.wrapping_add(token.hash))?;
+        messages.read(watch);
+        if let Messages::Items(items) = messages {
+            for message in (0..messages.len()).map_while(|place| items.get(place)) {
+                tokenizer.cut(&message, |token| sum = sum.wrapping_add(token.hash))?;
             }
         }
         Ok(sum)
-    });
+    })?;
     sum.map_err(|error| not_ready(py, error))
+}
+
+/// Objects whose ids are remembered as labels are read.
+const REMEMBERED: usize = 64;
+
+/// The class id of each label of a list, uint32, as bytes: what `ids` has for it.
+///
+/// The labels of a stream are the same few objects again and again, and what is the same object has
+/// the same id: for most of them no dictionary is asked.
+#[pyfunction]
+pub fn class_ids<'py>(
+    labels: &Bound<'py, PyList>,
+    ids: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    // A dictionary that has no id may make one.
+    let id_of = |label: &Bound<'py, PyAny>| match ids.get_item(label)? {
+        Some(id) => id.extract(),
+        None => ids.as_any().get_item(label)?.extract(),
+    };
+    let mut found: Vec<ClassId> = Vec::with_capacity(labels.len());
+    // They are alive as long as these are: an address stands for one of them.
+    let labels: Vec<_> = labels.iter().collect();
+    let mut known = [(std::ptr::null_mut(), 0); REMEMBERED];
+    for label in &labels {
+        let address = label.as_ptr();
+        let (of, id) = &mut known[address as usize / size_of::<u128>() % REMEMBERED];
+        if *of != address {
+            (*of, *id) = (address, id_of(label)?);
+        }
+        found.push(*id);
+    }
+    Ok(bytes_of(ids.py(), &found))
 }
 
 /// For each word, the sum of the squared weights of documents it shares with each other word, as

@@ -103,13 +103,13 @@ impl CountStore {
         threads: usize,
         finish: impl Fn(&Store, &mut [f64], &mut Vec<R>) + Sync,
     ) -> PyResult<Vec<R>> {
-        let (batch, scoring) = (batch.cut_by(&self.tokenizer.get().inner), &scoring.inner);
-        let results = watched(py, |watch| {
+        let (cut, scoring) = (batch.cut_by(&self.tokenizer.get().inner), &scoring.inner);
+        let results = batch.watched(py, |watch| {
             self.read_detached(|store| {
                 let finish = |scores: &mut [f64], found: &mut Vec<R>| finish(store, scores, found);
                 with_scratch(|scratch| {
                     let threads = threads.max(1);
-                    scoring.score_many(store, &batch, threads, scratch, watch, finish)
+                    scoring.score_many(store, &cut, threads, scratch, watch, finish)
                 })
             })
         })?;

@@ -20,7 +20,7 @@ pub enum Message<'a> {
 }
 
 /// What holds a message; several threads may read it.
-pub trait AsMessage: Sync {
+pub trait AsMessage: Send + Sync {
     fn as_message(&self) -> Message<'_>;
 }
 

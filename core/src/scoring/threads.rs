@@ -48,7 +48,11 @@ impl Scoring {
             Ok(parts)
         };
         let others = |watch: &Watch| score(&mut Scratch::default(), watch);
-        let found = shared(threads, watch, |watch| score(scratch, watch), others);
+        let own = |watch: &Watch| {
+            batch.messages.read(watch);
+            score(scratch, watch)
+        };
+        let found = shared(threads, watch, own, others);
         let mut parts = Vec::new();
         for found in found {
             parts.extend(found?);

@@ -4,7 +4,7 @@
 //! thread would have counted, to the last bit.
 
 use crate::counts::bag::Bag;
-use crate::counts::batch::{Labelled, Messages};
+use crate::counts::batch::{Items, Labelled, Messages};
 use crate::counts::message::AsMessage;
 use crate::counts::rows::Class;
 use crate::counts::store::{MAX_COUNT, Settings, Store};
@@ -15,10 +15,14 @@ use crate::threads::shared;
 use crate::watch::Watch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Bytes of texts that are worth a thread. Adding its store takes a third of the time that learning
 /// them took: with less, of text messages, two threads took as long as one (`make bench-cores`).
 const WORTH: usize = 1 << 17;
+
+/// Messages that are taken at once of those which may be shared out yet.
+const TAKEN: usize = 16;
 
 /// Words ahead of the one that is added whose counts are fetched.
 const AHEAD: usize = 16;
@@ -28,7 +32,8 @@ const MUCH: f64 = MAX_COUNT / 2.0;
 
 impl<T: AsMessage> Labelled<'_, T> {
     /// Learns as [`learn`](Self::learn) does, on up to so many threads, of which the caller's is one,
-    /// where counts add up and the batch is worth it.
+    /// where counts add up and the batch is worth it. Messages that are not read yet are read by the
+    /// caller's.
     pub fn learn_on_threads(
         &self,
         store: &mut Store,
@@ -37,28 +42,59 @@ impl<T: AsMessage> Labelled<'_, T> {
         threads: usize,
         watch: &Watch,
     ) -> std::result::Result<Result<()>, NotReady> {
-        let range = self.range.clone();
-        let shares = if threads > 1 && store.adds_up(self.weight) {
-            self.batch.messages.shares(range, threads)
-        } else {
-            vec![range]
-        };
-        let mut rest = shares.iter().cloned();
-        let first = rest.next().unwrap_or(0..0);
-        let (settings, next) = (store.settings(), AtomicUsize::new(1));
-        // The caller's thread learns the first share: where it is stopped, nothing else is learned.
-        let own = |watch: &Watch| {
-            self.learn(store, scratch, bag, first, watch).map(|learned| learned.map(|()| None))
-        };
-        let other = |watch: &Watch| {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let (mut store, mut bag) = (Store::new(settings), Bag::default());
-            let (scratch, share) = (&mut tokenizer::Scratch::new(), shares[place].clone());
-            self.learn(&mut store, scratch, &mut bag, share, watch)
+        let (messages, range) = (self.batch.messages, self.range.clone());
+        if let Messages::Items(items) = messages
+            && threads > 1
+            && store.adds_up(self.weight)
+        {
+            let mean = items.mean_bytes(2 * WORTH).unwrap_or(0);
+            let threads = threads.min(mean * range.len() / WORTH);
+            if threads > 1 {
+                let shares = Shares::new(items, range, threads);
+                return self.learn_shares(&shares, store, scratch, bag, watch);
+            }
+        }
+        messages.read(watch);
+        self.learn(store, scratch, bag, range, watch)
+    }
+
+    /// The same by a thread for each share. One learns the first, while the caller's thread reads
+    /// the messages of all; the other shares are then counted apart, in the end added. So where it is
+    /// stopped, the first messages are learned and no others.
+    fn learn_shares(
+        &self,
+        shares: &Shares<'_, T>,
+        store: &mut Store,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
+        watch: &Watch,
+    ) -> std::result::Result<Result<()>, NotReady> {
+        let (empty, last) = (store.emptied(), shares.number - 1);
+        let (first_store, next) = (Mutex::new(Some(&mut *store)), AtomicUsize::new(1));
+        let count = |place: usize, scratch: &mut _, bag: &mut _, watch: &Watch| {
+            let mut store = empty.clone();
+            self.learn(&mut store, scratch, bag, shares.get(place), watch)
                 .map(|learned| learned.map(|()| Some((place, store))))
         };
+        let own = |watch: &Watch| {
+            shares.items.read(watch);
+            count(last, scratch, bag, watch)
+        };
+        let other = |watch: &Watch| {
+            let (scratch, bag) = (&mut tokenizer::Scratch::new(), &mut Bag::default());
+            let Some(store) = lock(&first_store).take() else {
+                return count(next.fetch_add(1, Ordering::Relaxed), scratch, bag, watch);
+            };
+            while let Some(places) = shares.take_first() {
+                let learned = self.learn(store, scratch, bag, places, watch)?;
+                if learned.is_err() || watch.is_stopped() {
+                    return Ok(learned.map(|()| None));
+                }
+            }
+            Ok(Ok(None))
+        };
         let mut parts = Vec::new();
-        for found in shared(shares.len(), watch, own, other) {
+        for found in shared(shares.number, watch, own, other) {
             match found? {
                 Ok(part) => parts.extend(part),
                 Err(error) => return Ok(Err(error)),
@@ -70,40 +106,54 @@ impl<T: AsMessage> Labelled<'_, T> {
         parts.sort_unstable_by_key(|&(place, _)| place);
         let words: usize = parts.iter().map(|(_, part)| part.vocabulary().len()).sum();
         let room = store.settings().max_words.saturating_sub(store.vocabulary().len());
-        if words > room || parts.iter().any(|(_, part)| part.pruned) {
-            // Which words are pruned depends on when.
-            for share in rest {
-                let learned = self.learn(store, scratch, bag, share, watch)?;
-                if learned.is_err() || watch.is_stopped() {
-                    return Ok(learned);
-                }
-            }
+        if words <= room && !parts.iter().any(|(_, part)| part.pruned) {
+            parts.iter().for_each(|(_, part)| store.add_counts(part));
             return Ok(Ok(()));
         }
-        parts.iter().for_each(|(_, part)| store.add_counts(part));
-        Ok(Ok(()))
+        // Which words are pruned depends on when.
+        let counted =
+            parts.first().map_or(0..0, |&(place, _)| shares.get(place).start..shares.get(last).end);
+        self.learn(store, scratch, bag, counted, watch)
     }
 }
 
-impl<T: AsMessage> Messages<T> {
-    /// Cuts a range into at most so many, of about as many bytes; one, where it is not worth more,
-    /// or where there are no texts.
-    fn shares(&self, range: Range<usize>, threads: usize) -> Vec<Range<usize>> {
-        let Messages::Items(items) = self else { return vec![range] };
-        let size = |place: usize| items[place].as_message().text_size();
-        let Some(all) = range.clone().map(size).sum::<Option<usize>>() else { return vec![range] };
-        let threads = threads.min(all / WORTH).max(1);
-        let (mut shares, mut start, mut bytes) = (Vec::with_capacity(threads), range.start, 0);
-        for place in range.clone() {
-            if bytes * threads >= all * (shares.len() + 1) {
-                shares.push(start..place);
-                start = place;
-            }
-            bytes += size(place).unwrap_or(0);
-        }
-        shares.push(start..range.end);
-        shares
+/// The shares of a batch, one for each thread.
+struct Shares<'a, T> {
+    items: &'a Items<T>,
+    number: usize,
+    /// What is left of the first share: all of the batch, until it is cut.
+    first: Mutex<Range<usize>>,
+    all: OnceLock<Vec<Range<usize>>>,
+}
+
+impl<'a, T: AsMessage> Shares<'a, T> {
+    fn new(items: &'a Items<T>, range: Range<usize>, number: usize) -> Self {
+        Shares { items, number, first: Mutex::new(range), all: OnceLock::new() }
     }
+
+    /// The next few messages of the first share.
+    fn take_first(&self) -> Option<Range<usize>> {
+        let mut left = lock(&self.first);
+        let taken = left.start..left.end.min(left.start + TAKEN);
+        left.start = taken.end;
+        (!taken.is_empty()).then_some(taken)
+    }
+
+    /// The share at a place beyond the first. When all messages are read, what nobody has taken is
+    /// cut into as many.
+    fn get(&self, place: usize) -> Range<usize> {
+        let all = self.all.get_or_init(|| {
+            let mut left = lock(&self.first);
+            let all = self.items.cut(left.clone(), self.number);
+            left.end = all[0].end;
+            all
+        });
+        all[place].clone()
+    }
+}
+
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Store {
@@ -124,23 +174,31 @@ impl Store {
             && self.rows.is_whole()
     }
 
-    /// Adds what a store of the same classes counted, which has forgotten nothing.
+    /// A store without counts of the same settings, whose words this one finds without reading them.
+    fn emptied(&self) -> Store {
+        let mut store = Store::new(self.settings);
+        store.vocabulary = self.vocabulary.emptied(self.settings.max_words);
+        store
+    }
+
+    /// Adds what such a store of the same classes counted, which has forgotten nothing.
     fn add_counts(&mut self, other: &Store) {
         for (ours, theirs) in grown(&mut self.classes, other.classes.len()).zip(&other.classes) {
             ours.documents += theirs.documents;
             ours.tokens += theirs.tokens;
         }
-        let theirs = (0..other.vocabulary.slots() as WordId).map(|id| other.vocabulary.word(id));
-        let mut known = Vec::with_capacity(other.vocabulary.slots());
-        let tokens = theirs.clone().map(|word| (self.vocabulary.token(word), 0.0));
+        let theirs = 0..other.vocabulary.slots() as WordId;
+        let mut known = Vec::with_capacity(theirs.len());
+        let tokens = theirs.clone().map(|id| (other.vocabulary.known_token(id), 0.0));
         self.vocabulary.find_many(tokens, |_, _, word| known.push(word));
-        for (id, word) in theirs.enumerate() {
-            if let Some(&Some(ahead)) = known.get(id + AHEAD) {
+        for id in theirs {
+            if let Some(&Some(ahead)) = known.get(id as usize + AHEAD) {
                 self.rows.fetch(ahead);
             }
             // No word stands there twice: what is not known is new.
-            let ours = known[id].unwrap_or_else(|| self.add_word(&self.vocabulary.token(word)));
-            let cells = other.rows.cells(id as WordId);
+            let token = || other.vocabulary.known_token(id);
+            let ours = known[id as usize].unwrap_or_else(|| self.add_word(&token()));
+            let cells = other.rows.cells(id);
             self.add_cells(ours, cells.map(|cell| (cell.class, cell.tokens, cell.documents)));
         }
         self.version += 1;
@@ -162,6 +220,7 @@ mod tests {
     use crate::counts::rows::ClassId;
     use crate::text::tokenizer::{Tokenizer, TokenizerOptions};
 
+    #[derive(Clone)]
     struct Text(String);
 
     impl AsMessage for Text {
@@ -171,7 +230,7 @@ mod tests {
     }
 
     /// Texts of so many words together, some of them frequent, and their classes.
-    fn texts(words: u64) -> (Messages<Text>, Vec<ClassId>) {
+    fn texts(words: u64) -> (Vec<Text>, Vec<ClassId>) {
         let (mut state, mut items, mut classes) = (1u64, Vec::new(), Vec::new());
         let mut draw = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -188,34 +247,32 @@ mod tests {
             classes.push(draw(5) as ClassId);
             left -= length;
         }
-        (Messages::Items(items), classes)
+        (items, classes)
     }
 
-    fn learn(store: &mut Store, weight: f64, threads: usize, watch: &Watch) -> Vec<u8> {
+    fn learn(store: &mut Store, weight: f64, threads: usize) -> Vec<u8> {
+        let (texts, classes) = texts(60_000);
+        learn_items(store, texts.into(), &classes, weight, threads)
+    }
+
+    fn learn_items(
+        store: &mut Store,
+        items: Items<Text>,
+        classes: &[ClassId],
+        weight: f64,
+        threads: usize,
+    ) -> Vec<u8> {
         let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
-        let (messages, classes) = texts(60_000);
+        let (messages, watch) = (Messages::Items(items), Watch::default());
         let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
         let batch = Batch { messages: &messages, tokenizer: &tokenizer };
-        Labelled::new(batch, 0..messages.len(), &classes, weight)
+        Labelled::new(batch, 0..messages.len(), classes, weight)
             .expect("one class for each message")
-            .learn_on_threads(store, &mut scratch, &mut bag, threads, watch)
+            .learn_on_threads(store, &mut scratch, &mut bag, threads, &watch)
             .expect("ASCII needs no folding")
             .expect("room");
         store.ranks = (0..5).collect();
         store.snapshot_counts(&store.class_order(), |_| 0.0).expect("every class is ranked")
-    }
-
-    #[test]
-    fn shares_are_worth_a_thread_and_miss_nothing() {
-        let (messages, _) = texts(60_000);
-        for threads in 1..5 {
-            let shares = messages.shares(3..messages.len() - 2, threads);
-            assert_eq!(shares.len(), threads.min(3));
-            assert_eq!((shares[0].start, shares[shares.len() - 1].end), (3, messages.len() - 2));
-            assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
-        }
-        assert_eq!(texts(1_000).0.shares(0..20, 4).len(), 1);
-        assert_eq!(messages.shares(5..5, 4).len(), 1);
     }
 
     #[test]
@@ -225,15 +282,36 @@ mod tests {
                 let settings = Settings { max_words, frequencies, ..Settings::COUNTS };
                 let (mut one, mut many) = (Store::new(settings), Store::new(settings));
                 for _ in 0..2 {
-                    let expected = learn(&mut one, weight, 1, &Watch::default());
-                    assert!(learn(&mut many, weight, 3, &Watch::default()) == expected);
+                    let expected = learn(&mut one, weight, 1);
+                    assert!(learn(&mut many, weight, 3) == expected);
                 }
                 assert_eq!(many.pruned, max_words == 500);
-                assert_eq!(many.vocabulary().len(), one.vocabulary().len());
+                // Words get the ids that one thread would give them: sums over them keep their bits.
+                let words = |store: &Store| store.vocabulary().sorted_ids();
+                assert_eq!(words(&many), words(&one));
                 for (ours, theirs) in many.classes().iter().zip(one.classes()) {
                     assert_eq!(ours.most_documents, theirs.most_documents);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn where_reading_is_interrupted_the_first_messages_are_learned() {
+        let (texts, classes) = texts(60_000);
+        let (len, all) = (texts.len(), texts.clone());
+        for (end, threads) in [(0, 2), (1_024, 2), (1_024, 3), (2_048, 3), (2_048, 9)] {
+            let all = all.clone();
+            let read =
+                move |places: Range<usize>| (places.end <= end).then(|| all[places].to_vec());
+            let items = Items::unread(len, Box::new(read));
+            let mut many = Store::new(Settings::COUNTS);
+            let found = learn_items(&mut many, items, &classes, 1.0, threads);
+            let learned = many.documents() as usize;
+            assert!(learned <= end && learned >= end / 2, "{learned} of {end}");
+            let mut one = Store::new(Settings::COUNTS);
+            let first = Items::from(texts[..learned].to_vec());
+            assert!(found == learn_items(&mut one, first, &classes[..learned], 1.0, 1));
         }
     }
 
@@ -250,9 +328,9 @@ mod tests {
         ] {
             assert!(!Store::new(settings).adds_up(1.0));
         }
-        learn(&mut store, 1.0, 3, &Watch::default());
+        learn(&mut store, 1.0, 3);
         assert!(store.adds_up(1.0));
-        learn(&mut store, 0.1, 3, &Watch::default());
+        learn(&mut store, 0.1, 3);
         assert!(!store.adds_up(1.0));
     }
 }

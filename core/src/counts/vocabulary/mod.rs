@@ -60,6 +60,11 @@ impl Vocabulary {
         Self::bounded(usize::MAX)
     }
 
+    /// A vocabulary without words that hashes as this one does.
+    pub fn emptied(&self, max_words: usize) -> Self {
+        Vocabulary { hasher: self.hasher.clone(), ..Self::bounded(max_words) }
+    }
+
     /// A vocabulary that is to be pruned past so many words.
     pub fn bounded(max_words: usize) -> Self {
         Vocabulary {
@@ -83,6 +88,15 @@ impl Vocabulary {
     /// The token of a word given as bytes.
     pub fn token<'a>(&self, word: &'a [u8]) -> Token<'a> {
         Token::new(&self.hasher, word)
+    }
+
+    /// The token of a known word, for a vocabulary with the same hasher, but for the bits of its hash
+    /// that no table looks at. The bytes of a long word are not read.
+    pub fn known_token(&self, id: WordId) -> Token<'_> {
+        let name = &self.names[id as usize];
+        let key = u128::from_le_bytes(*name);
+        let key = if is_long(name) { key >> 64 << 64 } else { key };
+        Token { bytes: word(name, &self.long), key, hash: hash_name(&self.hasher, name) }
     }
 
     /// How many words are known.
