@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Batch {
     messages: Messages<Item>,
-    /// What a signal's handler raised as they were read.
+    /// What was raised as they were read: by the handler of a signal, as texts can be read.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -64,7 +64,7 @@ impl Batch {
     /// The messages of a list: strings, or mappings of tokens to counts.
     #[new]
     fn new(tokenizer: Py<NativeTokenizer>, messages: &Bound<'_, PyList>) -> PyResult<Self> {
-        // No text is refused, whatever it has: so others may be learned before it is read.
+        // No text is refused, whatever it has: the first may be learned before the last is read.
         if messages.iter().all(|message| message.is_instance_of::<PyString>()) {
             return Ok(Batch::unread(tokenizer, messages));
         }

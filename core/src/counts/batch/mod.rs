@@ -150,10 +150,10 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         )))
     }
 
-    /// Learns a part of the range, until the watch stops it, or to where it was read. It is done by one thread: where others
-    /// cut the texts ahead it took 1.2 times (mails) to 4 times as long (text messages), as most of
-    /// the work is to find and count words. [`learn_on_threads`](Self::learn_on_threads) counts
-    /// apart instead.
+    /// Learns a part of the range, until the watch stops it, or up to what was not read. It is done
+    /// by one thread: where others cut the texts ahead it took 1.2 times (mails) to 4 times as long
+    /// (text messages), as most of the work is to find and count words.
+    /// [`learn_on_threads`](Self::learn_on_threads) counts apart instead.
     pub fn learn(
         &self,
         store: &mut Store,
