@@ -6,6 +6,7 @@ import random
 import time
 import tracemalloc
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -168,3 +169,13 @@ def test_labels_of_a_batch_are_looked_up_by_value(known: int) -> None:
     assert (again, none) == (ids, {})
     with pytest.raises(InputError, match="hashable"):
         labels.ids_of([*batch, ["label7"]])
+
+
+def test_labels_that_python_cannot_compare_are_looked_up_by_their_plain_values() -> None:
+    with pytest.raises(TypeError):
+        _ = {Decimal(1), np.int64(1)}
+    labels = Labels()
+    ids, new = labels.ids_of([Decimal(1), np.int64(1), 2])
+    assert (list(ids), new) == ([0, 0, 1], {1: 0, 2: 1})
+    labels.add(Decimal(1))
+    assert labels.ids_of([np.int64(1)])[0] == ids[:1]

@@ -33,7 +33,8 @@ odd_keys = st.one_of(
     st.text(),
     st.text(alphabet=st.characters(categories=["Cs"]), min_size=1),
     st.sampled_from([*WORDS, "", "\x00", " ", None, True, 0, 1, 1.0, math.nan, math.inf, b"", 1j]),
-    st.sampled_from([(), ("a",), ("a", ("b", 1)), frozenset({"a"}), Decimal(1), np.int64(1), int]),
+    # Decimal(1) and np.int64(1) hash alike and can't be compared: no mapping has both.
+    st.sampled_from([(), ("a",), ("a", ("b", 1)), frozenset({"a"}), Decimal(2), np.int64(1), int]),
     st.tuples(st.text(), st.text()),
     st.floats(),
     st.integers(),
