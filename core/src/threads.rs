@@ -2,6 +2,7 @@
 
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
@@ -43,6 +44,11 @@ pub fn shared<R: Send>(
         }
         found
     })
+}
+
+/// Locks a value; a thread that panicked with it leaves it as it was then.
+pub fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Tells the caller that a thread is done, also where it panicked.

@@ -6,13 +6,14 @@ use crate::bindings::tokenizer::NativeTokenizer;
 use crate::bindings::waiting::watched;
 use crate::counts::batch::{self, Items, Matrix, Messages};
 use crate::text::tokenizer::Tokenizer;
+use crate::threads::lock;
 use crate::watch::Watch;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Many messages, checked. Texts are read as they are needed, by the thread that called.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -103,8 +104,4 @@ fn read_items(number: usize, items: impl Iterator<Item = PyResult<Item>>) -> PyR
         read.push(item?);
     }
     Ok(read)
-}
-
-fn lock(raised: &Mutex<Option<PyErr>>) -> MutexGuard<'_, Option<PyErr>> {
-    raised.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Functions on arrays, and the measure of tokenising.
+//! Functions on arrays and labels, and the measure of tokenising.
 
 use crate::bindings::arrays::bytes_of;
 use crate::bindings::batch::Batch;

@@ -75,9 +75,10 @@ impl CountStore {
     ) -> PyResult<()> {
         let weight = read_weight(weight)?;
         // Where an empty array lies, no number may lie.
-        let class_ids = match class_ids.is_empty()? {
-            true => Vec::new(),
-            false => PyBuffer::<ClassId>::get(class_ids)?.to_vec(py)?,
+        let class_ids = if class_ids.is_empty()? {
+            Vec::new()
+        } else {
+            PyBuffer::<ClassId>::get(class_ids)?.to_vec(py)?
         };
         let cut = batch.cut_by(&self.tokenizer.get().inner);
         let labelled = Labelled::new(cut, start..stop, &class_ids, weight)

@@ -11,11 +11,11 @@ use crate::counts::store::{MAX_COUNT, Settings, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::text::tokenizer::{self, NotReady};
-use crate::threads::shared;
+use crate::threads::{lock, shared};
 use crate::watch::Watch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// Bytes of texts that are worth a thread, which must be started, and whose store must be added: two
 /// took 1/1.2 of the time of one with that much of text messages each, 1/1.4 with three times that.
@@ -111,9 +111,8 @@ impl<T: AsMessage> Labelled<'_, T> {
             return Ok(Ok(()));
         }
         // Which words are pruned depends on when.
-        let counted =
-            parts.first().map_or(0..0, |&(place, _)| shares.get(place).start..shares.get(last).end);
-        self.learn(store, scratch, bag, counted, watch)
+        let apart = shares.get(1).start..shares.get(last).end;
+        self.learn(store, scratch, bag, apart, watch)
     }
 }
 
@@ -150,10 +149,6 @@ impl<'a, T: AsMessage> Shares<'a, T> {
         });
         all[place].clone()
     }
-}
-
-fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Store {

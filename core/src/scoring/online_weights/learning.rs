@@ -22,7 +22,8 @@ use crate::scoring::terms::ClassTerms;
 use crate::statistics::correction::Rates;
 use crate::statistics::damping::Damping;
 use crate::statistics::online_weights::OnlineWeights;
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::threads::lock;
+use std::sync::{Arc, Mutex};
 
 /// What is learned from is told apart this finely: 2^20 to one. Sums over words have another last bit
 /// in another order; so no trace of it is left in what is learned.
@@ -116,7 +117,7 @@ impl LearningRule for OnlineCorrection {
         if store.existing_classes() < 2 {
             return;
         }
-        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = lock(&self.buffers);
         self.score(store, bag, &mut buffers);
         let Buffers { words, scores, gradients, .. } = &mut *buffers;
         let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
