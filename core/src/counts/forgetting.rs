@@ -25,6 +25,9 @@ const RESIDUE: f64 = 1e-12;
 /// Weights in a window are multiples of 1 / STEPS: so what leaves it leaves no rounding.
 const STEPS: f64 = 1_048_576.0;
 
+/// Beside such a weight others in the window, multiples of 2^-20, may be lost in rounding.
+const HEAVY: f64 = (1_u64 << 29) as f64;
+
 impl Settings {
     /// Whether messages count for less in time, or for nothing.
     pub fn forgets(&self) -> bool {
@@ -170,11 +173,38 @@ impl Store {
             let less = |count: f64, amount: f64| take(count, amount).unwrap_or(0.0);
             (less(tokens, weight * count), less(documents, *weight))
         };
+        if *weight >= HEAVY {
+            return self.recount(*class, words);
+        }
         let amounts: Vec<(f64, f64)> = words.iter().map(left).collect();
         let documents = take(self.classes[*class as usize].documents, *weight).unwrap_or(0.0);
-        self.take_out(*class, words, &amounts, documents);
+        self.leave(*class, words, &amounts, documents);
+    }
+
+    /// Counts a class, and these words in it, anew by the documents in the window.
+    #[cold]
+    fn recount(&mut self, class: ClassId, words: &[(WordId, f64)]) {
+        let amounts: Vec<_> = words.iter().map(|&(word, _)| self.indexed(class, word)).collect();
+        let (mut documents, mut tokens) = (0.0, 0.0);
+        for document in self.index.documents().filter(|document| document.class == class) {
+            documents += document.weight;
+            tokens += document.weight * document.length();
+        }
+        self.leave(class, words, &amounts, documents);
+        self.classes[class as usize].tokens = tokens;
+    }
+
+    /// Leaves a class what is left of it in the window.
+    fn leave(
+        &mut self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        left: &[(f64, f64)],
+        documents: f64,
+    ) {
+        self.take_out(class, words, left, documents);
         if documents == 0.0 {
-            self.emptied.push(*class);
+            self.emptied.push(class);
         }
     }
 

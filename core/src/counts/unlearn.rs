@@ -47,6 +47,7 @@ impl Store {
         let Some(documents) = self.less(learned, weight) else {
             return Err(not_learned("the class has fewer documents"));
         };
+        self.check_indexed(class, &bag.words, &amounts, documents, &removals)?;
         self.check_frequencies(class, &bag.words, documents)?;
         // Nothing can fail from here on.
         for (slot, removed) in removals {
@@ -144,15 +145,7 @@ impl Store {
             return Err(not_learned("no such message is among the recent documents"));
         }
         for &(word, count) in words {
-            let (mut documents, mut tokens) = (0.0, 0.0);
-            for posting in self.index.postings(word) {
-                if let Some(document) = self.index.document(posting.slot)
-                    && document.class == class
-                {
-                    documents += document.weight;
-                    tokens += document.weight * posting.count;
-                }
-            }
+            let (tokens, documents) = self.indexed(class, word);
             let enough = self.rows.cell(word, class).is_some_and(|cell| {
                 take(cell.documents - documents, weight).is_some()
                     && take(cell.tokens - tokens, weight * count).is_some()
@@ -160,6 +153,47 @@ impl Store {
             if !enough {
                 return Err(not_learned("no such message is among the recent documents"));
             }
+        }
+        Ok(())
+    }
+
+    /// Tokens and documents of a cell that are in the index.
+    pub(crate) fn indexed(&self, class: ClassId, word: WordId) -> (f64, f64) {
+        let (mut tokens, mut documents) = (0.0, 0.0);
+        for posting in self.index.postings(word) {
+            if let Some(document) = self.index.document(posting.slot)
+                && document.class == class
+            {
+                tokens += document.weight * posting.count;
+                documents += document.weight;
+            }
+        }
+        (tokens, documents)
+    }
+
+    /// Refuses what would leave documents in the index without their counts: beside a weight of 10^15
+    /// times theirs they are lost in rounding.
+    fn check_indexed(
+        &self,
+        class: ClassId,
+        words: &[(WordId, f64)],
+        left: &[(f64, f64)],
+        documents: f64,
+        removals: &[(u32, f64)],
+    ) -> Result<()> {
+        let of_class = |d: &&Document| d.class == class;
+        let gone = |&&(slot, removed): &&(u32, f64)| {
+            self.index.document(slot).is_some_and(|d| take(d.weight, removed) == Some(0.0))
+        };
+        let gone = removals.iter().filter(gone).count();
+        let stays = |&(&(word, _), left): &(&(WordId, f64), &(f64, f64))| {
+            let having = self.index.postings(word).filter_map(|p| self.index.document(p.slot));
+            left.1 == 0.0 && having.filter(of_class).count() > gone
+        };
+        if documents == 0.0 && self.index.documents().filter(of_class).count() > gone
+            || words.iter().zip(left).any(|pair| stays(&pair))
+        {
+            return Err(not_learned("what others count for was lost beside so large a weight"));
         }
         Ok(())
     }

@@ -100,10 +100,11 @@ impl Class {
 /// `value - amount`, or `None` when that much is not there.
 ///
 /// Weights that are no integers leave rounding residue: what is within a few units in the last
-/// place of nothing is nothing. Exact counts below 2^49 are never affected.
+/// place of nothing is nothing. Of integers nothing is lost.
 pub fn take(value: f64, amount: f64) -> Option<f64> {
     let left = value - amount;
-    if left.abs() <= 1e-15 * value {
+    let rounded = value.fract() != 0.0 || amount.fract() != 0.0;
+    if left == 0.0 || rounded && left.abs() <= 1e-15 * value {
         Some(0.0)
     } else if left > 0.0 {
         Some(left)
@@ -115,6 +116,14 @@ pub fn take(value: f64, amount: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_is_exact_of_whole_numbers_and_no_rounding_of_others() {
+        assert_eq!(take(1e15, 999_999_999_999_999.0), Some(1.0));
+        assert_eq!((take(3.0, 3.0), take(3.0, 4.0)), (Some(0.0), None));
+        assert_eq!((take(0.1 + 0.2, 0.3), take(0.3, 0.1 + 0.2)), (Some(0.0), Some(0.0)));
+        assert_eq!(take(0.3, 0.25), Some(0.3 - 0.25));
+    }
 
     #[test]
     fn frequencies_count_words() {
