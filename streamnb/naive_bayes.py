@@ -68,8 +68,8 @@ class NaiveBayes(Learner, SavedModel):
         Bound of the table of word pairs that speeds hidden parents up, 0 or more.
     n_jobs
         Threads for each batch that is predicted, for large batches of texts that are learned where
-        nothing but whole counts is kept, and for statistics of all words that meet: packages, and
-        paths of order 2. 1 or more, None is 1, -1 one for each processor.
+        nothing but whole counts is kept, or by `OnlineNB`, and for statistics of all words that
+        meet: packages, and paths of order 2. 1 or more, None is 1, -1 one for each processor.
     half_life
         For models that read counts of words alone, a number above 0: after message t, one of weight
         w that was learned at s counts for w 2^(−(t − s) / half_life). None: for w, for ever. A text

@@ -7,7 +7,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// How often a thread that waits for others looks whether they shall stop.
-const LOOK: Duration = Duration::from_millis(20);
+pub const LOOK: Duration = Duration::from_millis(20);
 
 /// Does `own` work on the caller's thread and `other` work on so many less one others; returns what
 /// each of them found. When the watch stops the caller's work, the others end soon too.

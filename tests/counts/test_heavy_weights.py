@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import streamnb
-from streamnb import GRSMNB, HMNB, HNB, MNB
+from streamnb import GRSMNB, HMNB, HNB
 from streamnb.errors import NotLearnedError
 
 Words = dict[str, float]

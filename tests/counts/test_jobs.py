@@ -50,7 +50,7 @@ def test_no_byte_depends_on_the_threads(name: str) -> None:
         assert_same(one, learned(make_model(name, n_jobs=jobs), messages, labels), messages)
 
 
-@pytest.mark.parametrize("model", [MNB, OVA, BNB])
+@pytest.mark.parametrize("model", [MNB, OVA, BNB, OnlineNB])
 def test_a_large_batch_is_learned_by_other_threads_too(model: Any) -> None:
     texts = [f"word{i % 9} and {i % 4_000} of {i % 3_000} more" for i in range(60_000)]
     labels = ["ham", "spam"] * 30_000

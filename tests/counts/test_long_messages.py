@@ -114,7 +114,7 @@ INTERRUPTED = """
 import os, signal, sys, threading
 sys.path.insert(0, {tests!r})
 from counts.test_long_messages import long_text, slow_model
-from streamnb import HNB, MNB, _core
+from streamnb import HNB, MNB, OnlineNB, _core
 from streamnb.statistics import packages
 
 # Ctrl-C is pressed again and again. The second in a row that finds Python at the call of the core
@@ -163,16 +163,17 @@ for threads in (1, 3):
         slow.predict_many([text] * 20_000)
     assert interrupted(store.predict_many, predict)
     slow._store = store
-    model = MNB(n_jobs=threads)
-    def learn(begun):
-        model._learn_batch = begun
-        model.learn_many([text] * 200_000, ["ham", "spam"] * 100_000)
-    assert interrupted(model._learn_batch, learn)
-    assert model.classes_ == ["ham", "spam"]
-    assert 1 < model.n_documents < 200_000
-    del model._learn_batch
-    model.learn_one("w1 more", "ham")
-    assert model.predict_one("more") == slow.predict_one("w1 w2") == "ham"
+    for make in (MNB, OnlineNB):
+        model = make(n_jobs=threads)
+        def learn(begun):
+            model._learn_batch = begun
+            model.learn_many([text] * 200_000, ["ham", "spam"] * 100_000)
+        assert interrupted(model._learn_batch, learn)
+        assert model.classes_ == ["ham", "spam"]
+        assert 1 < model.n_documents < 200_000
+        del model._learn_batch
+        model.learn_one("w1 more", "ham")
+        assert model.predict_one("more") == slow.predict_one("w1 w2") == "ham"
 words = {{f"w{{i}}": 1 for i in range(3_000)}}
 for threads in (1, 3):
     model = HNB(n_jobs=threads, refresh_every=10**9, max_pairs=0)

@@ -2,6 +2,7 @@
 
 use crate::counts::room::make_room;
 use crate::counts::vocabulary::WordId;
+use crate::text::distinct::DistinctTokens;
 
 /// A word the store has never learned.
 #[derive(Clone, Copy)]
@@ -32,6 +33,8 @@ pub struct Bag {
     pub scores: Vec<f64>,
     /// What the first words are corrected by, where that is known already.
     pub values: Vec<f64>,
+    /// The tokens of a text, where they are looked up together.
+    pub tokens: DistinctTokens,
     marks: Vec<Mark>,
     epoch: u32,
 }

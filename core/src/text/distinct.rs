@@ -123,6 +123,46 @@ impl DistinctTokens {
     }
 }
 
+/// The tokens of texts one after the other, kept to be looked up later.
+#[derive(Debug, Default)]
+pub struct CutTexts {
+    tokens: Vec<Distinct>,
+    bytes: Vec<u8>,
+    /// Where the tokens of each text end.
+    ends: Vec<usize>,
+}
+
+impl CutTexts {
+    /// Begins anew; gives back the room of very many.
+    pub fn clear(&mut self) {
+        if self.tokens.capacity() > 4 * KEPT || self.bytes.capacity() > 4 * BLOCK * KEPT {
+            *self = Self::default();
+        }
+        self.tokens.clear();
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Adds another text.
+    pub fn push(&mut self, text: &DistinctTokens) {
+        let base = self.bytes.len();
+        let moved = |token: &Distinct| {
+            let (start, end) = (token.start + base, token.end + base);
+            Distinct { start, end, ..*token }
+        };
+        self.tokens.extend(text.tokens.iter().map(moved));
+        self.bytes.extend_from_slice(&text.bytes);
+        self.ends.push(self.tokens.len());
+    }
+
+    /// The tokens of a text, each with how often it came.
+    pub fn text(&self, place: usize) -> impl Iterator<Item = (Token<'_>, f64)> + Clone {
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        let tokens = self.tokens[start..self.ends[place]].iter();
+        tokens.map(|distinct| (distinct.token(&self.bytes), distinct.count))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +192,33 @@ mod tests {
         let token = Token::new(&hasher, b"you");
         let found = tokens.token(0);
         assert_eq!((found.key, found.hash, found.is_short()), (token.key, token.hash, true));
+    }
+
+    #[test]
+    fn texts_that_were_cut_keep_their_tokens() {
+        let hasher = FixedState::default();
+        let (mut tokens, mut texts) = (DistinctTokens::default(), CutTexts::default());
+        let cut: [&[&str]; 4] =
+            [&["to", "a-word-of-16-byte", "to"], &[], &["b-word-of-16-byte", "you"], &["to"]];
+        for round in 0..2 {
+            texts.clear();
+            for words in cut.iter().skip(round) {
+                tokens.clear();
+                words.iter().for_each(|word| tokens.add(&Token::new(&hasher, word.as_bytes())));
+                texts.push(&tokens);
+            }
+            let text = |place| texts.text(place).map(|(token, count)| (token.bytes, count));
+            assert_eq!(
+                text(2 - round).collect::<Vec<_>>(),
+                [(&b"b-word-of-16-byte"[..], 1.0), (b"you", 1.0)]
+            );
+            assert_eq!(text(1 - round).count(), 0);
+            assert!(text(3 - round).eq([(&b"to"[..], 1.0)]));
+        }
+        tokens.clear();
+        texts.clear();
+        texts.push(&tokens);
+        assert_eq!(texts.text(0).count(), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! thread would have counted, to the last bit.
 
 use crate::counts::bag::Bag;
-use crate::counts::batch::{Items, Labelled, Messages};
+use crate::counts::batch::{Items, Labelled};
 use crate::counts::message::AsMessage;
 use crate::counts::rows::Class;
 use crate::counts::store::{MAX_COUNT, Settings, Store};
@@ -17,10 +17,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// Bytes of texts that are worth a thread, which must be started, and whose store must be added: two
-/// took 1/1.2 of the time of one with that much of text messages each, 1/1.4 with three times that.
-const WORTH: usize = 1 << 17;
-
 /// Messages that are taken at once of those which may be shared out yet.
 const TAKEN: usize = 16;
 
@@ -31,44 +27,19 @@ const AHEAD: usize = 16;
 const MUCH: f64 = MAX_COUNT / 2.0;
 
 impl<T: AsMessage> Labelled<'_, T> {
-    /// Learns as [`learn`](Self::learn) does, on up to so many threads, of which the caller's is one,
-    /// where counts add up and the batch is worth it. Messages that are not read yet are read by the
-    /// caller's.
-    pub fn learn_on_threads(
-        &self,
-        store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-        threads: usize,
-        watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
-        let (messages, range) = (self.batch.messages, self.range.clone());
-        if let Messages::Items(items) = messages
-            && threads > 1
-            && store.adds_up(self.weight)
-        {
-            let mean = items.mean_bytes(2 * WORTH).unwrap_or(0);
-            let threads = threads.min(mean * range.len() / WORTH);
-            if threads > 1 {
-                let shares = Shares::new(items, range, threads);
-                return self.learn_shares(&shares, store, scratch, bag, watch);
-            }
-        }
-        messages.read(watch);
-        self.learn(store, scratch, bag, range, watch)
-    }
-
-    /// The same by a thread for each share. One learns the first, while the caller's thread reads
+    /// Learns as [`learn`](Self::learn) does, by a thread for each share. One learns the first, while the caller's thread reads
     /// the messages of all; the other shares are then counted apart, in the end added. So where it is
     /// stopped, the first messages are learned and no others.
-    fn learn_shares(
+    pub(super) fn learn_shares(
         &self,
-        shares: &Shares<'_, T>,
+        items: &Items<T>,
+        threads: usize,
         store: &mut Store,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         watch: &Watch,
     ) -> std::result::Result<Result<()>, NotReady> {
+        let shares = &Shares::new(items, self.range.clone(), threads);
         let (empty, last) = (store.emptied(), shares.number - 1);
         let (first_store, next) = (Mutex::new(Some(&mut *store)), AtomicUsize::new(1));
         let count = |place: usize, scratch: &mut _, bag: &mut _, watch: &Watch| {
@@ -154,7 +125,7 @@ impl<'a, T: AsMessage> Shares<'a, T> {
 impl Store {
     /// Whether texts of this weight, counted apart and added, leave the same bits as those counted
     /// here: all that is kept are sums of whole numbers.
-    fn adds_up(&self, weight: f64) -> bool {
+    pub(super) fn adds_up(&self, weight: f64) -> bool {
         let Settings { max_words, max_pairs, frequencies, form, .. } = self.settings;
         // Without an index there are no pairs, whatever their bound is.
         let counts_alone = Settings { max_words, max_pairs, frequencies, form, ..Settings::COUNTS };
@@ -210,7 +181,7 @@ fn grown(classes: &mut Vec<Class>, length: usize) -> impl Iterator<Item = &mut C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::batch::Batch;
+    use crate::counts::batch::{Batch, Messages};
     use crate::counts::message::Message;
     use crate::counts::rows::ClassId;
     use crate::text::tokenizer::{Tokenizer, TokenizerOptions};

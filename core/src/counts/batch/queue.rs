@@ -1,0 +1,199 @@
+//! The pieces of a batch that threads cut ahead of the one that learns them.
+
+use crate::text::distinct::CutTexts;
+use crate::threads::{LOOK, lock};
+use crate::watch::Watch;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The pieces of a batch, in order: those that are learned, those that somebody has taken to cut or
+/// to learn them, and the rest.
+pub(super) struct Queue {
+    range: Range<usize>,
+    /// Messages of a piece.
+    length: usize,
+    pub(super) pieces: usize,
+    /// How many of those that are not learned may be taken.
+    window: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    learned: usize,
+    taken: VecDeque<Taken>,
+    /// Whether nobody learns any longer.
+    ended: bool,
+    /// Room to be used again.
+    spare: Vec<CutTexts>,
+}
+
+/// A piece that somebody has taken.
+enum Taken {
+    AtWork,
+    /// With its texts, where they could be cut.
+    Done(Option<CutTexts>),
+}
+
+impl Queue {
+    pub(super) fn new(range: Range<usize>, length: usize, window: usize) -> Self {
+        let pieces = range.len().div_ceil(length);
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        Queue { range, length, pieces, window, state, changed }
+    }
+
+    /// The messages of a piece.
+    pub(super) fn places(&self, piece: usize) -> Range<usize> {
+        let start = self.range.start + piece * self.length;
+        start..self.range.end.min(start + self.length)
+    }
+
+    /// Takes the next piece to be cut, once it is not too far ahead; None where there is none, or
+    /// the watch stops.
+    pub(super) fn take(&self, watch: &Watch) -> Option<Claim<'_>> {
+        let mut state = lock(&self.state);
+        loop {
+            let piece = state.learned + state.taken.len();
+            if state.ended || piece == self.pieces || watch.is_stopped() {
+                return None;
+            }
+            if state.taken.len() < self.window {
+                state.taken.push_back(Taken::AtWork);
+                let spare = state.spare.pop().unwrap_or_default();
+                return Some(Claim { queue: self, piece, spare, cut: None });
+            }
+            state = self.wait(state, watch);
+        }
+    }
+
+    /// The texts of the first piece that is not learned, cut; None where nobody has taken it, where
+    /// it could not be cut, or the watch stops.
+    pub(super) fn first(&self, watch: &Watch) -> Option<CutTexts> {
+        let mut state = lock(&self.state);
+        loop {
+            match state.taken.front_mut() {
+                Some(Taken::Done(texts)) => return texts.take(),
+                Some(Taken::AtWork) if !watch.is_stopped() => {}
+                Some(Taken::AtWork) => return None,
+                None => {
+                    state.taken.push_back(Taken::AtWork);
+                    return None;
+                }
+            }
+            state = self.wait(state, watch);
+        }
+    }
+
+    /// Says that the first piece is learned.
+    pub(super) fn learned(&self, texts: Option<CutTexts>) {
+        let mut state = lock(&self.state);
+        state.learned += 1;
+        state.taken.pop_front();
+        state.spare.extend(texts);
+        self.changed.notify_all();
+    }
+
+    /// Waits until something may have changed, and looks at the watch.
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, watch: &Watch) -> MutexGuard<'a, State> {
+        let waited = self.changed.wait_timeout(state, LOOK);
+        watch.asks();
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// A piece that a thread cuts. At its end, however that comes, it is done.
+pub(super) struct Claim<'a> {
+    queue: &'a Queue,
+    pub(super) piece: usize,
+    /// Room to cut into.
+    pub(super) spare: CutTexts,
+    /// What was cut, where it could be.
+    pub(super) cut: Option<CutTexts>,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.queue.state);
+        let place = self.piece - state.learned;
+        state.taken[place] = Taken::Done(self.cut.take());
+        self.queue.changed.notify_all();
+    }
+}
+
+/// At its end nobody learns any longer.
+pub(super) struct Ended<'a>(pub(super) &'a Queue);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::distinct::DistinctTokens;
+
+    /// A watch that stops who waits.
+    fn impatient() -> Watch<'static> {
+        Watch::asking(&|| false)
+    }
+
+    #[test]
+    fn pieces_are_learned_in_order_and_no_more_are_taken_than_the_window_has() {
+        let (queue, watch) = (Queue::new(3..13, 4, 2), Watch::default());
+        assert_eq!((0..3).map(|n| queue.places(n)).collect::<Vec<_>>(), [3..7, 7..11, 11..13]);
+        let mut first = queue.take(&watch).expect("a piece");
+        let second = queue.take(&watch).expect("a piece");
+        assert_eq!((first.piece, second.piece), (0, 1));
+        assert!(queue.take(&impatient()).is_none());
+        let mut tokens = DistinctTokens::default();
+        tokens.clear();
+        first.spare.push(&tokens);
+        first.cut = Some(std::mem::take(&mut first.spare));
+        drop(second);
+        // The second is cut, but the first is not.
+        assert!(queue.first(&impatient()).is_none());
+        std::thread::scope(|scope| {
+            let third = scope.spawn(|| queue.take(&Watch::default()).map(|claim| claim.piece));
+            let learner = scope.spawn(|| queue.first(&Watch::default()));
+            drop(first);
+            let texts = learner.join().expect("no panic");
+            assert_eq!(texts.as_ref().map(|texts| texts.text(0).count()), Some(0));
+            assert!(queue.take(&impatient()).is_none());
+            queue.learned(texts);
+            assert_eq!(third.join().expect("no panic"), Some(2));
+        });
+        // What was taken and not cut is the learner's, as what nobody has taken.
+        assert!(queue.first(&watch).is_none() && !watch.is_stopped());
+        queue.learned(None);
+        assert!(queue.first(&watch).is_none());
+        queue.learned(None);
+        assert!(queue.take(&watch).is_none());
+    }
+
+    #[test]
+    fn who_learns_takes_what_nobody_has_taken() {
+        let (queue, watch) = (Queue::new(0..3, 1, 1), Watch::default());
+        assert!(queue.first(&watch).is_none());
+        assert!(queue.take(&impatient()).is_none());
+        queue.learned(None);
+        assert_eq!(queue.take(&watch).map(|claim| claim.piece), Some(1));
+    }
+
+    #[test]
+    fn nobody_waits_for_who_has_ended() {
+        let queue = Queue::new(0..9, 1, 1);
+        let claim = queue.take(&Watch::default());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.take(&Watch::default()).is_none());
+            drop(Ended(&queue));
+            assert!(waiting.join().expect("no panic"));
+        });
+        drop(claim);
+        assert!(queue.take(&Watch::default()).is_none());
+    }
+}
