@@ -65,7 +65,7 @@ impl CountStore {
             let pairs = first.into_iter().zip(second).zip(information);
             let member =
                 |((one, other), information)| Member { low: id(one), high: id(other), information };
-            Packages::new(pairs.map(member), threshold)
+            Packages::new(&pairs.map(member).collect::<Vec<_>>(), threshold)
         });
         let packages = packages.map_err(|error| raise(py, error))?;
         Ok(self.swap_in(py, packages, layout))

@@ -6,10 +6,10 @@
 //! of the cache.
 
 use crate::counts::attributes::AttributeId;
+use crate::counts::room::fetch;
 use crate::counts::statistic::Statistic;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};
-use std::hint::black_box;
 
 /// Two attributes that are in each other's package.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,9 @@ pub struct Member {
 }
 
 const FREE: Member = Member { low: 0, high: 0, information: 0.0 };
+
+/// Pairs ahead of the one that is put into the table whose places are fetched.
+const AHEAD: usize = 16;
 
 #[derive(Clone, Default)]
 pub struct Packages {
@@ -38,10 +41,13 @@ pub struct Packages {
 
 impl Packages {
     /// Packages of these pairs, each given once.
-    pub fn new(members: impl ExactSizeIterator<Item = Member>, threshold: f64) -> Result<Self> {
+    pub fn new(members: &[Member], threshold: f64) -> Result<Self> {
         let size = (members.len() * 2).next_power_of_two();
         let mut packages = Packages { slots: vec![FREE; size], threshold, ..Packages::default() };
-        for member in members {
+        for (place, &member) in members.iter().enumerate() {
+            if let Some(ahead) = members.get(place + AHEAD) {
+                packages.touch(ahead.low, ahead.high);
+            }
             let Member { low, high, information } = member;
             if low >= high || !(information > 0.0 && information.is_finite()) {
                 return Err(Error::Invalid("the packages have a pair that is none".into()));
@@ -68,7 +74,7 @@ impl Packages {
     #[inline]
     pub fn touch(&self, a: AttributeId, b: AttributeId) {
         let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
-        black_box(self.slots.get(slot).map(|member| member.low));
+        self.slots.get(slot).into_iter().for_each(fetch);
     }
 
     /// The information of two attributes, 0 where they are not in each other's package.
@@ -189,7 +195,7 @@ mod tests {
     #[test]
     fn looks_up_both_directions() {
         let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
-        let mut packages = Packages::new(pairs.into_iter(), 0.1).unwrap();
+        let mut packages = Packages::new(&pairs, 0.1).unwrap();
         assert_eq!((packages.information(0, 2), packages.information(2, 0)), (0.25, 0.25));
         assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
         let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
@@ -206,7 +212,7 @@ mod tests {
     fn refuses_what_is_no_pair() {
         for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)]
         {
-            assert!(Packages::new([bad].into_iter(), 0.0).is_err());
+            assert!(Packages::new(&[bad], 0.0).is_err());
         }
     }
 }

@@ -90,7 +90,7 @@ impl Store {
             let information = reader.positive()?;
             members.push(Member { low: a.min(b), high: a.max(b), information });
         }
-        let packages = Packages::new(members.into_iter(), f64::from_le_bytes(threshold));
+        let packages = Packages::new(&members, f64::from_le_bytes(threshold));
         self.statistics.put(packages.map_err(|_| corrupt("a bag is none"))?);
         Ok(())
     }
