@@ -122,7 +122,8 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
 ) -> None:
     """Counted apart and added where that leaves the same bits; else by one thread."""
     stream = sms_stream(400)
-    texts = [f"{' '.join(x)} w{at * at % 977}" for at in range(20) for x, _, _ in stream]
+    own = ("word", "Wörd", "слово")
+    texts = [f"{' '.join(x)} {own[at % 3]}{at * at}" for at in range(20) for x, _, _ in stream]
     labels = [y for _ in range(20) for _, y, _ in stream]
     assert sum(map(len, texts)) > 300_000  # two shares at least
     one, many = model(**options), model(n_jobs=3, **options)
