@@ -19,7 +19,8 @@ class TWCNB(TextNaiveBayes):
     with P(w | c̄) as in `CNB`, and k over all m words. It has no prior: one that is asked for,
     `prior="laplace"` say, takes part as in `CNB`. It is scikit-learn's `ComplementNB(norm=True)`,
     message by message: the sums over all words follow each message that is learned or unlearned,
-    exactly and in the time that learning takes anyway. So nothing is refreshed.
+    exactly and in the time that learning takes anyway. So nothing is refreshed. While m is 1,
+    weights are 0/0, and no word says anything.
 
     The weights are shares of 1, so scores are as small as 1 / m. Use the labels: probabilities from
     such scores are nearly equal, and `threshold="auto"` can't tell cuts apart.

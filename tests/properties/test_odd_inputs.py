@@ -42,6 +42,8 @@ def test_any_message_learns_or_is_refused_whole(
 @example(stream=[], x={"a": 1}, y="new", w=0)
 @example(stream=[], x={"new": 1}, y="ham", w=math.inf)
 @example(stream=[({"a": 1, "b": 1}, "spam", 1.0)], x={"a": 1}, y="spam", w=999_999_999_999_999)
+@example(stream=[({}, "ham", 1.0)], x={"a": 1}, y="spam", w=5e-324)
+@example(stream=[({"a": 1}, "ham", 1e-17), ({}, "ham", 1.0)], x={"a": 1}, y="spam", w=1e-17)
 def test_any_weight_learns_or_is_refused_whole(
     name: str, stream: Stream, x: Any, y: Any, w: Any
 ) -> None:

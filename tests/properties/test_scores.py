@@ -95,6 +95,7 @@ def test_explanation_sums_to_the_score(
     x=st.dictionaries(st.sampled_from([*WORDS, "unseen"]), st.integers(0, 5)),
     parameters=any_parameters,
 )
+@example(stream=[({}, "spam", 1.0), ({"a": 1}, "ham", 1.0)], x={"a": 0, "b": 1}, parameters={})
 def test_scores_equal_the_reference(
     name: str, stream: Stream, x: dict[Any, int], parameters: dict[str, Any]
 ) -> None:

@@ -24,12 +24,12 @@ class NormalisedReference(Reference):
         super().__init__(name, prior=prior or "uniform", **parameters)
 
     def _words(self, docs: Documents, x: Mapping[Any, float], members: NDArray[np.bool_]) -> float:
+        if self._m(docs) == 1:
+            return 0.0  # the one word has the share 1, of which all weights are 0/0
         return super()._words(docs, x, members) / self._normaliser(docs, members)
 
     def _normaliser(self, docs: Documents, members: NDArray[np.bool_]) -> float:
-        """Return −Σ_k ln θ_k over all m words; 1 where there is one word, which weighs nothing."""
-        if self._m(docs) == 1:
-            return 1.0
+        """Return −Σ_k ln θ_k over all m words."""
         weights = docs.weights * members
         total = weights @ docs.lengths + self.alpha * self._m(docs)
         known = np.log((weights @ docs.counts + self.alpha) / total).sum()

@@ -7,10 +7,16 @@ use crate::scoring::parameters::Parameters;
 use crate::scoring::terms::ClassTerms;
 
 /// What a word's ratio to its independence of the class adds to a score: Equation and paper are in
-/// `streamnb/parts/weights.py`.
+/// `streamnb/parts/weights/chi_square.py`.
 fn log_ratio(documents: f64, of_word: f64, of_class: f64, all: f64) -> f64 {
-    if documents * all > of_word * of_class {
-        (documents * all / (of_word * of_class)).ln()
+    let chance = of_word * of_class;
+    if documents <= 0.0 || of_class <= 0.0 {
+        // Nothing stands there, or nothing that is left beside the weight of the others.
+        0.0
+    } else if chance < f64::MIN_POSITIVE {
+        ((documents / of_word).ln() + (all.ln() - of_class.ln())).max(0.0)
+    } else if documents * all > chance {
+        (documents * all / chance).ln()
     } else {
         0.0
     }
@@ -57,5 +63,22 @@ impl Parameters {
                 *score -= tokens * class.outside;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log_ratio;
+
+    #[test]
+    fn ratios_of_tiny_weights_are_numbers() {
+        assert_eq!(log_ratio(2.0, 4.0, 3.0, 12.0), 2.0_f64.ln());
+        assert_eq!(log_ratio(1.0, 4.0, 3.0, 12.0), 0.0);
+        for weight in [1e-100, 1e-200, 1e-300, 5e-324_f64] {
+            let (found, expected) = (log_ratio(weight, weight, weight, 1.0), -weight.ln());
+            assert!((found - expected).abs() < 1e-9, "{found}");
+        }
+        assert_eq!(log_ratio(1e-300, 1e-300, 1e-300, 1e-300), 0.0);
+        assert_eq!(log_ratio(1e-17, 2e-17, 0.0, 1.0), 0.0);
     }
 }
