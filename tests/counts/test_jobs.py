@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb import BNB, CNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB, _core
+from streamnb import BNB, CNB, HMNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB, _core
 from streamnb.errors import InputError
 from streamnb.statistics import packages, paths
 from support.models import ALL_MODELS, make_model, matrix
@@ -50,7 +50,7 @@ def test_no_byte_depends_on_the_threads(name: str) -> None:
         assert_same(one, learned(make_model(name, n_jobs=jobs), messages, labels), messages)
 
 
-@pytest.mark.parametrize("model", [MNB, OVA, BNB, OnlineNB])
+@pytest.mark.parametrize("model", [MNB, OVA, BNB, OnlineNB, HMNB])
 def test_a_large_batch_is_learned_by_other_threads_too(model: Any) -> None:
     texts = [f"word{i % 9} and {i % 4_000} of {i % 3_000} more" for i in range(60_000)]
     labels = ["ham", "spam"] * 30_000
@@ -132,6 +132,31 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
             each.learn_many(texts, labels, weight)
         assert many.to_bytes() == one.to_bytes()
         assert many.predictions_many(texts[:50]) == one.predictions_many(texts[:50])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"max_documents": 900}, {"window": 900}, {"max_pairs": 40_000}, {"max_words": 900}],
+)
+@pytest.mark.parametrize("together", [1, 12])
+def test_the_pairs_of_a_batch_are_counted_by_threads(
+    options: dict[str, Any], together: int
+) -> None:
+    """Those of short messages, and of some together, whose texts other threads cut."""
+    stream = [" ".join(x) for x, _, _ in sms_stream(400)]
+    texts = [f"{' '.join(stream[i % 400 :][:together])} {i % 1_009}" for i in range(12_000)]
+    texts = texts[: len(texts) // together]
+    labels = (["ham", "spam", "other"] * 4_000)[: len(texts)]
+    options = {"max_pairs": 9_000_000, **options}
+    one, many = HMNB(**options), HMNB(n_jobs=3, **options)
+    for messages in (texts, [dict.fromkeys(text.split(), 1) for text in texts[:500]]):
+        for each in (one, many):
+            each.learn_many(messages, labels[: len(messages)])
+        assert many._store.n_pairs == one._store.n_pairs
+        assert many.to_bytes() == one.to_bytes()
+        scores = [each.joint_log_likelihood_many(texts[:200]).tobytes() for each in (one, many)]
+        assert scores[0] == scores[1]
+    assert (one._store.n_pairs == 0) == (options["max_pairs"] == 40_000)
 
 
 @pytest.mark.parametrize("max_words", [20, 407])

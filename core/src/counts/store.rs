@@ -4,7 +4,7 @@ use crate::counts::attributes::Attributes;
 use crate::counts::bag::Bag;
 use crate::counts::clock::Clock;
 use crate::counts::form::Form;
-use crate::counts::index::{Document, Index};
+use crate::counts::index::{Behind, Document, Index};
 use crate::counts::pairs::PairTable;
 use crate::counts::rows::{Class, ClassId, Rows};
 use crate::counts::statistic::Statistics;
@@ -98,6 +98,8 @@ pub struct Store {
     pub(crate) rows: Rows,
     pub(crate) index: Index,
     pub(crate) pairs: PairTable,
+    /// What the pair table has yet to follow; None where it follows each document at once.
+    pub(crate) behind: Option<Behind>,
     pub(crate) attributes: Attributes,
     pub(crate) clock: Clock,
     /// When the messages came that are learned next, where a half-life is in time.
@@ -131,6 +133,7 @@ impl Store {
             rows: Rows::new(small, settings.half_life.is_some()),
             index: Index::default(),
             pairs: PairTable::new(settings.max_pairs, settings.own_pairs),
+            behind: None,
             attributes: Attributes::default(),
             clock: Clock::new(settings.timed),
             times: VecDeque::new(),

@@ -2,6 +2,8 @@
 
 mod stored;
 
+pub(crate) use stored::Behind;
+
 use crate::counts::room::make_room;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
@@ -75,6 +77,12 @@ impl Index {
     /// Documents, oldest first.
     pub fn documents(&self) -> impl DoubleEndedIterator<Item = &Document> {
         self.order.iter().filter_map(|&slot| self.document(slot))
+    }
+
+    /// So many of them, the newest; oldest first.
+    pub fn newest(&self, number: usize) -> impl Iterator<Item = &Document> {
+        let order = self.order.range(self.len() - number..);
+        order.filter_map(|&slot| self.document(slot))
     }
 
     pub fn postings(&self, word: WordId) -> impl DoubleEndedIterator<Item = &Posting> {

@@ -1,39 +1,115 @@
 //! The index as a part of the store: what follows from the documents comes and goes with them.
 
 use crate::counts::index::Document;
+use crate::counts::pairs::Change;
 use crate::counts::rows::take;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 
+/// Pairs that several threads count together: some milliseconds' work, beside which it is nothing to
+/// start a thread.
+const TOGETHER: usize = 1 << 18;
+
+/// Fewer are counted by one.
+const WORTH: usize = 1 << 14;
+
+/// What the pair table has yet to follow while a batch is learned.
+#[derive(Clone)]
+pub(crate) struct Behind {
+    threads: usize,
+    /// How many documents entered the index: the newest.
+    entered: usize,
+    /// Those that left it, each with how many had entered before.
+    left: Vec<(usize, Document)>,
+    /// Pairs of all of them, and one more for each.
+    pairs: usize,
+}
+
+impl Behind {
+    fn new(threads: usize) -> Self {
+        Behind { threads, entered: 0, left: Vec::new(), pairs: 0 }
+    }
+}
+
 impl Store {
+    /// From now on the pair table follows some documents after the index, on so many threads; with
+    /// one it follows each. Nobody may ask it meanwhile.
+    pub(crate) fn follow_by(&mut self, threads: usize) {
+        self.catch_up();
+        // A rule may ask for the pairs of all messages before the one that is learned.
+        let may = threads > 1 && self.pairs.is_complete() && self.rule.is_none();
+        self.behind = may.then(|| Behind::new(threads));
+    }
+
+    /// Lets the pair table follow all that it has not yet.
+    fn catch_up(&mut self) {
+        let Some(behind) = &mut self.behind else { return };
+        let Behind { threads, entered, left, pairs } =
+            std::mem::replace(behind, Behind::new(behind.threads));
+        let (mut left, mut changes) = (left.iter().peekable(), Vec::new());
+        let mut newest = self.index.newest(entered);
+        for before in 0..=entered {
+            while let Some((_, document)) = left.next_if(|leaves| leaves.0 == before) {
+                changes.push(Change { document, enters: false });
+            }
+            changes.extend(newest.next().map(|document| Change { document, enters: true }));
+        }
+        self.pairs.follow(&changes, if pairs < WORTH { 1 } else { threads });
+        if !self.pairs.is_complete() {
+            self.behind = None;
+        }
+    }
+
     pub(crate) fn index_document(&mut self, document: Document) {
-        self.count_indexed(&document);
+        self.add_lengths(&document, document.weight);
+        match &mut self.behind {
+            Some(behind) => {
+                behind.entered += 1;
+                behind.pairs += 1 + document.words.len().pow(2) / 2;
+            }
+            None => self.pairs.learn(document.class, &document.words, document.weight),
+        }
+        for statistic in self.statistics.iter_mut() {
+            statistic.enter(&document, document.weight);
+        }
         self.index.push(document);
         while self.index.len() > self.settings.max_documents {
-            if let Some(oldest) = self.index.pop_oldest() {
-                self.drop_from_index(&oldest, oldest.weight);
-                if self.settings.windowed {
-                    self.leave_window(&oldest);
-                }
-            }
+            self.evict();
+        }
+        if self.behind.as_ref().is_some_and(|behind| behind.pairs >= TOGETHER) {
+            self.catch_up();
         }
         let (statistics, counted) = self.parts();
         statistics.iter_mut().for_each(|statistic| statistic.indexed(&counted));
     }
 
-    /// Adds what an indexed document gives to lengths, pairs and statistics.
-    pub(crate) fn count_indexed(&mut self, document: &Document) {
-        self.add_lengths(document, document.weight);
-        self.pairs.learn(document.class, &document.words, document.weight);
-        for statistic in self.statistics.iter_mut() {
-            statistic.enter(document, document.weight);
+    /// Takes the oldest document out of the index.
+    fn evict(&mut self) {
+        if self.behind.as_ref().is_some_and(|behind| behind.entered == self.index.len()) {
+            self.catch_up();
+        }
+        let Some(oldest) = self.index.pop_oldest() else { return };
+        self.leave_index(&oldest, oldest.weight);
+        if self.settings.windowed {
+            self.leave_window(&oldest);
+        }
+        match &mut self.behind {
+            Some(behind) => {
+                behind.pairs += 1 + oldest.words.len().pow(2) / 2;
+                behind.left.push((behind.entered, oldest));
+            }
+            None => self.pairs.unlearn(oldest.class, &oldest.words, oldest.weight),
         }
     }
 
-    /// Takes back what an indexed document gave to them.
+    /// Takes back what an indexed document gave to lengths, pairs and statistics.
     pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
-        self.add_lengths(document, -weight);
+        self.leave_index(document, weight);
         self.pairs.unlearn(document.class, &document.words, weight);
+    }
+
+    fn leave_index(&mut self, document: &Document, weight: f64) {
+        self.add_lengths(document, -weight);
         for statistic in self.statistics.iter_mut() {
             statistic.leave(document, weight);
         }
@@ -56,6 +132,7 @@ impl Store {
     /// Drops words from the indexed documents, which keep their place, and from what follows from
     /// these.
     pub(crate) fn drop_words_from_index(&mut self, words: &[WordId]) {
+        self.catch_up();
         let mut gone_words = words.to_vec();
         gone_words.sort_unstable();
         for slot in self.index.with_any(words) {
@@ -76,5 +153,75 @@ impl Store {
             }
         }
         words.iter().for_each(|&word| self.index.forget_word(word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::bag::Bag;
+    use crate::counts::rows::ClassId;
+    use crate::counts::store::Settings;
+
+    /// A store that learned messages of some sixty words, of which so many follow behind.
+    fn learned(settings: Settings, threads: usize) -> Store {
+        let (mut store, mut bag, mut state) = (Store::new(settings), Bag::default(), 1u64);
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        store.follow_by(threads);
+        for _ in 0..400 {
+            bag.clear(0);
+            for _ in 0..60 {
+                let below = 1 + draw(400);
+                let word = format!("w{}", draw(below));
+                let token = store.vocabulary.token(word.as_bytes());
+                bag.add(store.intern(&token), 1.0);
+            }
+            store.learn(&mut bag, draw(3) as ClassId, 1.0).expect("room");
+        }
+        store.follow_by(1);
+        store
+    }
+
+    fn pairs(store: &Store) -> Vec<(ClassId, f64, f64)> {
+        let slots = store.vocabulary.slots() as WordId;
+        let words = (0..slots).flat_map(|a| (0..=a).map(move |b| (a, b)));
+        words
+            .flat_map(|(a, b)| {
+                let mut found: Vec<_> =
+                    store.pairs.pairs(a, b).map(|p| (p.class, p.first, p.second)).collect();
+                found.sort_by_key(|&(class, _, _)| class);
+                found
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_table_that_follows_behind_holds_what_one_that_follows_at_once_does() {
+        let all = Settings { max_documents: 9_999, max_pairs: 900_000, ..Settings::COUNTS };
+        for settings in [
+            all,
+            Settings { own_pairs: true, ..all },
+            // Documents leave that the table knows, and such as it does not know yet.
+            Settings { max_documents: 170, ..all },
+            Settings { max_documents: 20, ..all },
+            Settings { max_documents: 170, windowed: true, ..all },
+            // Words leave all documents.
+            Settings { max_words: 150, ..all },
+            // It is dropped.
+            Settings { max_pairs: 30_000, ..all },
+        ] {
+            let one = learned(settings, 1);
+            let expected = pairs(&one);
+            assert_eq!(expected.is_empty(), settings.max_pairs == 30_000);
+            for threads in [2, 3] {
+                let many = learned(settings, threads);
+                assert!(pairs(&many) == expected);
+                assert_eq!(many.pairs.len(), one.pairs.len());
+                assert!(many.index.documents().eq(one.index.documents()));
+            }
+        }
     }
 }

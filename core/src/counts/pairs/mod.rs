@@ -11,69 +11,55 @@
 //!
 //! It grows by linear hashing: it lies in many small parts, of which one is split in two at a time,
 //! and a table that is dropped goes part by part. So no message waits for all of it.
+//!
+//! A pair lies in one of a few shards, by its hash, and several threads can change a table together,
+//! each its own shards ([`follow`](PairTable::follow)).
 
+mod follow;
 mod part;
+mod shard;
 
-use crate::counts::pairs::part::{NONE, PairCell, Part, hash};
-use crate::counts::room::make_room;
+pub use follow::Change;
+pub use shard::Pair;
+
+use crate::counts::pairs::part::{PairCell, Part, hash};
+use crate::counts::pairs::shard::Shard;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
-use std::hint::black_box;
 
-/// Slots in use in a part, on average: a split moves about so many.
-const SPREAD: usize = 200;
-
-/// Which bits of a hash choose the part: not those that choose a slot in it.
-const CHOICE: u32 = 32;
-
-/// What one class knows of a pair (a, b), seen from the caller's order of the two words.
-#[derive(Clone, Copy)]
-pub struct Pair {
-    pub class: ClassId,
-    /// Σ f_a over documents of the class that contain b.
-    pub first: f64,
-    /// Σ f_b over documents of the class that contain a.
-    pub second: f64,
-}
+/// Shards of a table: no more threads can change it together.
+const SHARDS: usize = 1 << SHARD_BITS;
+const SHARD_BITS: u32 = 4;
 
 #[derive(Clone)]
 pub struct PairTable {
-    parts: Vec<Part>,
-    /// One less than the power of two at or above the number of parts.
-    mask: usize,
-    used: usize,
-    more: Vec<PairCell>,
-    free: Vec<u32>,
+    /// None of them where the table is not used, or was dropped.
+    shards: Vec<Shard>,
+    /// Parts of a table that was dropped, which are not given back yet.
+    left: Vec<Part>,
+    cells: usize,
     limit: usize,
     /// Whether each word is also paired with itself.
     own: bool,
-    dropped: bool,
 }
 
 impl PairTable {
     /// A table of at most `limit` (pair, class) cells; with 0 it is never used. With `own` each
     /// word is also paired with itself, which holds its tokens in the indexed documents.
     pub fn new(limit: usize, own: bool) -> Self {
-        PairTable {
-            parts: vec![Part::default()],
-            mask: 0,
-            used: 0,
-            more: Vec::new(),
-            free: Vec::new(),
-            limit,
-            own,
-            dropped: limit == 0,
-        }
+        let shards = if limit == 0 { 0 } else { SHARDS };
+        let shards = (0..shards).map(|_| Shard::new()).collect();
+        PairTable { shards, left: Vec::new(), cells: 0, limit, own }
     }
 
     /// Whether the table covers the index, so that it can be asked.
     pub fn is_complete(&self) -> bool {
-        !self.dropped
+        !self.shards.is_empty()
     }
 
     /// How many (pair, class) cells are held.
     pub fn len(&self) -> usize {
-        self.used + self.more.len() - self.free.len()
+        self.cells
     }
 
     pub fn is_empty(&self) -> bool {
@@ -82,20 +68,18 @@ impl PairTable {
 
     /// Adds a document's pairs; drops the whole table if they don't fit.
     pub fn learn(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
-        if self.dropped {
+        if !self.is_complete() {
             // What is left of it: a few kilobytes.
-            self.parts.pop();
+            self.left.pop();
             return;
         }
-        for (position, &(a, count_a)) in words.iter().enumerate() {
-            let others = &words[position + usize::from(!self.own)..];
-            self.touch_all(a, others);
-            for &(b, count_b) in others {
-                self.add(PairCell::new(a, b, class, weight * count_a, weight * count_b));
+        for row in rows(class, words, weight, self.own) {
+            self.touch_all(&row);
+            for (hash, cell) in row.cells() {
+                self.cells += usize::from(self.shards[shard(hash)].add(hash, cell));
             }
-            if self.len() > self.limit {
-                let parts = std::mem::take(&mut self.parts);
-                *self = PairTable { parts, ..PairTable::new(0, self.own) };
+            if self.cells > self.limit {
+                self.drop_all();
                 return;
             }
         }
@@ -103,15 +87,8 @@ impl PairTable {
 
     /// Takes a document's pairs back. `words` are the words it was learned with.
     pub fn unlearn(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
-        if self.dropped {
-            return;
-        }
-        for (position, &(a, count_a)) in words.iter().enumerate() {
-            let others = &words[position + usize::from(!self.own)..];
-            self.touch_all(a, others);
-            for &(b, count_b) in others {
-                self.subtract(PairCell::new(a, b, class, weight * count_a, weight * count_b));
-            }
+        if self.is_complete() {
+            rows(class, words, weight, self.own).for_each(|row| self.subtract(&row));
         }
     }
 
@@ -124,179 +101,112 @@ impl PairTable {
         weight: f64,
     ) {
         self.unlearn(class, gone, weight);
-        if self.dropped {
-            return;
-        }
-        for &(a, count_a) in gone {
-            self.touch_all(a, kept);
-            for &(b, count_b) in kept {
-                self.subtract(PairCell::new(a, b, class, weight * count_a, weight * count_b));
-            }
+        if self.is_complete() {
+            gone.iter().for_each(|&word| self.subtract(&Row { class, weight, word, others: kept }));
         }
     }
 
-    fn touch_all(&self, a: WordId, others: &[(WordId, f64)]) {
-        others.iter().for_each(|&(b, _)| self.touch(a, b));
+    fn subtract(&mut self, row: &Row<'_>) {
+        self.touch_all(row);
+        for (hash, cell) in row.cells() {
+            self.cells -= usize::from(self.shards[shard(hash)].subtract(hash, cell));
+        }
+    }
+
+    /// Drops the table: it is given back part by part, with each document that would have been learned.
+    fn drop_all(&mut self) {
+        self.left =
+            std::mem::take(&mut self.shards).into_iter().flat_map(Shard::into_parts).collect();
+        self.cells = 0;
+    }
+
+    fn touch_all(&self, row: &Row<'_>) {
+        row.hashes().for_each(|hash| self.shards[shard(hash)].touch(hash));
     }
 
     /// Brings a pair closer before it is asked for; no answer is waited for.
     #[inline]
     pub fn touch(&self, a: WordId, b: WordId) {
         let hash = hash(a.min(b), a.max(b));
-        if let Some(part) = self.parts.get(self.place(hash)) {
-            black_box(part.slots.get(part.home(hash)).map(|cell| cell.low));
+        if let Some(shard) = self.shards.get(shard(hash)) {
+            shard.touch(hash);
         }
     }
 
     /// The classes in which `a` and `b` meet.
     #[inline]
     pub fn pairs(&self, a: WordId, b: WordId) -> impl Iterator<Item = Pair> {
-        let (low, high) = (a.min(b), a.max(b));
-        let hash = hash(low, high);
-        let part = self.parts.get(self.place(hash)).filter(|_| !self.dropped);
-        let mut cell = part.and_then(|part| Some(&part.slots[part.find(hash, low, high).ok()?]));
-        std::iter::from_fn(move || {
-            let current = cell?;
-            cell = self.more.get(current.next as usize);
-            let (first, second) = if a < b {
-                (current.low_count, current.high_count)
-            } else {
-                (current.high_count, current.low_count)
-            };
-            Some(Pair { class: current.class, first, second })
-        })
-    }
-
-    #[inline]
-    fn place(&self, hash: u64) -> usize {
-        let place = (hash >> CHOICE) as usize & self.mask;
-        if place < self.parts.len() { place } else { place & (self.mask >> 1) }
-    }
-
-    /// Splits the oldest part that was not split since the parts were half as many.
-    #[cold]
-    fn split(&mut self) {
-        let added = self.parts.len();
-        self.mask = (added + 1).next_power_of_two() - 1;
-        self.parts.push(Part::default());
-        let split = added & (self.mask >> 1);
-        for cell in std::mem::take(&mut self.parts[split]).slots {
-            if !cell.is_free() {
-                let hash = hash(cell.low, cell.high);
-                let place = self.place(hash);
-                self.parts[place].insert(hash, cell);
-            }
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, added: PairCell) {
-        let hash = hash(added.low, added.high);
-        let place = self.place(hash);
-        let part = &mut self.parts[place];
-        let head = match part.find(hash, added.low, added.high) {
-            Ok(slot) => &mut part.slots[slot],
-            Err(_) => {
-                part.insert(hash, added);
-                self.used += 1;
-                if self.used > self.parts.len() * SPREAD {
-                    self.split();
-                }
-                return;
-            }
-        };
-        if head.class == added.class {
-            head.increase(&added);
-            return;
-        }
-        // The last cell of the chain is linked to where a new one will lie.
-        let free = self.free.last().copied().unwrap_or(self.more.len() as u32);
-        let mut next = head.next;
-        if next == NONE {
-            head.next = free;
-        }
-        while next != NONE {
-            let cell = &mut self.more[next as usize];
-            if cell.class == added.class {
-                cell.increase(&added);
-                return;
-            }
-            next = cell.next;
-            if next == NONE {
-                cell.next = free;
-            }
-        }
-        match self.free.pop() {
-            Some(position) => self.more[position as usize] = added,
-            None => {
-                make_room(&mut self.more, free as usize + 1);
-                self.more.push(added);
-            }
-        }
-    }
-
-    fn subtract(&mut self, taken: PairCell) {
-        let hash = hash(taken.low, taken.high);
-        let place = self.place(hash);
-        let part = &mut self.parts[place];
-        let Ok(slot) = part.find(hash, taken.low, taken.high) else { return };
-        let head = &mut part.slots[slot];
-        if head.class == taken.class {
-            if !head.reduce(&taken) {
-                return;
-            }
-            match self.more.get(head.next as usize).copied() {
-                Some(successor) => {
-                    self.free.push(head.next);
-                    *head = successor;
-                }
-                None => {
-                    part.vacate(slot);
-                    self.used -= 1;
-                }
-            }
-            return;
-        }
-        let mut previous = NONE;
-        let mut position = head.next;
-        while let Some(cell) = self.more.get_mut(position as usize) {
-            let next = cell.next;
-            if cell.class == taken.class {
-                if cell.reduce(&taken) {
-                    self.free.push(position);
-                    match self.more.get_mut(previous as usize) {
-                        Some(cell) => cell.next = next,
-                        None => part.slots[slot].next = next,
-                    }
-                }
-                return;
-            }
-            previous = position;
-            position = next;
-        }
+        let hash = hash(a.min(b), a.max(b));
+        let shard = self.shards.get(shard(hash));
+        shard.map(|shard| shard.pairs(hash, a, b)).into_iter().flatten()
     }
 
     /// The table where each word has another id; words may become one that never met.
     pub fn renamed(&self, word_of: &[WordId]) -> Self {
-        let mut renamed =
-            PairTable { dropped: self.dropped, ..PairTable::new(self.limit, self.own) };
-        let parts = self.parts.iter().filter(|_| !self.dropped);
-        for slot in parts.flat_map(|part| &part.slots).filter(|cell| !cell.is_free()) {
-            let mut cell = Some(slot);
-            while let Some(&PairCell { low, high, class, next, low_count, high_count }) = cell {
-                let (a, b) = (word_of[low as usize], word_of[high as usize]);
-                renamed.add(PairCell::new(a, b, class, low_count, high_count));
-                cell = self.more.get(next as usize);
-            }
+        let mut renamed = PairTable::new(self.limit, self.own);
+        if !self.is_complete() {
+            renamed.drop_all();
+        }
+        for &PairCell { low, high, class, low_count, high_count, .. } in
+            self.shards.iter().flat_map(Shard::cells)
+        {
+            let (a, b) = (word_of[low as usize], word_of[high as usize]);
+            let (hash, cell) =
+                (hash(a.min(b), a.max(b)), PairCell::new(a, b, class, low_count, high_count));
+            renamed.cells += usize::from(renamed.shards[shard(hash)].add(hash, cell));
         }
         renamed
     }
 
     pub fn size(&self) -> usize {
-        let slots: usize = self.parts.iter().map(|part| part.slots.len()).sum();
-        (slots + self.more.len()) * size_of::<PairCell>()
-            + self.parts.len() * size_of::<Part>()
-            + self.free.capacity() * size_of::<u32>()
+        let left = self.left.iter().map(|part| size_of::<Part>() + part.size()).sum::<usize>();
+        self.shards.iter().map(Shard::size).sum::<usize>() + left
+    }
+}
+
+/// The shard of a pair: by other bits of its hash than choose its part and its slot.
+#[inline]
+fn shard(hash: u64) -> usize {
+    (hash >> (u64::BITS - SHARD_BITS)) as usize
+}
+
+/// A word of a document with others that it is paired with.
+struct Row<'a> {
+    class: ClassId,
+    weight: f64,
+    word: (WordId, f64),
+    others: &'a [(WordId, f64)],
+}
+
+/// All pairs of a document, row by row; with `own` each word is also paired with itself.
+fn rows(
+    class: ClassId,
+    words: &[(WordId, f64)],
+    weight: f64,
+    own: bool,
+) -> impl Iterator<Item = Row<'_>> {
+    words.iter().enumerate().map(move |(position, &word)| {
+        let others = &words[position + usize::from(!own)..];
+        Row { class, weight, word, others }
+    })
+}
+
+impl Row<'_> {
+    fn hashes(&self) -> impl Iterator<Item = u64> {
+        let a = self.word.0;
+        self.others.iter().map(move |&(b, _)| hash(a.min(b), a.max(b)))
+    }
+
+    /// What is to be added to the pair with another word.
+    #[inline]
+    fn cell(&self, (other, count): (WordId, f64)) -> PairCell {
+        let (word, count_of_word) = self.word;
+        PairCell::new(word, other, self.class, self.weight * count_of_word, self.weight * count)
+    }
+
+    /// The same of all pairs, with their hashes.
+    fn cells(&self) -> impl Iterator<Item = (u64, PairCell)> {
+        self.hashes().zip(self.others.iter().map(|&other| self.cell(other)))
     }
 }
 

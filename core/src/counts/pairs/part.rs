@@ -58,8 +58,7 @@ impl Part {
     /// Puts a pair in that is not there.
     #[inline]
     pub fn insert(&mut self, hash: u64, cell: PairCell) {
-        // A free slot always remains.
-        let needed = ((self.used + 2) as f64 * SLOTS_PER_CELL) as usize;
+        let needed = slots(self.used + 1);
         if needed > self.slots.len() {
             self.enlarge(needed);
         }
@@ -67,6 +66,16 @@ impl Part {
             self.slots[slot] = cell;
             self.used += 1;
         }
+    }
+
+    /// A part that need not be enlarged before so many pairs are in it.
+    pub fn with_room(used: usize) -> Self {
+        let slots = vec![PairCell::FREE; slots(used).next_power_of_two()];
+        Part { slots, used: 0 }
+    }
+
+    pub fn size(&self) -> usize {
+        self.slots.len() * size_of::<PairCell>()
     }
 
     #[cold]
@@ -101,6 +110,11 @@ impl Part {
         self.slots[hole] = PairCell::FREE;
         self.used -= 1;
     }
+}
+
+/// How many slots so many pairs need: a free one always remains.
+fn slots(used: usize) -> usize {
+    ((used + 1) as f64 * SLOTS_PER_CELL) as usize
 }
 
 /// Ids are dense and not chosen by whoever writes the messages: one folded multiplication will do.

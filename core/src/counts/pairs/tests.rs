@@ -1,6 +1,7 @@
 //! The pair table against the obvious structure.
 
 use super::*;
+use crate::counts::index::Document;
 
 fn found(table: &PairTable, a: WordId, b: WordId) -> Vec<(ClassId, f64, f64)> {
     let mut found: Vec<_> =
@@ -93,5 +94,98 @@ fn agrees_with_a_map() {
     for (&(a, b, class), &count) in &map {
         let pair = table.pairs(a, b).find(|pair| pair.class == class);
         assert_eq!(pair.map(|pair| pair.first), Some(count));
+    }
+}
+
+/// Documents of some of 60 words, with their classes; the same for each call.
+fn documents(number: usize) -> Vec<Document> {
+    let mut state = 1u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let mut document = |_| {
+        let ids: std::collections::BTreeSet<WordId> =
+            (0..next(40)).map(|_| next(60) as WordId).collect();
+        let words = ids.into_iter().map(|id| (id, (1 + next(3)) as f64)).collect();
+        Document { class: next(3) as ClassId, weight: 1.0, instance_weight: 0.0, words }
+    };
+    (0..number).map(&mut document).collect()
+}
+
+#[test]
+fn many_threads_follow_as_one() {
+    let documents = documents(600);
+    let enter = |document| Change { document, enters: true };
+    let all: Vec<Change<'_>> = documents.iter().map(enter).collect();
+    // Each leaves 20 documents after it entered.
+    let passing = documents.iter().zip(documents[20..].iter().map(Some).chain([None; 20]));
+    let passing: Vec<Change<'_>> = all[..20]
+        .iter()
+        .copied()
+        .chain(passing.flat_map(|(old, new)| {
+            new.map(enter).into_iter().chain([Change { document: old, enters: false }])
+        }))
+        .collect();
+    for own in [false, true] {
+        for (changes, limit) in [(&all, 9_000), (&passing, 9_000), (&passing, 1_500)] {
+            for threads in [1, 2, 3, SHARDS + 9] {
+                let mut table = PairTable::new(limit, own);
+                let mut expected = table.clone();
+                let changes = &changes[..changes.len() - 9];
+                for changes in changes.chunks(250) {
+                    table.follow(changes, threads);
+                    expected.follow(changes, 1);
+                    assert_eq!(table.len(), expected.len());
+                    assert_eq!(table.is_complete(), expected.is_complete());
+                }
+                assert_eq!(table.is_complete(), limit == 9_000);
+                for (a, b) in (0..60).flat_map(|a| (0..60).map(move |b| (a, b))) {
+                    assert_eq!(found(&table, a, b), found(&expected, a, b));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_that_was_too_large_for_a_while_is_dropped() {
+    let document = |words: &[(WordId, f64)]| Document {
+        class: 0,
+        weight: 1.0,
+        instance_weight: 0.0,
+        words: words.into(),
+    };
+    let (one, other) =
+        (document(&[(0, 1.0), (1, 1.0), (2, 1.0)]), document(&[(3, 1.0), (4, 1.0), (5, 1.0)]));
+    let change = |(document, enters)| Change { document, enters };
+    for (limit, fits) in [(5, false), (6, true)] {
+        let changes = [(&one, true), (&other, true), (&one, false)].map(change);
+        let mut table = PairTable::new(limit, false);
+        table.follow(&changes, 2);
+        assert_eq!((table.is_complete(), table.len()), (fits, if fits { 3 } else { 0 }));
+        let mut table = PairTable::new(limit - 3, false);
+        let changes = [(&one, true), (&one, false), (&other, true)].map(change);
+        table.follow(&changes, 2);
+        assert_eq!((table.is_complete(), table.len()), (fits, if fits { 3 } else { 0 }));
+    }
+}
+
+#[test]
+fn no_thread_goes_on_with_a_document_that_does_not_fit() {
+    let words: Vec<(WordId, f64)> = (0..20_000).map(|word| (word, 1.0)).collect();
+    let huge =
+        Document { class: 0, weight: 1.0, instance_weight: 0.0, words: words.into_boxed_slice() };
+    // Some of the pairs of a message that leaves are none, but nobody knows when.
+    let small = Document { words: [(0, 1.0)].into(), ..huge.clone() };
+    for leaves in [false, true] {
+        let mut changes = vec![Change { document: &huge, enters: true }];
+        if leaves {
+            changes.push(Change { document: &small, enters: false });
+        }
+        let mut table = PairTable::new(10_000, false);
+        table.follow(&changes, 4);
+        // Of 200 million pairs.
+        assert!(!table.is_complete() && table.size() < 1 << 24, "{}", table.size());
     }
 }
