@@ -132,6 +132,7 @@ impl Store {
     /// Drops words from the indexed documents, which keep their place, and from what follows from
     /// these.
     pub(crate) fn drop_words_from_index(&mut self, words: &[WordId]) {
+        // Their pairs count where it is decided whether all fit.
         self.catch_up();
         let mut gone_words = words.to_vec();
         gone_words.sort_unstable();
@@ -196,6 +197,29 @@ mod tests {
                 found
             })
             .collect()
+    }
+
+    #[test]
+    fn words_count_in_the_table_until_they_are_pruned() {
+        for (max_pairs, fits) in [(3_000, false), (4_000, true)] {
+            let settings =
+                Settings { max_words: 60, max_documents: 9, max_pairs, ..Settings::COUNTS };
+            for threads in [1, 2] {
+                let (mut store, mut bag) = (Store::new(settings), Bag::default());
+                store.follow_by(threads);
+                for message in ["a", "b"] {
+                    bag.clear(0);
+                    for number in 0..60 {
+                        let word = format!("{message}{number}");
+                        let token = store.vocabulary.token(word.as_bytes());
+                        bag.add(store.intern(&token), 1.0);
+                    }
+                    store.learn(&mut bag, 0, 1.0).expect("room");
+                }
+                store.follow_by(1);
+                assert_eq!(store.pairs.is_complete(), fits);
+            }
+        }
     }
 
     #[test]
