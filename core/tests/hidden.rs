@@ -58,6 +58,7 @@ fn reference(
     scoring: &Scoring,
     message: &Words,
     weight: fn(&str) -> f64,
+    classes: u32,
 ) -> Vec<f64> {
     let vocabulary = learner.store.vocabulary();
     let known = |word: &str| vocabulary.find(&vocabulary.token(word.as_bytes())).is_some();
@@ -71,7 +72,7 @@ fn reference(
         let own: Vec<&Example> =
             examples.iter().filter(|e| (e.class == class) != complement).collect();
         let documents: f64 = own.iter().map(|e| e.weight).sum();
-        let mut score = ((documents + 1.0) / (all + 3.0)).ln();
+        let mut score = ((documents + 1.0) / (all + f64::from(classes))).ln();
         for (word, count) in message {
             if known(word) || scoring.parameters.unseen == Unseen::Smooth {
                 score += count * log_word(&own, &parents, word, vocabulary.len() as f64);
@@ -84,12 +85,21 @@ fn reference(
         Event::OneVersusAll => side(class, false) - side(class, true),
         _ => side(class, false),
     };
-    (0..3).map(score).collect()
+    (0..classes).map(score).collect()
 }
+
+/// Few classes are added all at once along postings, many one by one.
+const CLASSES: [u32; 5] = [1, 2, 3, 4, 6];
 
 #[test]
 fn pairs_postings_and_formulas_agree() {
-    let examples = stream(51, 500, 25, 3);
+    for classes in CLASSES {
+        pairs_postings_and_formulas_agree_with(classes);
+    }
+}
+
+fn pairs_postings_and_formulas_agree_with(classes: u32) {
+    let examples = stream(51, 300, 25, classes as usize);
     let mut by_pairs = Learner::of(UNBOUNDED, &examples);
     let mut by_postings = Learner::of(Settings { max_pairs: 0, ..UNBOUNDED }, &examples);
     assert!(by_pairs.store.pairs().is_complete() && !by_postings.store.pairs().is_complete());
@@ -100,12 +110,13 @@ fn pairs_postings_and_formulas_agree() {
         for event in EVENTS {
             for unseen in [Unseen::Smooth, Unseen::Skip] {
                 let scoring = scoring(event, unseen);
-                for _ in 0..8 {
+                for _ in 0..6 {
                     let message = words(&mut random, 32, 15);
                     let found = by_pairs.hidden_scores(&scoring, &message);
                     let walked = by_postings.hidden_scores(&scoring, &message);
                     assert_close(&found, &walked, 1e-12);
-                    let expected = reference(&examples, &by_pairs, &scoring, &message, weight);
+                    let expected =
+                        reference(&examples, &by_pairs, &scoring, &message, weight, classes);
                     assert_close(&found, &expected, 1e-12);
                 }
             }
@@ -115,13 +126,19 @@ fn pairs_postings_and_formulas_agree() {
 
 #[test]
 fn both_ways_agree_while_the_stream_goes_on() {
+    for classes in CLASSES {
+        both_ways_agree_while_the_stream_goes_on_with(classes as usize);
+    }
+}
+
+fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
     // Documents leave the index, by age and by unlearning, and slots are used again.
-    let settings = Settings { max_documents: 150, ..UNBOUNDED };
+    let settings = Settings { max_documents: 100, ..UNBOUNDED };
     let mut by_pairs = Learner::new(settings);
     let mut by_postings = Learner::new(Settings { max_pairs: 0, ..settings });
-    let mut dropped = Learner::new(Settings { max_pairs: 250, ..settings });
+    let mut dropped = Learner::new(Settings { max_pairs: 150, ..settings });
     let mut random = Random::new(53);
-    let examples = stream(54, 400, 25, 3);
+    let examples = stream(54, 250, 25, classes);
     for (number, example) in examples.iter().enumerate() {
         for learner in [&mut by_pairs, &mut by_postings, &mut dropped] {
             learner.learn(example);
@@ -129,7 +146,7 @@ fn both_ways_agree_while_the_stream_goes_on() {
                 assert_eq!(learner.unlearn(&examples[number - number.min(3)]), Ok(()));
                 learner.learn(&examples[number - number.min(3)]);
             }
-            learner.set_parents(few);
+            learner.set_parents(if number % 2 == 0 { few } else { many });
         }
         let message = words(&mut random, 25, 10);
         for event in EVENTS {

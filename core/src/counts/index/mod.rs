@@ -43,7 +43,10 @@ pub struct Posting {
 #[derive(Clone, Default)]
 pub struct Index {
     slots: Vec<Option<Document>>,
-    /// The length of each document's vector of counts, by slot.
+    /// By slot what is asked of many documents: their classes, weights, and the lengths of their
+    /// vectors of counts.
+    classes: Vec<ClassId>,
+    weights: Vec<f64>,
     norms: Vec<f64>,
     free: Vec<Slot>,
     order: VecDeque<Slot>,
@@ -66,6 +69,16 @@ impl Index {
 
     pub fn document(&self, slot: Slot) -> Option<&Document> {
         self.slots.get(slot as usize).and_then(Option::as_ref)
+    }
+
+    /// The classes of documents, by slot.
+    pub fn classes(&self) -> &[ClassId] {
+        &self.classes
+    }
+
+    /// Their weights.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// The length of a document as a vector of counts.
@@ -113,17 +126,10 @@ impl Index {
             self.postings[index].push_back(Posting { slot, count });
         }
         self.order.push_back(slot);
-        if slot as usize == self.norms.len() {
-            make_room(&mut self.norms, slot as usize + 1);
-            self.norms.push(0.0);
-        }
-        self.norms[slot as usize] = norm(&document.words);
-        if slot as usize == self.slots.len() {
-            make_room(&mut self.slots, slot as usize + 1);
-            self.slots.push(Some(document));
-        } else {
-            self.slots[slot as usize] = Some(document);
-        }
+        put(&mut self.classes, slot, document.class);
+        put(&mut self.weights, slot, document.weight);
+        put(&mut self.norms, slot, norm(&document.words));
+        put(&mut self.slots, slot, Some(document));
     }
 
     /// Removes and returns the oldest document.
@@ -142,6 +148,7 @@ impl Index {
     pub fn set_weight(&mut self, slot: Slot, weight: f64) {
         if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
             document.weight = weight;
+            self.weights[slot as usize] = weight;
         }
     }
 
@@ -208,8 +215,19 @@ impl Index {
             + postings * size_of::<Posting>()
             + self.postings.len() * size_of::<VecDeque<Posting>>()
             + self.slots.len() * size_of::<Option<Document>>()
-            + self.norms.len() * size_of::<f64>()
+            + self.slots.len() * (size_of::<ClassId>() + 2 * size_of::<f64>())
             + (self.order.capacity() + self.free.capacity()) * size_of::<Slot>()
+    }
+}
+
+/// Sets what is in a slot, the next one behind the last or one of those before it.
+fn put<T>(slots: &mut Vec<T>, slot: Slot, value: T) {
+    match slots.get_mut(slot as usize) {
+        Some(place) => *place = value,
+        None => {
+            make_room(slots, slot as usize + 1);
+            slots.push(value);
+        }
     }
 }
 

@@ -18,11 +18,14 @@ pub(crate) const LANES: usize = 32;
 /// 2^52, from which on numbers have no fraction.
 const INTEGER: f64 = (1_u64 << 52) as f64;
 
+/// A number for each lane: one line of a cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([u16; LANES]);
+
 /// A document that contains some of the parents.
 #[derive(Clone, Copy)]
 struct Holder {
-    /// All ones where the parent is in it.
-    mask: [u16; LANES],
     weight: f64,
     class: ClassId,
     slot: Slot,
@@ -34,8 +37,12 @@ pub struct Lanes {
     /// By slot one more than the place of the document's holder, 0 without; all 0 between calls.
     places: Vec<u32>,
     holders: Vec<Holder>,
+    /// Of each holder, all ones where the parent is in it.
+    masks: Vec<Line>,
+    /// Places of holders that have a word, and its counts.
+    chosen: Vec<(u32, f64)>,
     /// Σ f_ji by class, as long as these are small integers.
-    narrow: Vec<[u16; LANES]>,
+    narrow: Vec<Line>,
     sums: Vec<[f64; LANES]>,
     cells: Vec<(ClassId, f64)>,
 }
@@ -78,6 +85,7 @@ impl Lanes {
                     }
                 }
             }
+            self.masks.clear();
             self.holders.drain(..).for_each(|holder| self.places[holder.slot as usize] = 0);
         }
     }
@@ -87,17 +95,17 @@ impl Lanes {
         if self.places.len() < store.index.slots() {
             self.places.resize(store.index.slots(), 0);
         }
+        let (classes, weights) = (store.index.classes(), store.index.weights());
         for (lane, &parent) in parents.iter().enumerate() {
-            for posting in store.index.postings(bag.words[parent].0) {
-                let place = &mut self.places[posting.slot as usize];
+            for posting in store.index.posting_runs(bag.words[parent].0).into_iter().flatten() {
+                let (slot, place) = (posting.slot, &mut self.places[posting.slot as usize]);
                 if *place == 0 {
-                    let Some(document) = store.index.document(posting.slot) else { continue };
-                    let (class, weight) = (document.class, document.weight);
-                    let (slot, mask) = (posting.slot, [0; LANES]);
-                    self.holders.push(Holder { mask, weight, class, slot });
+                    let (class, weight) = (classes[slot as usize], weights[slot as usize]);
+                    self.holders.push(Holder { weight, class, slot });
+                    self.masks.push(Line([0; LANES]));
                     *place = self.holders.len() as u32;
                 }
-                self.holders[*place as usize - 1].mask[lane] = u16::MAX;
+                self.masks[*place as usize - 1].0[lane] = u16::MAX;
             }
         }
     }
@@ -108,39 +116,53 @@ impl Lanes {
         let classes = self.sums.len();
         // Two sums for each class, in turn: one need not wait for the other.
         self.narrow.clear();
-        self.narrow.resize(2 * classes, [0; LANES]);
-        let (mut total, mut are_whole, mut turn) = (0.0, true, 0);
-        for run in store.index.posting_runs(word) {
-            for posting in run {
-                let place = self.places[posting.slot as usize] as usize;
-                if place == 0 {
-                    continue;
-                }
-                let Holder { mask, class, weight, .. } = self.holders[place - 1];
-                let count = weight * posting.count;
-                // In a sum with 2^52 the last bits are the integer, and a fraction is rounded off.
-                let integer = count + INTEGER;
-                are_whole &= integer - INTEGER == count;
-                total += count;
-                let bits = integer.to_bits() as u16;
-                let sums = &mut self.narrow[turn * classes + class as usize];
-                for lane in 0..LANES {
-                    sums[lane] = sums[lane].wrapping_add(mask[lane] & bits);
-                }
-                turn = 1 - turn;
+        self.narrow.resize(2 * classes, Line([0; LANES]));
+        let (mut total, mut changed, mut turn) = (0.0, 0, 0);
+        let number = self.choose(store, word);
+        for &(place, count) in &self.chosen[..number] {
+            let Holder { class, weight, .. } = self.holders[place as usize - 1];
+            let Line(mask) = self.masks[place as usize - 1];
+            let count = weight * count;
+            // In a sum with 2^52 the last bits are the integer, and a fraction is rounded off.
+            let integer = count + INTEGER;
+            changed |= (integer - INTEGER).to_bits() ^ count.to_bits();
+            total += count;
+            let bits = integer.to_bits() as u16;
+            let Line(sums) = &mut self.narrow[turn + class as usize];
+            for (sum, mask) in sums.iter_mut().zip(mask) {
+                *sum = sum.wrapping_add(mask & bits);
             }
+            turn = classes - turn;
         }
         // No lane has more than all documents together.
-        if !are_whole || total > f64::from(u16::MAX) {
+        if changed != 0 || total > f64::from(u16::MAX) {
             return false;
         }
         let (one, other) = self.narrow.split_at(classes);
         for ((sums, one), other) in self.sums.iter_mut().zip(one).zip(other) {
-            for lane in 0..LANES {
-                sums[lane] = f64::from(one[lane] + other[lane]);
+            for (sum, (one, other)) in sums.iter_mut().zip(one.0.iter().zip(other.0)) {
+                *sum = f64::from(one + other);
             }
         }
         true
+    }
+
+    /// The holders among the documents that contain a word, with their counts; returns how many they
+    /// are. No branch depends on which they are: many would be guessed wrong.
+    fn choose(&mut self, store: &Store, word: WordId) -> usize {
+        let postings = store.index.frequency(word);
+        if self.chosen.len() < postings {
+            self.chosen.resize(postings, (0, 0.0));
+        }
+        let (places, chosen, mut number) = (&self.places[..], &mut self.chosen[..postings], 0);
+        for run in store.index.posting_runs(word) {
+            for posting in run {
+                let place = places[posting.slot as usize];
+                chosen[number] = (place, posting.count);
+                number += usize::from(place != 0);
+            }
+        }
+        number
     }
 
     /// The same of any counts, parent by parent.
@@ -150,7 +172,8 @@ impl Lanes {
             if place == 0 {
                 continue;
             }
-            let Holder { mask, class, weight, .. } = &self.holders[place - 1];
+            let (Holder { class, weight, .. }, Line(mask)) =
+                (&self.holders[place - 1], &self.masks[place - 1]);
             let count = weight * posting.count;
             for (sum, &mask) in self.sums[*class as usize].iter_mut().zip(mask) {
                 *sum += if mask == 0 { 0.0 } else { count };

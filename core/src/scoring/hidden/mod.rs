@@ -11,10 +11,14 @@
 //! the cost of their document frequencies, whichever is cheaper for this message:
 //! Σ_t r_tc n_itc = Σ_j f_ji Σ_{t in j} r_tc, so past documents are walked twice and never paired.
 
+mod postings;
+mod side;
+
+pub(crate) use side::{NO_PARENT, Side};
+
 use crate::counts::bag::Bag;
-use crate::counts::index::Slot;
-use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
+use crate::scoring::hidden::postings::Walk;
 use crate::scoring::parameters::{Event, Parameters};
 use crate::scoring::strongest::sums_of_others;
 use crate::scoring::terms::ClassTerms;
@@ -39,34 +43,8 @@ pub struct HiddenScratch {
     /// of W_t.
     pub(crate) other_rates: Vec<f64>,
     pub(crate) other_weights: Vec<f64>,
-    /// By slot what is known of the documents with a parent; zero between calls.
-    holders: Vec<Holder>,
-    /// Their slots.
-    slots: Vec<Slot>,
-    /// Σ_{t in j} r_tc of the complements, `document slots × classes`; zero between calls.
-    complements: Vec<f64>,
-}
-
-/// A document that contains a parent.
-#[derive(Clone, Copy, Default)]
-struct Holder {
-    /// Σ_{t in j} r_tc of its own class.
-    rate: f64,
-    /// 0 where it is none.
-    weight: f64,
-    class: ClassId,
-}
-
-/// Sums that postings are added to in turn: an addition need not wait for the one before.
-const TURNS: usize = 4;
-
-pub(crate) const NO_PARENT: u32 = u32::MAX;
-
-/// Which documents a hidden parent looks at.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Side {
-    Class,
-    Complement,
+    /// Sums by past documents, by slot; zero between calls.
+    documents: Vec<f64>,
 }
 
 impl Parameters {
@@ -126,7 +104,9 @@ impl Parameters {
             if is_cheaper_by_pairs(store, bag, parents.len()) {
                 sum_pairs(store, bag, &parents, scratch, watch, side, classes);
             } else {
-                sum_postings(store, bag, &parents, scratch, watch, side, classes);
+                let HiddenScratch { rates, parent_of, sums, documents, .. } = scratch;
+                let walk = Walk { store, bag, parents: &parents, rates, parent_of };
+                walk.add_sums(side, documents, sums, watch);
             }
         }
         let sign = if side == Side::Class { 1.0 } else { -1.0 };
@@ -265,84 +245,6 @@ fn sum_pairs(
                     add(position, parent_of[child] as usize, pair.class as usize, pair.second);
                 }
             }
-        }
-    }
-}
-
-fn sum_postings(
-    store: &Store,
-    bag: &Bag,
-    parents: &[usize],
-    scratch: &mut HiddenScratch,
-    watch: &Watch,
-    side: Side,
-    classes: usize,
-) {
-    let HiddenScratch { rates, parent_of, sums, holders, slots, complements, .. } = scratch;
-    if holders.len() < store.index.slots() {
-        holders.resize(store.index.slots(), Holder::default());
-    }
-    if side == Side::Complement && complements.len() < store.index.slots() * classes {
-        complements.resize(store.index.slots() * classes, 0.0);
-    }
-    for (rates, &position) in rates.chunks_exact(classes.max(1)).zip(parents) {
-        for posting in store.index.postings(bag.words[position].0) {
-            let holder = &mut holders[posting.slot as usize];
-            if holder.weight == 0.0 {
-                let Some(document) = store.index.document(posting.slot) else { continue };
-                (holder.weight, holder.class) = (document.weight, document.class);
-                slots.push(posting.slot);
-            }
-            if side == Side::Class {
-                holder.rate += rates[holder.class as usize];
-            } else {
-                let slot = posting.slot as usize * classes;
-                let sums = &mut complements[slot..slot + classes];
-                sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate);
-            }
-        }
-    }
-    let none = vec![0.0; classes];
-    let mut turns = vec![0.0; TURNS * classes];
-    for (child, &(word, _)) in bag.words.iter().enumerate() {
-        if watch.stops(1 + store.index.frequency(word)) {
-            break;
-        }
-        let own = match parent_of[child] {
-            NO_PARENT => &none,
-            parent => &rates[parent as usize * classes..(parent as usize + 1) * classes],
-        };
-        turns.fill(0.0);
-        let mut turn = 0;
-        for run in store.index.posting_runs(word) {
-            for posting in run {
-                let Holder { rate, weight, class } = holders[posting.slot as usize];
-                let (count, class) = (weight * posting.count, class as usize);
-                let sums = &mut turns[turn * classes..(turn + 1) * classes];
-                turn = (turn + 1) % TURNS;
-                if side == Side::Class {
-                    sums[class] += count * (rate - own[class]);
-                    continue;
-                }
-                let slot = posting.slot as usize * classes;
-                let rates = &complements[slot..slot + classes];
-                for other in 0..classes {
-                    if other != class {
-                        sums[other] += count * (rates[other] - own[other]);
-                    }
-                }
-            }
-        }
-        for sums_of_turn in turns.chunks_exact(classes.max(1)) {
-            let sums = &mut sums[child * classes..(child + 1) * classes];
-            sums.iter_mut().zip(sums_of_turn).for_each(|(sum, more)| *sum += more);
-        }
-    }
-    for slot in slots.drain(..) {
-        holders[slot as usize] = Holder::default();
-        if side == Side::Complement {
-            let slot = slot as usize * classes;
-            complements[slot..slot + classes].fill(0.0);
         }
     }
 }
