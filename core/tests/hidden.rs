@@ -143,8 +143,12 @@ fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
         for learner in [&mut by_pairs, &mut by_postings, &mut dropped] {
             learner.learn(example);
             if number % 7 == 0 {
-                assert_eq!(learner.unlearn(&examples[number - number.min(3)]), Ok(()));
-                learner.learn(&examples[number - number.min(3)]);
+                let again = &examples[number - number.min(3)];
+                assert_eq!(learner.unlearn(again), Ok(()));
+                // A part of it goes once more.
+                let more = Example { weight: 2.0 * again.weight, ..again.clone() };
+                learner.learn(&more);
+                assert_eq!(learner.unlearn(again), Ok(()));
             }
             learner.set_parents(if number % 2 == 0 { few } else { many });
         }
