@@ -29,6 +29,20 @@ impl Behind {
     fn new(threads: usize) -> Self {
         Behind { threads, entered: 0, left: Vec::new(), pairs: 0 }
     }
+
+    fn enter(&mut self, document: &Document) {
+        self.count(document);
+        self.entered += 1;
+    }
+
+    fn leave(&mut self, document: Document) {
+        self.count(&document);
+        self.left.push((self.entered, document));
+    }
+
+    fn count(&mut self, document: &Document) {
+        self.pairs += 1 + document.words.len().pow(2) / 2;
+    }
 }
 
 impl Store {
@@ -63,10 +77,7 @@ impl Store {
     pub(crate) fn index_document(&mut self, document: Document) {
         self.add_lengths(&document, document.weight);
         match &mut self.behind {
-            Some(behind) => {
-                behind.entered += 1;
-                behind.pairs += 1 + document.words.len().pow(2) / 2;
-            }
+            Some(behind) => behind.enter(&document),
             None => self.pairs.learn(document.class, &document.words, document.weight),
         }
         for statistic in self.statistics.iter_mut() {
@@ -94,10 +105,7 @@ impl Store {
             self.leave_window(&oldest);
         }
         match &mut self.behind {
-            Some(behind) => {
-                behind.pairs += 1 + oldest.words.len().pow(2) / 2;
-                behind.left.push((behind.entered, oldest));
-            }
+            Some(behind) => behind.leave(oldest),
             None => self.pairs.unlearn(oldest.class, &oldest.words, oldest.weight),
         }
     }
