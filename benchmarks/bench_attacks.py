@@ -39,10 +39,10 @@ LABELS = ("ham", "spam")
 
 # Of each pair the first has no bound of its own, the second those of the page.
 MODELS = {
-    "MNB": ("MNB", "MNB(max_words=50_000, tokenizer=Tokenizer(max_tokens=200))"),
+    "MNB": ("MNB", "MNB(max_features=50_000, tokenizer=Tokenizer(max_tokens=200))"),
     "OnlineNB": (
         "OnlineNB",
-        "OnlineNB(max_words=200_000, tokenizer=Tokenizer({online}, max_bytes=1_000))",
+        "OnlineNB(max_features=200_000, tokenizer=Tokenizer({online}, max_bytes=1_000))",
     ),
 }
 

@@ -43,7 +43,7 @@ from streamnb_consumers.kafka.topics import create_topics
 from streamnb_consumers.messages.sms import Sms
 from support.broker import Broker
 
-MODELS = ["MNB(alpha=0.1, unseen='skip')", "OnlineNB()"]
+MODELS = ["MNB(alpha=0.1, oov='skip')", "OnlineNB()"]
 LABELLED = 10  # one message of so many has a label, which is learned
 
 

@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--model",
         action="append",
         metavar="SPEC",
-        help='a model with parameters, as in "HMNB(max_documents=5000)" (default: every model)',
+        help='a model with parameters, as in "HMNB(index_size=5000)" (default: every model)',
     )
     parser.add_argument(
         "--into", type=Path, metavar="FOLDER", help="where page and plot go (default: docs)"

@@ -6,7 +6,7 @@ the clock, and in processor time of the thread, for a busy machine preempts. Mem
 system says the process holds. In between another model learns one message again and again, which
 brings nothing new: what that takes at its longest is the machine's doing.
 
-    python benchmarks/bench_pauses.py --messages 10000000 --max-words 100000 1000000
+    python benchmarks/bench_pauses.py --messages 10000000 --max-features 100000 1000000
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Pauses:
     """What one model took for the messages of a stream."""
 
     name: str
-    max_words: int
+    max_features: int
     wall: Histogram = field(default_factory=Histogram)
     processor: Histogram = field(default_factory=Histogram)
     nothing_new: Histogram = field(default_factory=Histogram)
@@ -110,11 +110,11 @@ class Pauses:
         durations = [histogram.quantile(share) for share in (0.5, 0.99, 0.9999)]
         figures = [f"{value / 1e3:.1f}" for value in (*durations, histogram.longest)]
         megabytes = [f"{self.memory[0]:.0f}", f"{self.memory[-1]:.0f}"]
-        return [self.name, f"{self.max_words:,}", clock, *figures, *megabytes]
+        return [self.name, f"{self.max_features:,}", clock, *figures, *megabytes]
 
     def targets(self) -> list[Target]:
         """Return the figures beside those wanted, in processor time."""
-        name = f"{self.name}, max_words={self.max_words:,}"
+        name = f"{self.name}, max_features={self.max_features:,}"
         p9999, longest = self.processor.quantile(0.9999) / 1e3, self.processor.longest / 1e3
         grown = max(self.memory[1:]) / self.memory[0] if len(self.memory) > 1 else 1.0
         return [
@@ -124,14 +124,14 @@ class Pauses:
         ]
 
 
-def measure(name: str, max_words: int, messages: int, **parameters: Any) -> Pauses:
+def measure(name: str, max_features: int, messages: int, **parameters: Any) -> Pauses:
     """Let a model learn the stream, and time each message."""
-    model = getattr(streamnb, name)(max_words=max_words, **parameters)
-    pauses = Pauses(name, max_words)
+    model = getattr(streamnb, name)(max_features=max_features, **parameters)
+    pauses = Pauses(name, max_features)
     clock, processor = time.perf_counter_ns, time.thread_time_ns
     add_wall, add_processor = pauses.wall.add, pauses.processor.add
     learn, mark = model.learn_one, max(messages // MARKS, 1)
-    other = getattr(streamnb, name)(max_words=max_words, **parameters)
+    other = getattr(streamnb, name)(max_features=max_features, **parameters)
     again, add_other = other.learn_one, pauses.nothing_new.add
     same = "one message of twelve words that comes again and again and again"
     gc.collect()
@@ -155,7 +155,17 @@ def measure(name: str, max_words: int, messages: int, **parameters: Any) -> Paus
 
 def report(all_pauses: Sequence[Pauses]) -> str:
     """Return the tables of all runs, and the figures beside those wanted."""
-    head = ["learn_one", "max_words", "clock", "p50 us", "p99", "p99.99", "longest", "MB", "at end"]
+    head = [
+        "learn_one",
+        "max_features",
+        "clock",
+        "p50 us",
+        "p99",
+        "p99.99",
+        "longest",
+        "MB",
+        "at end",
+    ]
     rows = [pauses.row(clock) for pauses in all_pauses for clock in CLOCKS]
     lines = [target.line() for pauses in all_pauses for target in pauses.targets()]
     return "\n".join([table(head, rows), "", *lines])
@@ -164,16 +174,16 @@ def report(all_pauses: Sequence[Pauses]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=2_000_000)
-    parser.add_argument("--max-words", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--max-features", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--models", nargs="+", default=["MNB"])
     parser.add_argument("--parameters", type=json.loads, default={}, help="of the models, as JSON")
     given = parser.parse_args(arguments)
     print(
         report(
             [
-                measure(name, max_words, given.messages, **given.parameters)
+                measure(name, max_features, given.messages, **given.parameters)
                 for name in given.models
-                for max_words in given.max_words
+                for max_features in given.max_features
             ]
         )
     )

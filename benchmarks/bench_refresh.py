@@ -29,7 +29,7 @@ from streamnb.model_specs import build, model_spec  # noqa: E402
 
 MODELS = (
     *("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),
-    "ComposedNB(weights='generalised', max_documents=20000)",
+    "ComposedNB(weights='generalised', index_size=20000)",
 )
 ASKED = 400
 WANTED_RATIO = 3

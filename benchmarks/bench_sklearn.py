@@ -30,7 +30,7 @@ VECTORS = "sklearn TfidfVectorizer alone"
 OURS_ON_TEXTS = (
     "OnlineNB()",
     "OnlineNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode', subject=True))",
-    "TWCNB(alpha=0.1, form='log-unit')",
+    "TWCNB(alpha=0.1, term_weighting='log-unit')",
     "MNB()",
 )
 

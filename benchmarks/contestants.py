@@ -42,9 +42,9 @@ def batches(items: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
 
 
 def vw_lines(texts: Sequence[str], labels: Sequence[str]) -> list[str]:
-    positive = max(labels)
+    pos_label = max(labels)
     return [
-        f"{1 if label == positive else -1} | {text.translate(VW_SEPARATORS)}"
+        f"{1 if label == pos_label else -1} | {text.translate(VW_SEPARATORS)}"
         for text, label in zip(texts, labels, strict=True)
     ]
 
@@ -163,8 +163,8 @@ def corrected(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
     """
     stream = list(zip(texts, labels, strict=True))
     lines = vw_lines(texts, labels)
-    positive = max(labels)
-    outcomes = [(text, label == positive) for text, label in stream]
+    pos_label = max(labels)
+    outcomes = [(text, label == pos_label) for text, label in stream]
     tokenizers = {
         "default": streamnb.OnlineNB.default_tokenizer,
         "pairs": streamnb.Tokenizer(words=(1, 2), boundaries="unicode"),

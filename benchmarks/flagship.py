@@ -47,7 +47,7 @@ def short() -> streamnb.OnlineNB:
 
 def long() -> streamnb.OnlineNB:
     """For mail and topics."""
-    return streamnb.OnlineNB(tokenizer=PAIRS, max_words=MAX_WORDS)
+    return streamnb.OnlineNB(tokenizer=PAIRS, max_features=MAX_WORDS)
 
 
 def largest_topics(messages: Sequence[Message]) -> list[Message]:

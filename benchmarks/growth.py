@@ -23,8 +23,8 @@ QUICK_LENGTHS = (1_000, 3_000, 10_000)
 # ComposedNB is another name of the others. The last two show what a bound of the index does.
 REGISTRY = (
     *(name for name in MODELS if name != "ComposedNB"),
-    "HMNB(max_documents=5000)",
-    "SEMNB(max_documents=5000)",
+    "HMNB(index_size=5000)",
+    "SEMNB(index_size=5000)",
 )
 ASKED = 400  # messages timed at each length
 BATCH = 1_000

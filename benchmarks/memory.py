@@ -81,7 +81,7 @@ def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
 
 def long_stream_footprints(cells: int, seed: int = 1) -> list[Footprint]:
     """What a model takes after so many cells, by its own measure and by the system's."""
-    draw, model = random.Random(seed).random, streamnb.MNB(max_words=4 * cells)
+    draw, model = random.Random(seed).random, streamnb.MNB(max_features=4 * cells)
     before = resident()
     labels = [f"label {i % 20}" for i in range(5_000)]
     while model.n_cells < cells:

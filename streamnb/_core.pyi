@@ -63,7 +63,7 @@ class Scoring:
         event: str = "multinomial",
         alpha: float = 1.0,
         prior: str = "empirical",
-        unseen: str = "smooth",
+        oov: str = "smooth",
         vocabulary_size: float | None = None,
         hidden: str | None = None,
         max_parents: int | None = None,
@@ -71,7 +71,7 @@ class Scoring:
         factor: float | None = None,
         factors: list[tuple[float, float]] | None = None,
         weights: str | None = None,
-        nb_scale: float = 5.0,
+        nb_weight: float = 5.0,
         learning_rate: float = 4.0,
         bias_rate: float = 1.0,
         rate_decay: float = 16.0,
@@ -90,13 +90,13 @@ class CountStore:
         cls,
         tokenizer: NativeTokenizer,
         *,
-        max_words: int = ...,
-        max_documents: int = 0,
+        max_features: int = ...,
+        index_size: int = 0,
         max_pairs: int = 0,
         frequencies: bool = False,
         columns: bool = False,
         own_pairs: bool = False,
-        form: str = "counts",
+        term_weighting: str = "counts",
         instance_weights: bool = False,
         online_weights: bool = False,
         half_life: float | None = None,
@@ -198,7 +198,7 @@ class CountStore:
         self,
         layout: int,
         words: _Floats,
-        unseen: float,
+        oov: float,
         documents: _Floats,
         indptr: _Integers,
         class_ids: _Integers,
@@ -238,7 +238,7 @@ class CountStore:
     @property
     def n_indexed(self) -> int: ...
     @property
-    def form(self) -> str: ...
+    def term_weighting(self) -> str: ...
     @property
     def n_pairs(self) -> int: ...
     def __deepcopy__(self, _memo: object, /) -> CountStore: ...

@@ -44,7 +44,7 @@ class Assembly:
         parts: Composition,
         alpha: Any,
         prior: Any,
-        unseen: Any,
+        oov: Any,
         vocabulary_size: Any,
         threads: int,
     ) -> Assembly:
@@ -54,7 +54,7 @@ class Assembly:
         ----------
         parts
             The parts.
-        alpha, prior, unseen, vocabulary_size
+        alpha, prior, oov, vocabulary_size
             As in `NaiveBayes`.
         threads
             On how many statistics may be computed, at least 1.
@@ -69,7 +69,7 @@ class Assembly:
         options = {
             "alpha": check_number("alpha", alpha),
             "prior": prior,
-            "unseen": parts.unseen if unseen is None else check_choice("unseen", unseen),
+            "oov": parts.oov if oov is None else check_choice("oov", oov),
             "vocabulary_size": m,
             **parts.scoring_options(),
         }
@@ -96,7 +96,7 @@ class Assembly:
         self,
         tokenizer: _core.NativeTokenizer,
         bounds: dict[str, int],
-        form: str,
+        term_weighting: str,
         snapshot: bytes | None,
     ) -> AnyStore:
         """Return a store that has learned nothing, or that of a snapshot.
@@ -106,8 +106,8 @@ class Assembly:
         tokenizer
             For texts.
         bounds
-            `max_words`, `max_documents` and `max_pairs`.
-        form
+            `max_features`, `index_size` and `max_pairs`.
+        term_weighting
             Of documents.
         snapshot
             What another store has learned.
@@ -118,7 +118,7 @@ class Assembly:
             If the snapshot holds no store.
         """
         parts = self.setup.parts
-        options = {**bounds, "form": form, **parts.store_options()}
+        options = {**bounds, "term_weighting": term_weighting, **parts.store_options()}
         store = parts.event.open_store(tokenizer, options, snapshot)
         for part in parts.all:
             part.prepare(store, self.setup)

@@ -40,7 +40,7 @@ class NaiveBayes(Learner, SavedModel):
         `"empirical"` (n_c / n), `"laplace"` ((n_c + 1) / (n + s): Equations 4 and 5 of the HMNB
         paper), or `"uniform"` (no prior). None is the event model's own: empirical for Bernoulli
         and multinomial, Laplace's for complement and one-versus-all.
-    unseen
+    oov
         What a word counts for that no class has seen: `"smooth"`, estimated from the smoothing
         alone, or `"skip"`, nothing. None is the event model's own: skip for Bernoulli, else smooth.
     vocabulary_size
@@ -54,14 +54,14 @@ class NaiveBayes(Learner, SavedModel):
         (0, 1) decides for the positive class when its probability is above. `"auto"` uses the cut
         that would have cost least of late; where probabilities are calibrated, that which they
         say costs least.
-    positive
+    pos_label
         The label of the positive class; None is the last in sorted order (`"spam"` after `"ham"`).
     cost_ratio
         For `threshold="auto"`: what a lost negative costs, in positives let through; above 0.
-    max_words
+    max_features
         Bound of the vocabulary, 1 or more: past it, words with low document frequencies are pruned,
         a few with each message, as if never learned.
-    max_documents
+    index_size
         Documents kept in the index, for models that look at past documents; past it, the oldest
         are evicted. 0 or more; None is as many as the parts want.
     max_pairs
@@ -88,19 +88,19 @@ class NaiveBayes(Learner, SavedModel):
     parts: ClassVar[Composition]
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
     # Messages of columns have one form.
-    form = "counts"
+    term_weighting = "counts"
 
     alpha: float = 1.0
     prior: str | None = None
-    unseen: str | None = None
+    oov: str | None = None
     vocabulary_size: int | None = None
     tokenizer: Tokenize | None = None
     refresh_every: int | float = 0.1
     threshold: float | str | None = None
-    positive: Any = None
+    pos_label: Any = None
     cost_ratio: float = 1.0
-    max_words: int = 1_000_000
-    max_documents: int | None = None
+    max_features: int = 1_000_000
+    index_size: int | None = None
     max_pairs: int = 1_000_000
     n_jobs: int | None = None
     half_life: float | str | None = None
@@ -118,19 +118,19 @@ class NaiveBayes(Learner, SavedModel):
         parts = self._parts = self._composition()
         self._forgetting = Forgetting(self.half_life, self.window)
         bounds = {
-            "max_words": check_bound("max_words", self.max_words, least=1),
-            **self._forgetting.bounds(parts, self.max_documents, self.max_pairs),
+            "max_features": check_bound("max_features", self.max_features, least=1),
+            **self._forgetting.bounds(parts, self.index_size, self.max_pairs),
         }
         self._threads = check_jobs("n_jobs", self.n_jobs)
         assembly = Assembly.of(
-            parts, self.alpha, self.prior, self.unseen, self.vocabulary_size, self._threads
+            parts, self.alpha, self.prior, self.oov, self.vocabulary_size, self._threads
         )
         self._scorer, self._refreshers = assembly.scorer, assembly.refreshers
         self._scoring = self._scorer.scoring
         self._has_statistics = assembly.periodic
         self._calibrates = parts.calibrates
         self._threshold = parse_threshold(
-            self.threshold, self.positive, self.cost_ratio, self._calibrates
+            self.threshold, self.pos_label, self.cost_ratio, self._calibrates
         )
         tuned = None if self._threshold is None else self._threshold.tuning
         self._tunings = (*([] if tuned is None else [tuned]), *assembly.tunings)
@@ -144,8 +144,8 @@ class NaiveBayes(Learner, SavedModel):
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
         self._schedule = Schedule(self.refresh_every)
-        form = check_form(self.form, parts.event)
-        self._store = assembly.open_store(self._native_tokenizer, bounds, form, snapshot)
+        term_weighting = check_form(self.term_weighting, parts.event)
+        self._store = assembly.open_store(self._native_tokenizer, bounds, term_weighting, snapshot)
         self._labels = labels
         self._store.set_ranks(labels.take_ranks())
         # One thread changes the model at a time; predictions don't wait.
@@ -213,7 +213,7 @@ class NaiveBayes(Learner, SavedModel):
         """
         # At the bound, words that are pruned give their ids to others with every few messages: what
         # was computed meanwhile would never fit.
-        near = 2 * self._store.n_words > self.max_words
+        near = 2 * self._store.n_words > self.max_features
         with self._lock if near else contextlib.nullcontext():
             self._refresh_statistics()
             self._schedule.reset(self._schedule.messages)
@@ -230,7 +230,7 @@ class TextNaiveBayes(NaiveBayes):
 
     Parameters
     ----------
-    form
+    term_weighting
         What the count f of a word in a message becomes before it is learned or scored: `"counts"`,
         f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f) (near its
         `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of the
@@ -243,4 +243,4 @@ class TextNaiveBayes(NaiveBayes):
     The other parameters, methods and errors are those of `NaiveBayes`.
     """
 
-    form: str = "counts"
+    term_weighting: str = "counts"

@@ -25,7 +25,7 @@ from support.broker import Broker, BrokerUnavailableError
 from support.scenes.campaign import Campaign, Plan, Report
 from support.scenes.standing import standing
 
-MODEL = "MNB(alpha=0.1, unseen='skip')"
+MODEL = "MNB(alpha=0.1, oov='skip')"
 HEAD = (
     "| client | seed | messages | labels | kills | freezes | broker kills | ended by themselves "
     "| broker started again | decisions lost, doubled | labels lost, doubled, out of order "

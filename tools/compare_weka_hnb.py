@@ -71,7 +71,7 @@ def compare(name: str, jar: str, folds: int, seed: int) -> bool:
     labels = [label for _, label in rows]
     right, their_right, same, ties, largest = 0, 0, 0, 0, 0.0
     for learned, tested in weka_folds(labels, folds, seed):
-        model = HNB(columns=True, values=values, refresh_every=10**9, max_documents=10**7)
+        model = HNB(columns=True, values=values, refresh_every=10**9, index_size=10**7)
         model.learn_many([rows[i][0] for i in learned], [labels[i] for i in learned])
         model.refresh()
         for i, shares in zip(

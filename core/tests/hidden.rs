@@ -133,7 +133,7 @@ fn both_ways_agree_while_the_stream_goes_on() {
 
 fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
     // Documents leave the index, by age and by unlearning, and slots are used again.
-    let settings = Settings { max_documents: 100, ..UNBOUNDED };
+    let settings = Settings { index_size: 100, ..UNBOUNDED };
     let mut by_pairs = Learner::new(settings);
     let mut by_postings = Learner::new(Settings { max_pairs: 0, ..settings });
     let mut dropped = Learner::new(Settings { max_pairs: 150, ..settings });

@@ -43,7 +43,7 @@ fn empty_messages_are_messages() {
 #[test]
 fn one_huge_message_is_learned_and_unlearned() {
     let settings =
-        Settings { max_words: 200_000, max_documents: 100, max_pairs: 100_000, ..UNBOUNDED };
+        Settings { max_features: 200_000, index_size: 100, max_pairs: 100_000, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(61, 50, 40, 2));
     let before = learner.snapshot();
     let pairs = learner.store.pairs().is_complete();
@@ -63,7 +63,7 @@ fn one_huge_message_is_learned_and_unlearned() {
 
 #[test]
 fn one_huge_message_does_not_pass_the_bound() {
-    let settings = Settings { max_words: 1000, max_documents: 10, max_pairs: 100_000, ..UNBOUNDED };
+    let settings = Settings { max_features: 1000, index_size: 10, max_pairs: 100_000, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(63, 50, 40, 2));
     let text: String = (0..100_000).map(|number| format!("huge{number} ")).collect();
     learner.learn_text(&text, 1);

@@ -53,7 +53,7 @@ fn unlearning_goes_back_through_the_same_states() {
 #[test]
 fn documents_that_leave_the_index_weigh_what_they_were_given() {
     let examples = stream(19, 80, 40, 2);
-    let settings = Settings { max_documents: 10, ..WEIGHED };
+    let settings = Settings { index_size: 10, ..WEIGHED };
     let mut learner = weighing(Store::new(settings));
     let extras: Vec<f64> = examples.iter().map(|e| learner.learn_instance(e)).collect();
     let mut expected = [0.0; 2];
@@ -97,7 +97,7 @@ fn snapshots_with_weights_that_none_can_have_are_refused() {
 #[test]
 fn weights_of_words_keep_the_instance_weights_in_use() {
     let examples = stream(23, 90, 40, 3);
-    let mut learner = weighing(Store::new(Settings { max_documents: 30, ..WEIGHED }));
+    let mut learner = weighing(Store::new(Settings { index_size: 30, ..WEIGHED }));
     for example in &examples[..60] {
         learner.learn_instance(example);
     }

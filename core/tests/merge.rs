@@ -24,9 +24,9 @@ fn shards() -> [Vec<Example>; 3] {
 fn merging_is_learning_one_stream_after_the_other() {
     for settings in [
         UNBOUNDED,
-        Settings { max_documents: 0, ..UNBOUNDED },
-        Settings { max_documents: 100, ..UNBOUNDED },
-        Settings { max_documents: 1, frequencies: false, ..UNBOUNDED },
+        Settings { index_size: 0, ..UNBOUNDED },
+        Settings { index_size: 100, ..UNBOUNDED },
+        Settings { index_size: 1, frequencies: false, ..UNBOUNDED },
     ] {
         let shards = shards();
         let [a, b, c] = shards.each_ref().map(|shard| Learner::of(settings, shard));
@@ -49,7 +49,7 @@ fn merging_is_learning_one_stream_after_the_other() {
 
 #[test]
 fn counts_do_not_depend_on_the_order_of_merging() {
-    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let settings = Settings { index_size: 0, ..UNBOUNDED };
     let learners = shards().map(|shard| Learner::of(settings, &shard));
     let mut snapshots = Vec::new();
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
@@ -64,7 +64,7 @@ fn counts_do_not_depend_on_the_order_of_merging() {
 
 #[test]
 fn the_other_stores_documents_are_the_younger_ones() {
-    let settings = Settings { max_documents: 70, ..UNBOUNDED };
+    let settings = Settings { index_size: 70, ..UNBOUNDED };
     let [first, second, _] = shards();
     let mut merged = Learner::of(settings, &first).store;
     merged.merge(&Learner::of(settings, &second).store, &SAME).expect("room");
@@ -91,8 +91,8 @@ fn classes_are_mapped() {
 
 #[test]
 fn subtracting_undoes_merging() {
-    for max_documents in [0, usize::MAX] {
-        let settings = Settings { max_documents, ..UNBOUNDED };
+    for index_size in [0, usize::MAX] {
+        let settings = Settings { index_size, ..UNBOUNDED };
         let [a, b, c] = shards().map(|shard| Learner::of(settings, &shard));
         for gone in [&b, &c, &a] {
             let mut merged = Learner::new(settings).store;
@@ -109,7 +109,7 @@ fn subtracting_undoes_merging() {
             let bare = |store| (lengths(store), pairs(store), store.vocabulary().len());
             assert_eq!(bare(&merged), bare(&kept));
             assert_eq!(merged.documents(), kept.documents());
-            if max_documents == 0 || std::ptr::eq(gone, &c) {
+            if index_size == 0 || std::ptr::eq(gone, &c) {
                 assert!(common::snapshot(&merged) == common::snapshot(&kept));
             }
             assert_consistent(&merged);
@@ -129,8 +129,8 @@ fn a_store_less_itself_is_empty() {
 
 #[test]
 fn what_was_not_merged_can_not_be_subtracted() {
-    for max_documents in [0, usize::MAX] {
-        let settings = Settings { max_documents, ..UNBOUNDED };
+    for index_size in [0, usize::MAX] {
+        let settings = Settings { index_size, ..UNBOUNDED };
         let [a, b, _] = shards().map(|shard| Learner::of(settings, &shard));
         let mut store = a.store.clone();
         let before = common::snapshot(&store);
@@ -158,7 +158,7 @@ fn subtracting_never_leaves_indexed_documents_without_counts() {
     let ours = [Example::new(&[("a", 1.0)], 0), Example::new(&[("b", 1.0)], 0)];
     let mut learner = Learner::of(UNBOUNDED, &ours);
     let before = learner.snapshot();
-    let other = Learner::of(Settings { max_documents: 0, ..UNBOUNDED }, &ours[..1]);
+    let other = Learner::of(Settings { index_size: 0, ..UNBOUNDED }, &ours[..1]);
     assert!(learner.store.subtract(&other.store, &[0]).is_err());
     assert!(learner.snapshot() == before);
 
@@ -175,7 +175,7 @@ fn subtracting_never_leaves_indexed_documents_without_counts() {
 
 #[test]
 fn subtracting_never_leaves_documents_without_tokens() {
-    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let settings = Settings { index_size: 0, ..UNBOUNDED };
     let once = Example::new(&[("a", 1.0)], 0);
     let mut learner = Learner::of(settings, &[once.clone(), once]);
     let before = learner.snapshot();

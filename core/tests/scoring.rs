@@ -140,8 +140,8 @@ fn scores_are_those_of_the_formulas() {
 #[test]
 fn scores_after_unlearning_are_those_of_what_is_left() {
     let examples = stream(43, 120, 30, 3);
-    for max_documents in [0, 20, usize::MAX] {
-        let settings = Settings { max_documents, ..UNBOUNDED };
+    for index_size in [0, 20, usize::MAX] {
+        let settings = Settings { index_size, ..UNBOUNDED };
         let mut learner = Learner::of(settings, &examples);
         for example in examples[60..].iter().rev() {
             assert_eq!(learner.unlearn(example), Ok(()));

@@ -15,8 +15,8 @@ fn restoring_gives_the_same_snapshot() {
     for settings in [
         UNBOUNDED,
         Settings {
-            max_words: 20,
-            max_documents: 10,
+            max_features: 20,
+            index_size: 10,
             max_pairs: 50,
             frequencies: false,
             columns: false,
@@ -26,7 +26,7 @@ fn restoring_gives_the_same_snapshot() {
             form: Form::named("log-unit").expect("a form"),
             ..UNBOUNDED
         },
-        Settings { max_documents: 0, max_pairs: 0, ..UNBOUNDED },
+        Settings { index_size: 0, max_pairs: 0, ..UNBOUNDED },
     ] {
         for length in [0, 1, 200] {
             let mut learner = Learner::of(settings, &stream(31, length, 60, 3));
@@ -43,7 +43,7 @@ fn restoring_gives_the_same_snapshot() {
 
 #[test]
 fn a_restored_store_goes_on_as_the_first() {
-    let settings = Settings { max_words: 40, max_documents: 25, ..UNBOUNDED };
+    let settings = Settings { max_features: 40, index_size: 25, ..UNBOUNDED };
     let examples = stream(32, 200, 60, 3);
     let mut learner = Learner::of(settings, &examples[..100]);
     assert_eq!(learner.store.class_order(), [0, 1, 2]);
@@ -59,7 +59,7 @@ fn a_restored_store_goes_on_as_the_first() {
 
 #[test]
 fn the_history_does_not_show() {
-    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let settings = Settings { index_size: 0, ..UNBOUNDED };
     let examples = stream(33, 100, 40, 3);
     let forwards = Learner::of(settings, &examples);
     let reversed: Vec<Example> = examples.iter().rev().cloned().collect();
@@ -98,7 +98,7 @@ fn ranks_order_the_classes() {
 /// A small store with all that a snapshot can hold: long words, fractions, parents, an empty
 /// message, evicted documents.
 fn small() -> Learner {
-    let settings = Settings { max_words: 50, max_documents: 5, max_pairs: 100, ..UNBOUNDED };
+    let settings = Settings { max_features: 50, index_size: 5, max_pairs: 100, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(37, 8, 8, 2));
     learner.learn(&Example { weight: 1.5, ..Example::new(&[("a-rather-long-word", 0.3)], 1) });
     learner.learn(&Example::new(&[], 0));

@@ -11,8 +11,8 @@ use common::{
 
 #[test]
 fn unlearning_backwards_passes_through_every_state() {
-    for max_documents in [0, usize::MAX] {
-        let settings = Settings { max_documents, ..UNBOUNDED };
+    for index_size in [0, usize::MAX] {
+        let settings = Settings { index_size, ..UNBOUNDED };
         let (mut learner, mut states) = (Learner::new(settings), Vec::new());
         let examples = stream(1, 200, 40, 3);
         for example in &examples {
@@ -99,7 +99,7 @@ fn what_was_not_learned_can_not_be_unlearned() {
 
 #[test]
 fn without_an_index_the_counts_alone_refuse() {
-    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let settings = Settings { index_size: 0, ..UNBOUNDED };
     let examples = [
         Example::new(&[("win", 1.0), ("cash", 2.0)], 1),
         Example::new(&[("see", 1.0), ("you", 1.0)], 0),
@@ -142,10 +142,10 @@ fn weights_out_of_range_are_refused_and_zero_changes_nothing() {
 #[test]
 fn the_index_keeps_the_latest_documents() {
     let examples = stream(7, 120, 30, 3);
-    for max_documents in [1, 7, 119, 120] {
-        let settings = Settings { max_documents, ..UNBOUNDED };
+    for index_size in [1, 7, 119, 120] {
+        let settings = Settings { index_size, ..UNBOUNDED };
         let learner = Learner::of(settings, &examples);
-        let latest = Learner::of(UNBOUNDED, &examples[examples.len() - max_documents..]);
+        let latest = Learner::of(UNBOUNDED, &examples[examples.len() - index_size..]);
         assert_eq!(indexed(&learner.store), indexed(&latest.store));
         assert_eq!(lengths(&learner.store), lengths(&latest.store));
         assert_eq!(pairs(&learner.store), pairs(&latest.store));
@@ -156,7 +156,7 @@ fn the_index_keeps_the_latest_documents() {
 
 #[test]
 fn evicted_documents_are_unlearned_from_the_counts() {
-    let settings = Settings { max_documents: 2, ..UNBOUNDED };
+    let settings = Settings { index_size: 2, ..UNBOUNDED };
     let examples: Vec<Example> =
         (0..4).map(|number| Example::new(&[("shared", 1.0), (&word(number), 2.0)], 0)).collect();
     let mut learner = Learner::of(settings, &examples);
@@ -211,12 +211,12 @@ fn pruning_keeps_the_most_frequent_words() {
 
 #[test]
 fn the_vocabulary_stays_within_its_bound() {
-    for max_words in [0, 1, 10, 50] {
-        let settings = Settings { max_words, max_documents: 30, ..UNBOUNDED };
+    for max_features in [0, 1, 10, 50] {
+        let settings = Settings { max_features, index_size: 30, ..UNBOUNDED };
         let mut learner = Learner::new(settings);
         for example in stream(9, 200, 200, 3) {
             learner.learn(&example);
-            assert!(learner.store.vocabulary().len() <= max_words);
+            assert!(learner.store.vocabulary().len() <= max_features);
         }
         assert_eq!(learner.store.index().len(), 30);
         assert_consistent(&learner.store);
@@ -228,8 +228,8 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
     for seed in 0..12 {
         let mut random = Random::new(seed);
         let settings = Settings {
-            max_words: [usize::MAX, 30][seed as usize % 2],
-            max_documents: [usize::MAX, 10, 0][seed as usize % 3],
+            max_features: [usize::MAX, 30][seed as usize % 2],
+            index_size: [usize::MAX, 10, 0][seed as usize % 3],
             max_pairs: [usize::MAX, 200, 0][seed as usize / 4],
             frequencies: true,
             own_pairs: true,

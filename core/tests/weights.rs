@@ -110,7 +110,7 @@ fn weights_of_older_counts_are_summed_up_again() {
 #[test]
 fn merging_sums_totals_up() {
     let examples = stream(11, 90, 30, 2);
-    let settings = Settings { max_documents: 0, ..UNBOUNDED };
+    let settings = Settings { index_size: 0, ..UNBOUNDED };
     let mut merged = Learner::of(settings, &examples[..50]);
     let found = arrays(&merged.store);
     weigh(&mut merged.store, &found);

@@ -132,10 +132,10 @@ def decision(
     probabilities = model.predict_proba_one(message.text)
     score = None
     if len(probabilities) == 2:
-        positive = model.positive if model.positive is not None else model.classes_[-1]
-        score = _finite(log_odds(model.joint_log_likelihood_one(message.text), positive))
+        pos_label = model.pos_label if model.pos_label is not None else model.classes_[-1]
+        score = _finite(log_odds(model.joint_log_likelihood_one(message.text), pos_label))
         if cutoffs is not None:
-            label = _answer(probabilities, positive, cutoffs)
+            label = _answer(probabilities, pos_label, cutoffs)
     decided: dict[str, Any] = {
         "id": message.id,
         "label": _plain(label),
@@ -152,12 +152,14 @@ def decision(
     return decided
 
 
-def _answer(probabilities: dict[Hashable, float], positive: Hashable, cutoffs: Cutoffs) -> Hashable:
-    answer = cutoffs.answer(probabilities[positive])
+def _answer(
+    probabilities: dict[Hashable, float], pos_label: Hashable, cutoffs: Cutoffs
+) -> Hashable:
+    answer = cutoffs.answer(probabilities[pos_label])
     if answer == "unsure":
         return UNSURE
-    (negative,) = (each for each in probabilities if each != positive)
-    return positive if answer == "positive" else negative
+    (negative,) = (each for each in probabilities if each != pos_label)
+    return pos_label if answer == "positive" else negative
 
 
 def _plain(label: Hashable) -> str | int | float | bool | None:

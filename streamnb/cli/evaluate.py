@@ -81,7 +81,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="messages that the windowed metrics look back (default: 500)",
     )
     parser.add_argument(
-        "--positive",
+        "--pos-label",
         metavar="LABEL",
         help="label of the positive class (default: of two labels the larger in sorted order)",
     )
@@ -162,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
         models,
         reading.messages(),
         window=args.window,
-        positive=args.positive,
+        pos_label=args.pos_label,
         label_delay=args.label_delay,
         max_scores=args.max_scores,
         calibration_skip=args.calibration_skip,
@@ -172,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
     if status := reading.status():
         return status
     name = ", ".join(_shown(source) for source in sources)
-    _warn_about_positive(args.positive, results)
+    _warn_about_positive(args.pos_label, results)
     plotted, why_not = _draw(args, name, results)
     if args.json:
         print(json.dumps(_as_json(name, reading, results, plotted), indent=2))
@@ -232,17 +232,17 @@ def _check_plot(path: Path) -> None:
 
 def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
     """Find out before the run that no message has the label, where sources can be read twice."""
-    if args.positive is None or not all(can_be_read_again(source) for source in sources):
+    if args.pos_label is None or not all(can_be_read_again(source) for source in sources):
         return
     met = set()
     for message in Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
         met.add(message.label)
-        if message.label == args.positive:
+        if message.label == args.pos_label:
             return
     if met:  # of a stream without messages the run tells
         known = ", ".join(sorted(met))
         raise InputError(
-            f"--positive {args.positive}: no message has the label (there are: {known})"
+            f"--pos-label {args.pos_label}: no message has the label (there are: {known})"
         )
 
 
@@ -264,19 +264,19 @@ def _draw(
         return None, str(error)
 
 
-def _warn_about_positive(positive: str | None, results: dict[str, Result]) -> None:
+def _warn_about_positive(pos_label: str | None, results: dict[str, Result]) -> None:
     labels = next(iter(results.values())).labels
-    if positive is not None and positive not in labels:
+    if pos_label is not None and pos_label not in labels:
         known = ", ".join(sorted(map(str, labels)))
         print(
-            f"streamnb: no message has the label {positive} (there are: {known})", file=sys.stderr
+            f"streamnb: no message has the label {pos_label} (there are: {known})", file=sys.stderr
         )
 
 
 def _as_json(
     name: str, reading: Reading, results: dict[str, Result], plotted: Path | None
 ) -> dict[str, Any]:
-    shared = ("n_messages", "labels", "positive", "window", "calibration_skip")
+    shared = ("n_messages", "labels", "pos_label", "window", "calibration_skip")
     models = []
     for result in results.values():
         values = result.to_dict()

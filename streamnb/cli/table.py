@@ -116,9 +116,9 @@ def report(
         lines.append(
             f"No decision yet on {plural(most, 'message')} at the start: not in the metrics."
         )
-    if first.positive is not None:
+    if first.pos_label is not None:
         lines.append(
-            f"hm %: misclassified of the messages that are not {first.positive!s}; sm %: of those "
+            f"hm %: misclassified of the messages that are not {first.pos_label!s}; sm %: of those "
             "that are;\nlam %: their logistic mean; 1-AUC%: area above the ROC curve, over all "
             "messages,\nand from the first after both classes were known. Lower is better."
         )

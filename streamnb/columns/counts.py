@@ -26,13 +26,13 @@ class AttributeCounts:
     native
         The counts of categories.
     bounds
-        Bounds: `max_words` of words and of attributes with numbers, `max_documents` of examples.
+        Bounds: `max_features` of words and of attributes with numbers, `index_size` of examples.
     """
 
     def __init__(self, native: _core.CountStore, bounds: Mapping[str, int]) -> None:
         self.native = native
-        self.numbers = NumberTable(bounds["max_words"])
-        self.examples = Examples(bounds["max_documents"])
+        self.numbers = NumberTable(bounds["max_features"])
+        self.examples = Examples(bounds["index_size"])
         # Weight of each class learned.
         self.learned: dict[int, float] = {}
 

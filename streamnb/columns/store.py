@@ -30,7 +30,7 @@ class AttributeStore:
     native
         The counts of categories.
     bounds
-        Bounds: `max_words` of words and of attributes with numbers, `max_documents` of examples.
+        Bounds: `max_features` of words and of attributes with numbers, `index_size` of examples.
     """
 
     def __init__(self, native: _core.CountStore, bounds: Mapping[str, int]) -> None:
@@ -183,9 +183,9 @@ class AttributeStore:
     # --- what is known ------------------------------------------------------------------------
 
     @property
-    def form(self) -> str:
+    def term_weighting(self) -> str:
         """The form of documents: columns are counted as they are."""
-        return self.counted.native.form
+        return self.counted.native.term_weighting
 
     def counts(self) -> Any:
         """Return the counts of categories."""
@@ -274,5 +274,5 @@ def open_store(
     if snapshot is not None:
         return AttributeStore.restore(tokenizer, snapshot, bounds)
     # The native index holds words only: examples are kept here.
-    native = _core.CountStore(tokenizer, max_words=bounds["max_words"], columns=True)
+    native = _core.CountStore(tokenizer, max_features=bounds["max_features"], columns=True)
     return AttributeStore(native, bounds)

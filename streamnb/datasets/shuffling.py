@@ -71,14 +71,14 @@ def at_share(
     for end in ends:
         if not 0 < end < 1:
             raise InputError(f"a share must be a number above 0 and below 1, not {shown(end)}")
-    found = sum(positive for _, positive in every) / max(1, len(every))
+    found = sum(pos_label for _, pos_label in every) / max(1, len(every))
     if not 0 < found < 1:
         raise InputError("a share needs messages of both classes, and there are only those of one")
     most = min(found / max(ends), (1 - found) / (1 - min(ends)))
     rng, kept = random.Random(seed), []
-    for place, (message, positive) in enumerate(every):
+    for place, (message, pos_label) in enumerate(every):
         here = ends[0] + (ends[1] - ends[0]) * place / len(every)
-        keep = here / found if positive else (1 - here) / (1 - found)
+        keep = here / found if pos_label else (1 - here) / (1 - found)
         if rng.random() < most * keep:
-            kept.append((message, positive))
+            kept.append((message, pos_label))
     return kept

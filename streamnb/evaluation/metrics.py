@@ -211,7 +211,7 @@ class Tally:
                 self._losses -= 1
 
     def calibrate(
-        self, label: Hashable, positive: Hashable, probabilities: Mapping[Any, float]
+        self, label: Hashable, pos_label: Hashable, probabilities: Mapping[Any, float]
     ) -> None:
         """Count the probabilities that a message had, beside its true label.
 
@@ -219,23 +219,23 @@ class Tally:
         ----------
         label
             The true label.
-        positive
+        pos_label
             The label that scores are given for; None while there is none.
         probabilities
             Probability of each label that the model knew.
         """
-        if positive is not None:
-            self.of_positive.add(probabilities.get(positive, 0.0), label == positive)
+        if pos_label is not None:
+            self.of_positive.add(probabilities.get(pos_label, 0.0), label == pos_label)
         if probabilities:
             likeliest = max(probabilities, key=probabilities.__getitem__)
             self.of_likeliest.add(probabilities[likeliest], label == likeliest)
 
-    def scores(self, positive: Hashable = None, with_area: bool = True) -> Scores:
+    def scores(self, pos_label: Hashable = None, with_area: bool = True) -> Scores:
         """Compute the metrics of what was counted.
 
         Parameters
         ----------
-        positive
+        pos_label
             The positive label; None leaves out the metrics of two classes.
         with_area
             Whether the ROC area makes sense (all scores were of this positive label).
@@ -243,7 +243,7 @@ class Tally:
         n_messages = int(self.confusion.total_weight)
         if n_messages == 0:
             return Scores(0)
-        calibration = self.of_likeliest if positive is None else self.of_positive
+        calibration = self.of_likeliest if pos_label is None else self.of_positive
         plain = Scores(
             n_messages=n_messages,
             accuracy=float(self._accuracy.get()),
@@ -252,10 +252,10 @@ class Tally:
             log_loss=max(0.0, self._loss / self._losses) if self._losses else None,
             calibration_error=calibration.error(),
         )
-        if positive is None:
+        if pos_label is None:
             return plain
         area, known_area = self._areas() if with_area else (None, None)
-        ham, spam = self._misclassified(positive)
+        ham, spam = self._misclassified(pos_label)
         lam = None
         if ham is not None and spam is not None:
             lam = logistic_average_misclassification(ham, spam)
@@ -282,12 +282,12 @@ class Tally:
         # With one class on both sides chance agrees always, and kappa is 0 / 0.
         return None if len(self.confusion.classes) < 2 else float(self._kappa.get())
 
-    def _misclassified(self, positive: Hashable) -> tuple[float | None, float | None]:
+    def _misclassified(self, pos_label: Hashable) -> tuple[float | None, float | None]:
         """Return ham and spam misclassified, in percent; None where there were no such messages."""
         total = self.confusion.total_weight
-        spam = self.confusion.support(positive)
-        caught = self.confusion.true_positives(positive)
-        lost = self.confusion.false_positives(positive)
+        spam = self.confusion.support(pos_label)
+        caught = self.confusion.true_positives(pos_label)
+        lost = self.confusion.false_positives(pos_label)
         ham = total - spam
         return (100 * lost / ham if ham else None, 100 * (spam - caught) / spam if spam else None)
 

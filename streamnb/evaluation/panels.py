@@ -120,7 +120,7 @@ def draw_roc(axes: Any, results: Sequence[Result]) -> None:
     """Draw what is let through by what is lost, where little is: both axes are logarithmic."""
     lines: list[_Line] = []
     for result in results:
-        positives = result.labels.get(result.positive, 0)
+        positives = result.labels.get(result.pos_label, 0)
         # None of so many is drawn as half of one.
         least = (50 / max(result.n_messages - positives, 1), 50 / max(positives, 1))
         points = [
@@ -136,9 +136,9 @@ def draw_roc(axes: Any, results: Sequence[Result]) -> None:
     axes.set_ylim(lowest / 1.3, 130)
     axes.axvline(_LOST, color=_PALE, linewidth=1.0)
     _draw_lines(axes, lines, drawstyle="steps-post")
-    positive = next(result.positive for result in results if result.roc)
+    pos_label = next(result.pos_label for result in results if result.roc)
     axes.set_xlabel(f"% of the others lost (in brackets: at {_LOST:g} %)", color=GREY)
-    axes.set_ylabel(f"% of {positive} let through", color=GREY)
+    axes.set_ylabel(f"% of {pos_label} let through", color=GREY)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
     _plain(axes)

@@ -72,7 +72,7 @@ def iter_prequential(
     *,
     window: int = 500,
     every: int | None = None,
-    positive: Hashable | None = None,
+    pos_label: Hashable | None = None,
     label_delay: int = 0,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
@@ -89,7 +89,7 @@ def iter_prequential(
     measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
     every = check_most("every", every, 1)
-    labels = Labels(None if positive is None else check_label(positive))
+    labels = Labels(None if pos_label is None else check_label(pos_label))
     runs = [Run(name, model, labels, options) for name, model in _named(models).items()]
     if not runs:
         raise InputError("no model to evaluate")
@@ -141,7 +141,7 @@ def prequential(
     *,
     window: int = 500,
     every: int | None = None,
-    positive: Hashable | None = None,
+    pos_label: Hashable | None = None,
     label_delay: int = 0,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
@@ -164,7 +164,7 @@ def prequential(
     every
         Messages between two points of the curve, at least 1. By default a tenth of the window,
         doubled whenever the curve has grown to 400 points.
-    positive
+    pos_label
         The positive label. By default, of two labels the larger in sorted order ("spam", not
         "ham"), and none where there are more.
     label_delay
@@ -214,7 +214,7 @@ def prequential(
         stream,
         window=window,
         every=every,
-        positive=positive,
+        pos_label=pos_label,
         label_delay=label_delay,
         max_scores=max_scores,
         calibration_skip=calibration_skip,

@@ -40,7 +40,7 @@ class Result:
         them out, as river's `progressive_val_score` does.
     labels
         Number of messages of each true label.
-    positive
+    pos_label
         The positive label of the metrics of two classes; None where there is none.
     cumulative, windowed
         Metrics over all messages, and over the last `window` ones.
@@ -74,7 +74,7 @@ class Result:
     n_messages: int
     n_unanswered: int
     labels: dict[Hashable, int]
-    positive: Hashable | None
+    pos_label: Hashable | None
     cumulative: Scores
     windowed: Scores
     window: int
@@ -109,7 +109,7 @@ class Result:
         """
         if not self.roc:
             return None
-        positives = self.labels.get(self.positive, 0)
+        positives = self.labels.get(self.pos_label, 0)
         share = positives / self.n_messages
         return min(ratio * (1 - share) * lost + share * missed for lost, missed in self.roc)
 
@@ -125,7 +125,7 @@ class Result:
         values["reliability"] = [each._asdict() for each in self.reliability]
         values["roc"] = [each._asdict() for each in self.roc]
         values["labels"] = {str(label): count for label, count in self.labels.items()}
-        values["positive"] = None if self.positive is None else str(self.positive)
+        values["pos_label"] = None if self.pos_label is None else str(self.pos_label)
         values["answers"] = None if self.answers is None else self.answers.to_dict()
         values["messages_per_second"] = self.messages_per_second
         return values

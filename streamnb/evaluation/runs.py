@@ -48,11 +48,11 @@ class Labels:
     the sign changed. So it need not be known early which label will be the larger.
     """
 
-    def __init__(self, positive: Hashable | None) -> None:
-        self.chosen = positive
+    def __init__(self, pos_label: Hashable | None) -> None:
+        self.chosen = pos_label
         self.counts: dict[Hashable, int] = {}
         self.learned: set[Hashable] = set()
-        self.scored: Hashable | None = positive
+        self.scored: Hashable | None = pos_label
 
     def add(self, label: Hashable) -> None:
         """Count a label."""
@@ -63,7 +63,7 @@ class Labels:
         self.counts[label] += 1
 
     @property
-    def positive(self) -> Hashable | None:
+    def pos_label(self) -> Hashable | None:
         """The positive label of the metrics; None where there is none."""
         if self.chosen is not None:
             return self.chosen
@@ -155,10 +155,10 @@ class Run:
         self.learn_ns += learn_ns
         for step, (decision, score, probabilities) in zip(steps, answers, strict=True):
             self._taken += 1
-            if self.answered is not None and (positive := labels.positive) is not None:
+            if self.answered is not None and (pos_label := labels.pos_label) is not None:
                 known = probabilities if step.both_known else None
                 self.answered.add(
-                    step.y == positive, None if known is None else known.get(positive, 0.0)
+                    step.y == pos_label, None if known is None else known.get(pos_label, 0.0)
                 )
             if decision is None:
                 self.unanswered += 1
@@ -192,17 +192,17 @@ class Run:
 
     def _reliability(self) -> list[ReliabilityBin]:
         tally = self.total
-        of_all = self.labels.positive is None
+        of_all = self.labels.pos_label is None
         return (tally.of_likeliest if of_all else tally.of_positive).reliability()
 
     def _roc(self) -> list[RocPoint]:
-        positive = self.labels.positive
-        if positive is None:
+        pos_label = self.labels.pos_label
+        if pos_label is None:
             return []
-        return self.total.area.curve(mirrored=positive != self.labels.scored)
+        return self.total.area.curve(mirrored=pos_label != self.labels.scored)
 
     def _scores(self, tally: Tally) -> Scores:
-        return tally.scores(self.labels.positive)
+        return tally.scores(self.labels.pos_label)
 
     def result(self, n_messages: int, n_learned: int, overhead_ns: float, at_end: bool) -> Result:
         """Return what this model did so far."""
@@ -218,7 +218,7 @@ class Run:
             n_messages=n_messages,
             n_unanswered=self.unanswered,
             labels=dict(self.labels.counts),
-            positive=self.labels.positive,
+            pos_label=self.labels.pos_label,
             cumulative=now.cumulative,
             windowed=now.windowed,
             window=self.last.window or 0,

@@ -44,7 +44,7 @@ def scorer(model: Classifier) -> Scorer:
     where the model has neither log likelihoods nor probabilities.
     """
     answers = Answers(model)
-    return lambda x, positive: answers.ask(x, positive, probabilities=False)[0]
+    return lambda x, pos_label: answers.ask(x, pos_label, probabilities=False)[0]
 
 
 def _log_likelihoods(model: Any) -> LogLikelihoods | None:
@@ -83,7 +83,7 @@ class Answers:
         self._probabilities: Any = getattr(model, "predict_proba_one", None)
 
     def ask(
-        self, x: Any, positive: Hashable, probabilities: bool = True
+        self, x: Any, pos_label: Hashable, probabilities: bool = True
     ) -> tuple[float | None, Mapping[Any, float] | None]:
         """Return the score of a message, and its probabilities.
 
@@ -91,7 +91,7 @@ class Answers:
         ----------
         x
             The message.
-        positive
+        pos_label
             The label that the score is of; None asks for no score.
         probabilities
             Whether probabilities are wanted; without likelihoods the score needs them anyway.
@@ -105,11 +105,11 @@ class Answers:
         shares = None
         if probabilities or not by_likelihood:
             shares = self._shares(x)
-        if positive is None:
+        if pos_label is None:
             return None, shares
         if self._likelihoods is not None:
-            return log_odds(self._likelihoods(x), positive), shares
-        return None if shares is None else _logit(shares.get(positive, 0.0)), shares
+            return log_odds(self._likelihoods(x), pos_label), shares
+        return None if shares is None else _logit(shares.get(pos_label, 0.0)), shares
 
     def _shares(self, x: Any) -> Mapping[Any, float] | None:
         if self._probabilities is None:

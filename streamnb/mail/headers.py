@@ -75,9 +75,9 @@ def header_text(name: str, value: str) -> str:
         if name not in _PLAIN:
             # Bytes that are no ASCII came as lone surrogates.
             return line if line.isascii() else _utf8(line)
-        form = _PLAIN[name]
-        if form is not None and form.fullmatch(line):
-            if form is not _WITH_PARAMETERS:
+        term_weighting = _PLAIN[name]
+        if term_weighting is not None and term_weighting.fullmatch(line):
+            if term_weighting is not _WITH_PARAMETERS:
                 return line
             names = [found[1] for found in _PARAMETER.finditer(line)]
             if len(names) == len(set(names)):  # which counts of several, the parser decides

@@ -24,7 +24,7 @@ class MeasuredAttributesNB(NaiveBayes, _Parameters):
 
         ln P(c) + Σ_j w_j ln P(x_j|c)      (Equations 5 and 6)
 
-    with one weight for all classes. Weights are computed over the most recent `max_documents`
+    with one weight for all classes. Weights are computed over the most recent `index_size`
     messages when `refresh_every` says so; the estimates that they multiply are never stale.
     Measures of information see a number as its bin among the numbers of the recent messages, and a
     missing value as a value of its own. An attribute that first appears after a refresh weighs 1
@@ -34,7 +34,7 @@ class MeasuredAttributesNB(NaiveBayes, _Parameters):
     ----------
     values
         Attribute → how many values it has, where that is known beforehand; else those learned.
-    max_documents
+    index_size
         Messages kept for the weights, 0 or more, past which the oldest are evicted; None is
         10,000.
     vocabulary_size, tokenizer, max_pairs

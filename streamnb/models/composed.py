@@ -159,11 +159,11 @@ class ComposedNB(TextNaiveBayes, _Parameters, _Parts):
     ...
     streamnb.errors.InputError: n_neighbors=5 has no effect: no part that is given by its name has \
 it; leave it at 50, or choose neighbourhood='nearest'
-    >>> model = ComposedNB(event="one-versus-all", form="log-unit", alpha=0.01)
+    >>> model = ComposedNB(event="one-versus-all", term_weighting="log-unit", alpha=0.01)
     >>> model.learn_one("win cash now, win win", "spam")
     >>> model.counts().tokens.toarray().ravel().round(3)
     array([0.816, 0.408, 0.408])
-    >>> model = ComposedNB(event="one-versus-all", form="log", weights="generalised")
+    >>> model = ComposedNB(event="one-versus-all", term_weighting="log", weights="generalised")
     >>> for text, label in [
     ...     ("win cash now", "spam"), ("see you at noon", "ham"),
     ...     ("cash prize, win now", "spam"), ("at noon you win", "ham"),

@@ -40,7 +40,7 @@ class NBCF(TextNaiveBayes, _Parameters):
 
     Notes
     -----
-    `alpha`, `unseen` and `vocabulary_size` have no effect. The other parameters, methods and errors
+    `alpha`, `oov` and `vocabulary_size` have no effect. The other parameters, methods and errors
     are those of `streamnb.naive_bayes.NaiveBayes`.
 
     Examples

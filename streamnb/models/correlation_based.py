@@ -37,7 +37,7 @@ class DFWMNB(CorrelationBasedNB):
     merit highest, until none raises it. Where the paper does not say, this is Hall's selection with
     the weights of the paper on deep feature weighting that it cites.
 
-    The search runs as `refresh_every` says, over the last `max_documents` messages. It takes at
+    The search runs as `refresh_every` says, over the last `index_size` messages. It takes at
     most `max_candidates` steps, each of the words of messages that contain the one word taken, and
     mostly a few dozen. `weights_` has the weights by word.
 

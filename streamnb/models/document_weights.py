@@ -46,7 +46,7 @@ class DWMNB(DiscriminativeNB):
     multiplies the message's counts and its part in the prior.
 
     A new message is learned with weight 1. The additional weights are computed anew when
-    `refresh_every` says so, over the last `max_documents` messages, which takes the time of scoring
+    `refresh_every` says so, over the last `index_size` messages, which takes the time of scoring
     each of them `rounds` times. A message that the index has evicted has weight 1 again.
 
     With `online=True` a message gets its weight once, when it is learned: 1 + 1 − P(c_j|d_j), where

@@ -34,7 +34,7 @@ class FittedAttributesNB(NaiveBayes, _Parameters):
     in the class: sums kept exactly, so that unlearning leaves nothing behind. A deviation of 0
     counts as 1; a class without a number of the attribute has the μ and s of all classes.
 
-    Weights, 0 or more, are fitted by Newton's method to the most recent `max_documents` messages,
+    Weights, 0 or more, are fitted by Newton's method to the most recent `index_size` messages,
     when `refresh_every` says so. They follow from these messages and from the counts alone: where
     the last fit ended has no influence. Between two fits the counts go on and the weights stay.
 
@@ -50,7 +50,7 @@ class FittedAttributesNB(NaiveBayes, _Parameters):
         apart, and is soon outweighed. The paper has none: 0.
     values
         Attribute → how many values it has, where that is known beforehand; else those learned.
-    max_documents
+    index_size
         Messages kept for the fits, 0 or more, past which the oldest are evicted; None is 10,000.
     vocabulary_size, tokenizer, max_pairs
         Without effect: there is no text.

@@ -36,7 +36,7 @@ class HMNB(HiddenNB):
     where t runs over the words t ≠ i of the message whose gain ratio W_t is at least the average
     of all words, and j over the past documents that contain w_t. A word with no such parent in
     the message falls back to P(w_i | c): the paper leaves the case open, and this reading
-    reproduces its table. Past documents are those of the index (`max_documents`).
+    reproduces its table. Past documents are those of the index (`index_size`).
 
     Gain ratios are refreshed as `refresh_every` says.
 

@@ -54,7 +54,7 @@ class HONB(TextNaiveBayes, _Parameters):
         Words that paths go through, 1 or more: those in most indexed documents, ties by their
         bytes; others have no path. None is all words for order 2, and 2,000 for pure paths, 2,000
         and 1,000 for orders 3 and 4.
-    max_documents
+    index_size
         Recent documents that paths go through, 0 or more. None is 16,384 for order 2, 2,000 and
         1,000 for orders 3 and 4.
 

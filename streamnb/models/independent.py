@@ -24,7 +24,7 @@ class BNB(TextNaiveBayes):
 
     with df_wc the documents of class c that contain w, and n_c the documents of c. Only words
     learned so far are attributes, so a word that no class has seen is left out
-    (`unseen="skip"`), unless `unseen="smooth"` gives it p = α / (n_c + 2α).
+    (`oov="skip"`), unless `oov="smooth"` gives it p = α / (n_c + 2α).
 
     A prediction costs the words of the message plus the number of different document frequencies
     of each class, not the vocabulary.

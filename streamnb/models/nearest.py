@@ -42,14 +42,14 @@ class LWWMNB(NearestNB):
 
     Nothing is computed periodically, and a message counts as soon as it is learned. A prediction
     walks the postings of the message's words, so it costs the number of indexed messages that have
-    each of them: that grows with the index, of which `max_documents` is the bound.
+    each of them: that grows with the index, of which `index_size` is the bound.
 
     Parameters
     ----------
     n_neighbors
         k, how many messages are near: 1 or more. The paper has no formula; weights that fall
         linearly and 50 neighbours are what is usual for locally weighted naive Bayes.
-    max_documents
+    index_size
         Recent messages among which the nearest are looked for, 0 or more. None is 65,536.
 
     Notes

@@ -25,9 +25,9 @@ class TWCNB(TextNaiveBayes):
     The weights are shares of 1, so scores are as small as 1 / m. Use the labels: probabilities from
     such scores are nearly equal, and `threshold="auto"` can't tell cuts apart.
 
-    Of the transforms of the paper that come before, those of a message alone are `form="log"`,
-    ln(1 + f), and `form="log-unit"`, that with unit length; the inverse document frequency is not
-    built.
+    The paper's transforms of a single message are `term_weighting="log"`, ln(1 + f), and
+    `term_weighting="log-unit"`, the same with unit length. The inverse document frequency is not
+    implemented.
 
     Parameters, methods and errors are those of `streamnb.naive_bayes.NaiveBayes`.
 

@@ -34,7 +34,7 @@ class SEMNB(OneDependenceNB):
         P(w_i | w_t, c) = (Σ_j f_ji δ(c_j, c) + α) / (Σ_i Σ_j f_ji δ(c_j, c) + α m)
 
     where t and i run over the words of the message, i = t included, W_t is the gain ratio of t, and
-    j runs over the past documents that contain w_t: those of the index (`max_documents`). Unlike in
+    j runs over the past documents that contain w_t: those of the index (`index_size`). Unlike in
     `HMNB` no parent needs a gain ratio above the average. A message without any word of positive
     gain ratio is scored as `MNB` does. The paper describes the model in words; this reading comes
     within half a point of its table.

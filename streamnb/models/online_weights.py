@@ -51,10 +51,10 @@ class OnlineNB(TextNaiveBayes):
     ----------
     alpha
         Additive smoothing, above 0.
-    form
+    term_weighting
         As in `streamnb.naive_bayes.TextNaiveBayes`. With values v_i other than 1, l_ik and x_i are
         multiplied by v_i.
-    nb_scale
+    nb_weight
         c, 0 to 1e6: how much naive Bayes says.
     learning_rate
         r, 0 to 1e6. With 0 for it and `bias_rate`, scores are naive Bayes' (`OVA`), divided by Σ x
@@ -134,8 +134,8 @@ class OnlineNB(TextNaiveBayes):
     )
 
     alpha: float = 0.03
-    form: str = "presence"
-    nb_scale: float = OnlineWeights.nb_scale
+    term_weighting: str = "presence"
+    nb_weight: float = OnlineWeights.nb_weight
     learning_rate: float = OnlineWeights.learning_rate
     bias_rate: float = OnlineWeights.bias_rate
     rate_decay: float = OnlineWeights.rate_decay

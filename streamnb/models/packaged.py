@@ -67,7 +67,7 @@ class HNB(PackagedNB):
         P(w_i | w_j, c) = (Σ_d f_di + α m P(w_i|c)) / (Σ_d |d| + α m)
 
     over the past documents d of class c that contain w_j, with P(w_i|c) that of `MNB`; packages
-    take words that have met. Past documents are those of the index (`max_documents`).
+    take words that have met. Past documents are those of the index (`index_size`).
 
     With `columns=True` a message maps attributes to values: a str, a bool or an int is a category,
     a float is a number, None and NaN are missing and take no part. As in WEKA's HNB, with n_ijc

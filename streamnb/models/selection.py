@@ -17,7 +17,7 @@ class GRSMNB(TextNaiveBayes):
     kept, while *m* counts all words and the gain ratios are those of all messages. Words that tie
     with the last word kept are kept too.
 
-    The share is chosen anew when `refresh_every` says so, over the last `max_documents` messages,
+    The share is chosen anew when `refresh_every` says so, over the last `index_size` messages,
     which takes the time of scoring each of them. `weights_` is 1 for the words kept and 0 for the
     others; a word that first appears after a refresh is kept until the next one.
 

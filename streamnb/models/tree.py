@@ -69,7 +69,7 @@ class MNBTree(LeafNB):
         messages of the weight `grace_period`, above 0, have come to it. Its best word must lead the
         second by more than Hoeffding's bound, which the better of two misses with probability
         `delta`, between 0 and 1; where the bound is below `tau` nats, 0 or more, any lead will do.
-    max_documents
+    index_size
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
 

@@ -43,7 +43,7 @@ class DTWMNB(TreeDepthNB):
     paper's collections is 70 %, with them 86 (`MNB`: 85). So here, unless told otherwise, they keep
     weight 1 and what is tested counts for more. Where the tree tests no word, each weighs 1.
 
-    The tree is grown as `refresh_every` says, natively, over a copy of the last `max_documents`
+    The tree is grown as `refresh_every` says, natively, over a copy of the last `index_size`
     messages, which costs the sum of their words at each depth. A word that came since weighs 1
     until the next time. `weights_` has the weights by word.
 

@@ -30,13 +30,13 @@ _FULL = 4096.0
 
 
 def parse_threshold(
-    threshold: Any, positive: Any, cost_ratio: Any, calibrated: bool = False
+    threshold: Any, pos_label: Any, cost_ratio: Any, calibrated: bool = False
 ) -> DecisionThreshold | None:
     """Return the threshold that the parameters of a model describe.
 
     Parameters
     ----------
-    threshold, positive, cost_ratio
+    threshold, pos_label, cost_ratio
         As the model was given them.
     calibrated
         Whether its probabilities are calibrated. The cheapest cut then follows from the cost: a
@@ -51,17 +51,17 @@ def parse_threshold(
         raise InputError(f"cost_ratio must be a number, not {shown(cost_ratio)}")
     if not 0 < cost_ratio <= sys.float_info.max:
         raise InputError(f"cost_ratio must be a number above 0, not {shown(cost_ratio)}")
-    if positive is not None:
-        positive = check_label(positive)
+    if pos_label is not None:
+        pos_label = check_label(pos_label)
     if threshold is None:
         return None
     automatic = isinstance(threshold, str) and threshold == "auto"
     if automatic and calibrated:
-        return DecisionThreshold(math.log(cost_ratio), positive)
+        return DecisionThreshold(math.log(cost_ratio), pos_label)
     if automatic:
-        return LearnedThreshold(cost_ratio, positive)
+        return LearnedThreshold(cost_ratio, pos_label)
     if isinstance(threshold, (int, float)) and 0 < threshold < 1:
-        return DecisionThreshold(math.log(threshold) - math.log1p(-threshold), positive)
+        return DecisionThreshold(math.log(threshold) - math.log1p(-threshold), pos_label)
     raise InputError(
         f"threshold must be None, a probability between 0 and 1, or 'auto', not {shown(threshold)}"
     )
@@ -74,7 +74,7 @@ class DecisionThreshold:
     ----------
     cut
         A message is positive when its log odds are above this.
-    positive
+    pos_label
         The label of the positive class; None is the last in sorted order.
 
     Examples
@@ -86,9 +86,9 @@ class DecisionThreshold:
     'ham'
     """
 
-    def __init__(self, cut: float, positive: Label = None) -> None:
+    def __init__(self, cut: float, pos_label: Label = None) -> None:
         self.cut = cut
-        self.positive = positive
+        self.pos_label = pos_label
 
     @property
     def tuning(self) -> LearnedThreshold | None:
@@ -107,24 +107,26 @@ class DecisionThreshold:
             raise InputError(
                 f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
             )
-        if self.positive is None:
+        if self.pos_label is None:
             return 1
-        if self.positive not in labels:
-            raise InputError(f"positive is {shown(self.positive)}, which is none of {labels!r}")
-        return labels.index(self.positive)
+        if self.pos_label not in labels:
+            raise InputError(
+                f"pos_label must be one of the labels {labels!r}, not {shown(self.pos_label)}"
+            )
+        return labels.index(self.pos_label)
 
     def log_odds(self, labels: Sequence[Label], scores: Sequence[float]) -> float:
         """Return the log odds of the positive class, from the score of each label."""
-        positive = self.positive_place(labels)
-        mine, other = scores[positive], scores[1 - positive]
+        pos_label = self.positive_place(labels)
+        mine, other = scores[pos_label], scores[1 - pos_label]
         # Two infinite scores that are equal speak for neither.
         return 0.0 if mine == other else mine - other
 
     def decide(self, labels: Sequence[Label], scores: Sequence[float]) -> Label:
         """Return the label that the cut decides for."""
-        positive = self.positive_place(labels)
+        pos_label = self.positive_place(labels)
         above = self.log_odds(labels, scores) > self.cut
-        return labels[positive if above else 1 - positive]
+        return labels[pos_label if above else 1 - pos_label]
 
 
 class LearnedThreshold(DecisionThreshold):
@@ -136,7 +138,7 @@ class LearnedThreshold(DecisionThreshold):
     ----------
     cost_ratio
         What one lost negative costs, in units of one positive let through.
-    positive
+    pos_label
         The label of the positive class; None is the last in sorted order.
 
     Examples
@@ -153,8 +155,8 @@ class LearnedThreshold(DecisionThreshold):
     name = "threshold"
     _cut: float | None  # None after a record, until somebody asks
 
-    def __init__(self, cost_ratio: float, positive: Label = None) -> None:
-        super().__init__(0.0, positive)
+    def __init__(self, cost_ratio: float, pos_label: Label = None) -> None:
+        super().__init__(0.0, pos_label)
         self.cost_ratio = cost_ratio
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
         self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
@@ -172,10 +174,10 @@ class LearnedThreshold(DecisionThreshold):
         if len(labels.order) != 2:
             return None
         names = [label for label, _ in labels.order]
-        positive = names[self.positive_place(names)]
+        pos_label = names[self.positive_place(names)]
         scores = store.probable_scores(x, scoring)
         log_odds = self.log_odds(names, [scores[class_id] for _, class_id in labels.order])
-        return functools.partial(self.record, log_odds, y == positive)
+        return functools.partial(self.record, log_odds, y == pos_label)
 
     def record(self, log_odds: float, positive: bool, weight: float = 1.0) -> None:
         """Note the score that a message had before its label was known."""

@@ -86,7 +86,7 @@ class Gaussian(Event, name="gaussian"):
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
     ) -> AttributeStore:
         """Return a store that keeps numbers besides."""
-        bounds = {name: options[name] for name in ("max_words", "max_documents", "max_pairs")}
+        bounds = {name: options[name] for name in ("max_features", "index_size", "max_pairs")}
         return open_store(tokenizer, bounds, snapshot)
 
     def prepare(self, store: AttributeStore, setup: Setup) -> None:

@@ -23,7 +23,7 @@ class Bernoulli(Event, name="bernoulli"):
     """
 
     decays: ClassVar[bool] = True
-    unseen: ClassVar[str] = "skip"
+    oov: ClassVar[str] = "skip"
     counts: ClassVar[bool] = False
 
     def store_options(self, parts: Composition) -> dict[str, Any]:

@@ -65,16 +65,14 @@ class Forgetting:
         """Whether the half-life is in time."""
         return isinstance(self.half_life, str)
 
-    def bounds(
-        self, parts: Composition, max_documents: int | None, max_pairs: int
-    ) -> dict[str, Any]:
+    def bounds(self, parts: Composition, index_size: int | None, max_pairs: int) -> dict[str, Any]:
         """Return what the messages that count ask of the count store: keywords of it.
 
         Parameters
         ----------
         parts
             The parts of the model.
-        max_documents, max_pairs
+        index_size, max_pairs
             As in `NaiveBayes`.
 
         Raises
@@ -84,20 +82,20 @@ class Forgetting:
         """
         pairs = check_bound("max_pairs", max_pairs, least=0)
         if self.half_life is None and self.window is None:
-            documents = parts.max_documents if max_documents is None else max_documents
-            documents = check_bound("max_documents", documents, least=0)
-            return {"max_documents": documents, "max_pairs": pairs}
+            documents = parts.index_size if index_size is None else index_size
+            documents = check_bound("index_size", documents, least=0)
+            return {"index_size": documents, "max_pairs": pairs}
         if parts.event.columns:
             raise InputError("half_life and window are of models of texts; this one is of columns")
         if self.window is not None:
-            if max_documents is not None:
+            if index_size is not None:
                 raise InputError(
-                    "window= is how many messages the index keeps: leave max_documents at None"
+                    "window= is how many messages the index keeps: leave index_size at None"
                 )
             # Who pairs no words needs no table of the pairs in the window.
-            pairs = pairs if parts.max_documents else 0
+            pairs = pairs if parts.index_size else 0
             messages = check_bound("window", self.window, least=1)
-            return {"max_documents": messages, "max_pairs": pairs, "windowed": True}
+            return {"index_size": messages, "max_pairs": pairs, "windowed": True}
         for part in parts.all:
             if not part.decays:
                 raise InputError(
@@ -105,11 +103,11 @@ class Forgetting:
                     f"OnlineNB, NBCF and Rwc…): {part.axis}={part.name!r} does not follow counts "
                     f"that all shrink with every message; use window= instead"
                 )
-        if max_documents:
+        if index_size:
             raise InputError(
-                "half_life= keeps no messages: leave max_documents at None, or use window="
+                "half_life= keeps no messages: leave index_size at None, or use window="
             )
-        bounds: dict[str, Any] = {"max_documents": 0, "max_pairs": 0}
+        bounds: dict[str, Any] = {"index_size": 0, "max_pairs": 0}
         if isinstance(self.half_life, str):
             return {**bounds, "half_life": seconds_of(self.half_life), "timed": True}
         return {**bounds, "half_life": float(self.half_life or 0)}

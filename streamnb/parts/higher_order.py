@@ -68,8 +68,8 @@ class HigherOrderPaths(
             self._check("max_path_words", check_bound, 1)
 
     @property
-    def max_documents(self) -> int:
-        """Documents that paths go through, where `max_documents` is None."""
+    def index_size(self) -> int:
+        """Documents that paths go through, where `index_size` is None."""
         return _BOUNDS[self.order, self.pure][0]
 
     @property

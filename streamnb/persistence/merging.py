@@ -50,7 +50,7 @@ def alike(mine: Any, other: Any) -> Any:
         raise InputError(f"a {kind} takes another {kind}, not {type(other).__name__}")
     if other.tokenizer != mine.tokenizer:
         raise InputError("models with different tokenizers count different words")
-    if other.form != mine.form:
+    if other.term_weighting != mine.term_weighting:
         raise InputError("models with different forms of documents count differently")
     if other._forgetting != mine._forgetting:
         raise InputError("models with another half_life or window count differently")

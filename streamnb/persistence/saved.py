@@ -41,7 +41,7 @@ class SavedModel(base.Base):
 
     known: ClassVar[dict[str, type[SavedModel]]] = {}
 
-    form: str
+    term_weighting: str
     _store: AnyStore
     _labels: Labels
     _columns: Columns | None
@@ -187,7 +187,7 @@ class SavedModel(base.Base):
                 == len(Counts.of(self._store).class_documents)
             ):
                 raise ModelFileError("the model can't be read: labels and counts disagree")
-            if self._store.form != self.form:
+            if self._store.term_weighting != self.term_weighting:
                 raise ModelFileError("the model can't be read: its counts have another form")
         self._schedule.reset(round(self._store.n_documents))
         self.refresh()

@@ -234,7 +234,7 @@ def _parameter_to_json(name: str, value: Any) -> Any:
         if isinstance(value, Tokenizer):
             return dataclasses.asdict(value)
         return {"callable": True}
-    if name == "positive" and value is not None:
+    if name == "pos_label" and value is not None:
         return to_json(value)
     if name == "values" and value is not None:
         return {token_name(attribute): int(count) for attribute, count in value.items()}
@@ -252,6 +252,6 @@ def _parameter_from_json(name: str, value: Any) -> Any:
         if value == {"callable": True}:
             return None
         return Tokenizer(**{**value, "ngram_range": tuple(value["ngram_range"])})
-    if name == "positive" and value is not None:
+    if name == "pos_label" and value is not None:
         return from_json(value)
     return value

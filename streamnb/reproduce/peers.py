@@ -139,5 +139,5 @@ def page(runs: Sequence[Run], figures: Mapping[Run, Figures], without: Mapping[s
     return f"{_HEAD}{chr(10).join(rows)}\n\n{chr(10).join(notes)}\n"
 
 
-def _shown(value: float, form: str) -> str:
-    return format(value, form) if value == value else ""  # NaN is not itself
+def _shown(value: float, term_weighting: str) -> str:
+    return format(value, term_weighting) if value == value else ""  # NaN is not itself

@@ -55,8 +55,8 @@ def to_text(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _number(value: float | None, form: str = ".2f") -> str:
-    return "-" if value is None else format(value, form)
+def _number(value: float | None, term_weighting: str = ".2f") -> str:
+    return "-" if value is None else format(value, term_weighting)
 
 
 def _align(rows: Sequence[Sequence[str]]) -> str:
@@ -104,7 +104,7 @@ def _table_text(report: TableReport) -> str:
 def _ranks_text(ranks: Wilcoxon | None) -> str:
     if ranks is None:
         return "-"
-    return f"R+ {ranks.positive:g}, R- {ranks.negative:g}, p {ranks.p:.4f}"
+    return f"R+ {ranks.pos_label:g}, R- {ranks.negative:g}, p {ranks.p:.4f}"
 
 
 def _comparisons_text(report: Report) -> str:
@@ -167,7 +167,7 @@ def _csv_comparison(pair: Comparison) -> Iterator[tuple[str, str, str]]:
         win_tie_loss(pair.marks.values()),
         win_tie_loss(pair.published_marks.values()) if pair.published_marks else "",
     )
-    for field in ("positive", "negative", "p"):
+    for field in ("pos_label", "negative", "p"):
         published = pair.published_ranks
         yield (
             f"wilcoxon {field} against {pair.second}",

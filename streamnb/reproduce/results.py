@@ -45,13 +45,13 @@ SHUFFLED = ("20news", "r8")
 VARIANTS = (
     "NBCF(factor='auto')",
     "NBCF(factor='optimal')",
-    "MNB(form='presence')",
+    "MNB(term_weighting='presence')",
     "MNBTree(grow='hoeffding')",
     "DWMNB(online=True)",
     "ComposedNB(weights='generalised')",
-    "ComposedNB(event='one-versus-all', form='log', weights='generalised')",
+    "ComposedNB(event='one-versus-all', term_weighting='log', weights='generalised')",
     (
-        "ComposedNB(event='one-versus-all', form='log', weights='gain-ratio', "
+        "ComposedNB(event='one-versus-all', term_weighting='log', weights='gain-ratio', "
         "document_weights='discriminative', rounds=2)"
     ),
 )
@@ -329,11 +329,11 @@ def page(runs: Sequence[Run], figures: Mapping[Run, Figures]) -> str:
 
 
 def _cells(runs: Sequence[Run], found: Sequence[Figures], binary: bool) -> Iterator[str]:
-    def shown(value: Callable[[Figures], float], form: str) -> str:
+    def shown(value: Callable[[Figures], float], spec: str) -> str:
         values = [value(figures) for figures in found]
         if len(values) == 1:
-            return format(values[0], form)
-        return f"{statistics.mean(values):{form}} ± {statistics.stdev(values):{form}}"
+            return format(values[0], spec)
+        return f"{statistics.mean(values):{spec}} ± {statistics.stdev(values):{spec}}"
 
     whole = len(_messages_of(runs[0]))
     short = found[0].messages < whole

@@ -101,7 +101,7 @@ class Wilcoxon(NamedTuple):
     ----------
     n
         Number of collections.
-    positive, negative
+    pos_label, negative
         Sums of the ranks where the first model is better (R+) and where it is worse (R-); the
         ranks of equal figures are shared between both.
     p
@@ -109,7 +109,7 @@ class Wilcoxon(NamedTuple):
     """
 
     n: int
-    positive: float
+    pos_label: float
     negative: float
     p: float
 
@@ -132,7 +132,7 @@ def wilcoxon(first: Sequence[float], second: Sequence[float]) -> Wilcoxon:
     Examples
     --------
     >>> wilcoxon([85.1, 90.2, 80.0, 77.5, 91.3, 88.0], [84.0, 89.9, 78.1, 77.1, 90.6, 87.5])
-    Wilcoxon(n=6, positive=21.0, negative=0.0, p=0.03125)
+    Wilcoxon(n=6, pos_label=21.0, negative=0.0, p=0.03125)
 
     References
     ----------
@@ -146,15 +146,15 @@ def wilcoxon(first: Sequence[float], second: Sequence[float]) -> Wilcoxon:
     differences = np.round(np.asarray(first, dtype=float) - np.asarray(second, dtype=float), 9)
     ranks = stats.rankdata(np.abs(differences))
     shared = float(ranks[differences == 0].sum()) / 2
-    positive = float(ranks[differences > 0].sum()) + shared
+    pos_label = float(ranks[differences > 0].sum()) + shared
     negative = float(ranks[differences < 0].sum()) + shared
     if not np.any(differences):
         p = 1.0
     elif len(differences) <= _EXACT:
-        p = _exact_p(ranks[differences != 0], min(positive, negative) - shared)
+        p = _exact_p(ranks[differences != 0], min(pos_label, negative) - shared)
     else:
         p = float(stats.wilcoxon(differences, zero_method="zsplit").pvalue)
-    return Wilcoxon(len(differences), positive, negative, p)
+    return Wilcoxon(len(differences), pos_label, negative, p)
 
 
 def _exact_p(ranks: npt.NDArray[np.float64], smaller: float) -> float:

@@ -45,7 +45,7 @@ def count_paths(
     documents: Documents,
     order: int = 2,
     pure: bool = False,
-    max_words: int | None = None,
+    max_features: int | None = None,
     threads: int = 1,
 ) -> Effective:
     """Count the paths that each word stands in, class by class.
@@ -58,7 +58,7 @@ def count_paths(
         Documents of a path: 2, 3 or 4.
     pure
         Whether to count only paths whose two ends share no document of the class; order 2.
-    max_words
+    max_features
         Words considered, those in most documents (ties: the first by their bytes). None is all.
     threads
         On how many paths of order 2 that need not be pure are counted.
@@ -80,8 +80,8 @@ def count_paths(
     from scipy import sparse
 
     presence = documents.presence
-    if max_words is not None:
-        presence = _most_frequent(documents, max_words)
+    if max_features is not None:
+        presence = _most_frequent(documents, max_features)
     classes = int(documents.classes.max(initial=-1)) + 1
     totals = np.zeros(classes)
     rows, columns, values = [], [], []
@@ -111,18 +111,18 @@ def count_paths(
     return Effective(totals, sparse.csr_array(cells, shape=shape))
 
 
-def _most_frequent(documents: Documents, max_words: int) -> sparse.csr_array:
+def _most_frequent(documents: Documents, max_features: int) -> sparse.csr_array:
     """Return the presence of the words in most documents, and of no others."""
     from scipy import sparse
 
     presence = documents.presence
     frequency = presence.T @ documents.weights
-    if np.count_nonzero(frequency) <= max_words:
+    if np.count_nonzero(frequency) <= max_features:
         return presence
     # Stable: words of equal frequency stay in the order of their bytes.
     ranked = documents.word_order[np.argsort(-frequency[documents.word_order], kind="stable")]
     kept = np.zeros(presence.shape[1])
-    kept[ranked[:max_words]] = 1.0
+    kept[ranked[:max_features]] = 1.0
     left = sparse.csr_array(presence.multiply(kept[np.newaxis, :]))
     left.eliminate_zeros()
     return left

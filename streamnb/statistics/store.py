@@ -120,7 +120,7 @@ class CountStore(Protocol[Message, Batch]):
         """Return everything as canonical bytes; statistics in use only where `statistics`."""
 
     @property
-    def form(self) -> str:
+    def term_weighting(self) -> str:
         """What the count of a word in a message becomes."""
 
     @property

@@ -51,12 +51,12 @@ class WordWeights:
     ----------
     words
         By word id, 0 or more: shape `(words,)`.
-    unseen
+    oov
         The same of a word that no class has seen.
     """
 
     words: Floats
-    unseen: float
+    oov: float
 
 
 def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:

@@ -75,7 +75,7 @@ class WeightsInUse(Refresher[_core.CountStore]):
         return store.set_weights(
             indexed.counts.layout,
             np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
-            1.0 if words is None else words.unseen,
+            1.0 if words is None else words.oov,
             np.ascontiguousarray(documents),
             cells[0].astype(np.int64),
             cells[1].astype(np.int64),
@@ -90,11 +90,11 @@ class WeightsInUse(Refresher[_core.CountStore]):
         """Take the weights of a copy."""
         if state is None:
             return
-        words, unseen, documents, indptr, class_ids, tokens = state
+        words, oov, documents, indptr, class_ids, tokens = state
         store.set_weights(
             store.layout,
             np.frombuffer(words),
-            unseen,
+            oov,
             np.frombuffer(documents),
             np.frombuffer(indptr, np.int64),
             np.frombuffer(class_ids, np.int64),

@@ -25,7 +25,7 @@ class Event(Protocol):
         """Whether it asks how often a word is there."""
 
 
-def check_form(form: object, event: Event) -> str:
+def check_form(term_weighting: object, event: Event) -> str:
     """Return the name of a form that an event model can tell from others.
 
     Raises
@@ -41,14 +41,15 @@ def check_form(form: object, event: Event) -> str:
     >>> check_form("log-unit", Bernoulli())
     Traceback (most recent call last):
     ...
-    streamnb.errors.InputError: form='log-unit' changes nothing for the event 'bernoulli', which \
-asks whether a word is there and not how often: leave it at 'counts'
+    streamnb.errors.InputError: term_weighting='log-unit' changes nothing for the event \
+'bernoulli', which reads presence only: leave it at 'counts'
     """
-    if not isinstance(form, str) or form not in FORMS:
-        raise InputError(f"form must be one of {', '.join(map(repr, FORMS))}, not {shown(form)}")
-    if form != "counts" and not event.counts:
+    if not isinstance(term_weighting, str) or term_weighting not in FORMS:
+        names = ", ".join(map(repr, FORMS))
+        raise InputError(f"term_weighting must be one of {names}, not {shown(term_weighting)}")
+    if term_weighting != "counts" and not event.counts:
         raise InputError(
-            f"form={shown(form)} changes nothing for the event {event.name!r}, which asks whether "
-            f"a word is there and not how often: leave it at 'counts'"
+            f"term_weighting={shown(term_weighting)} changes nothing for the event "
+            f"{event.name!r}, which reads presence only: leave it at 'counts'"
         )
-    return form
+    return term_weighting

@@ -69,12 +69,12 @@ class Measures:
                 self._every *= 2
                 self._curve = self._curve[1::2]
 
-    def summary(self, positive: Hashable) -> dict[str, Any]:
+    def summary(self, pos_label: Hashable) -> dict[str, Any]:
         """Return the figures, curve, reliability, confusion, drifts and costs of thresholds.
 
         Parameters
         ----------
-        positive
+        pos_label
             The label whose threshold it is; None where there are not two.
         """
         return {
@@ -89,13 +89,13 @@ class Measures:
                 {"label": str(label), "decision": str(decision), "messages": number}
                 for (label, decision), number in self._confusion.most_common(200)
             ],
-            "cuts": [] if positive is None else self._costs(positive),
+            "cuts": [] if pos_label is None else self._costs(pos_label),
         }
 
-    def _costs(self, positive: Hashable) -> list[dict[str, float]]:
+    def _costs(self, pos_label: Hashable) -> list[dict[str, float]]:
         """For each cut how many of the others are called positive, and how many positives not."""
         scored = sorted(
-            (shares.get(positive, 0.0), label == positive) for shares, label in self._scored
+            (shares.get(pos_label, 0.0), label == pos_label) for shares, label in self._scored
         )
         missed, lost = 0, sum(not is_positive for _, is_positive in scored)
         costs, place = [], 0

@@ -243,15 +243,15 @@ class Session:
         """Return how far the stream is and how well the models do."""
         with self._lock:
             labels = sorted_labels(self._labels)
-            positive = largest_label(labels) if len(labels) == 2 else None
+            pos_label = largest_label(labels) if len(labels) == 2 else None
             return {
                 "messages": self._n_messages,
                 "ended": self._ended,
                 "kept_from": min(self._seen, default=0),
                 "labels": [str(label) for label in labels],
-                "positive": None if positive is None else str(positive),
+                "pos_label": None if pos_label is None else str(pos_label),
                 "models": {
-                    name: {**one.summary(positive), "words": self._models[name].n_words}
+                    name: {**one.summary(pos_label), "words": self._models[name].n_words}
                     for name, one in self._measures.items()
                 },
             }

@@ -39,7 +39,7 @@ class TestEvaluate:
         found = json.loads(out, parse_constant=pytest.fail)
         assert found["stream"]["name"] == "messages.jsonl"
         assert found["stream"]["n_messages"] == sum(found["stream"]["labels"].values()) == 120
-        assert found["stream"]["positive"] == "spam"
+        assert found["stream"]["pos_label"] == "spam"
         assert found["bad_lines"] == {"count": 0, "listed": []}
         assert [model["name"] for model in found["models"]] == [RIVER, "MNB"]
         for model in found["models"]:
@@ -200,7 +200,7 @@ class TestEvaluate:
         assert status == 0
         assert "3 classes" in out
         assert "AUC" not in out
-        status, out, _ = run("evaluate", path, "-m", RIVER, "--positive", "b")
+        status, out, _ = run("evaluate", path, "-m", RIVER, "--pos-label", "b")
         assert "AUC" in out
 
     def test_a_positive_label_that_no_message_has(self, run, tmp_path, monkeypatch):
@@ -212,16 +212,16 @@ class TestEvaluate:
 
         with monkeypatch.context() as patch:
             patch.setattr("streamnb.evaluation.prequential", never)
-            status, _, err = run("evaluate", path, "-m", RIVER, "--positive", "nothing")
+            status, _, err = run("evaluate", path, "-m", RIVER, "--pos-label", "nothing")
             assert status == 2
-            assert "--positive nothing: no message has the label (there are: a, b, c)" in err
+            assert "--pos-label nothing: no message has the label (there are: a, b, c)" in err
             assert "no tab" not in err
-            assert run("evaluate", path, "--positive", "c", "--limit", "2")[0] == 2
-            assert run("evaluate", "synthetic-sms", "--limit", "50", "--positive", "eggs")[0] == 2
+            assert run("evaluate", path, "--pos-label", "c", "--limit", "2")[0] == 2
+            assert run("evaluate", "synthetic-sms", "--limit", "50", "--pos-label", "eggs")[0] == 2
         # Standard input is read once, so the run tells.
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
         status, _, err = run(
-            "evaluate", "-", "--format", "sms", "-m", RIVER, "--positive", "nothing"
+            "evaluate", "-", "--format", "sms", "-m", RIVER, "--pos-label", "nothing"
         )
         assert status == 0
         assert "no message has the label nothing (there are: a, b, c)" in err

@@ -12,9 +12,9 @@ from support.commands import RIVER
 
 class TestModelSpecs:
     def test_parameters(self):
-        spec = model_specs.model_spec(" HMNB( alpha=.5, threshold='auto', unseen=None, m=-1) ")
+        spec = model_specs.model_spec(" HMNB( alpha=.5, threshold='auto', oov=None, m=-1) ")
         assert spec.name == "HMNB"
-        assert spec.parameters == {"alpha": 0.5, "threshold": "auto", "unseen": None, "m": -1}
+        assert spec.parameters == {"alpha": 0.5, "threshold": "auto", "oov": None, "m": -1}
 
     @pytest.mark.parametrize(
         ("text", "said"),

@@ -32,9 +32,9 @@ each_model = matrix(NAMES)
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in NAMES},
     "DFWNB, alpha": ("DFWNB", {"alpha": 0.3, "prior": "laplace"}),
-    "DFWNB, skip": ("DFWNB", {"unseen": "skip", "values": {"kind": 5, "other": 3}}),
+    "DFWNB, skip": ("DFWNB", {"oov": "skip", "values": {"kind": 5, "other": 3}}),
     "SBC, uniform": ("SBC", {"prior": "uniform", "alpha": 2.0}),
-    "CBFWNB, skip": ("CBFWNB", {"unseen": "skip", "prior": "laplace"}),
+    "CBFWNB, skip": ("CBFWNB", {"oov": "skip", "prior": "laplace"}),
 }
 
 
@@ -78,9 +78,9 @@ def test_real_table_equals_the_reference(name: str) -> None:
 @each_model
 def test_weights_look_at_the_recent_rows_only(name: str) -> None:
     rows = stream(50)
-    model = learned(name, rows, refresh_every=1, max_documents=20)
+    model = learned(name, rows, refresh_every=1, index_size=20)
     assert model.weights_ == pytest.approx(FilterReference(name).weights(rows, rows[-20:]))
-    none = learned(name, rows, max_documents=0)
+    none = learned(name, rows, index_size=0)
     assert none.weights_ == {}
     plain = learned("ComposedNB", rows, event="gaussian")
     assert none.joint_log_likelihood_one(ODD) == plain.joint_log_likelihood_one(ODD)

@@ -42,7 +42,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in LOSSES},
     "ENB, direct": ("ENB", {"multiclass": "direct", "alpha": 0.5}),
     "DNB, direct": ("DNB", {"multiclass": "direct", "prior": "laplace"}),
-    "LNB, skip": ("LNB", {"unseen": "skip", "prior": "uniform", "ridge": 1.0}),
+    "LNB, skip": ("LNB", {"oov": "skip", "prior": "uniform", "ridge": 1.0}),
     "GDNB, direct": ("GDNB", {"multiclass": "direct", "ridge": 0.1}),
     "LNB, values": ("LNB", {"values": {"kind": 5, "flag": 2, "other": 3}}),
     "MSENB, direct": ("MSENB", {"multiclass": "direct", "ridge": 0.1}),
@@ -111,7 +111,7 @@ def test_real_table_equals_the_reference(name: str) -> None:
 @each_model
 def test_fits_look_at_the_recent_rows_only(name: str) -> None:
     rows = stream(60)
-    model, reference = learned(name, rows, refresh_every=1, max_documents=25), LossReference(name)
+    model, reference = learned(name, rows, refresh_every=1, index_size=25), LossReference(name)
     for pair, found in weights_in_use(model).items():
         check_optimum(reference, rows, rows[-25:], pair, found)
     assert model._store.n_indexed == 25

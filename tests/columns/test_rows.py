@@ -143,7 +143,7 @@ def test_what_was_not_learned_is_not_unlearned() -> None:
     with pytest.raises(NotLearnedError):
         model.subtract(learned("DNB", [*rows, rows[0]]))
     assert model.to_bytes() == before
-    evicted = learned("DNB", rows, max_documents=2)
+    evicted = learned("DNB", rows, index_size=2)
     evicted.unlearn_one(*rows[3])
     assert evicted.n_documents == 19
     with pytest.raises(NotLearnedError):
@@ -151,7 +151,7 @@ def test_what_was_not_learned_is_not_unlearned() -> None:
 
 
 def test_bounds() -> None:
-    model = make("LNB", max_words=8, max_documents=5)
+    model = make("LNB", max_features=8, index_size=5)
     for i in range(60):
         model.learn_one({f"number {i}": 1.0, "kept": float(i), f"word {i}": "x"}, "ab"[i % 2])
     store = model._store
@@ -159,7 +159,7 @@ def test_bounds() -> None:
     assert "kept" in store.counted.numbers.moments
     assert (store.n_indexed, store.n_words <= 8) == (5, True)
     assert 0 < model.memory_bytes < 100_000
-    none = learned("LNB", stream(20), max_documents=0)
+    none = learned("LNB", stream(20), index_size=0)
     assert none.weights_ == {}
     assert none.predict_one(stream(1)[0][0]) in "ab"
 
@@ -175,7 +175,13 @@ def test_thresholds_work() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"ridge": -1}, {"ridge": math.nan}, {"ridge": "x"}, {"multiclass": "votes"}, {"max_words": 0}],
+    [
+        {"ridge": -1},
+        {"ridge": math.nan},
+        {"ridge": "x"},
+        {"multiclass": "votes"},
+        {"max_features": 0},
+    ],
     ids=str,
 )
 def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]) -> None:
@@ -198,7 +204,7 @@ def test_what_does_not_compose_says_why() -> None:
     with pytest.raises(InputError, match="columns count no words"):
         streamnb.ComposedNB("gaussian", document_weights="discriminative")
     with pytest.raises(InputError, match="'gaussian'"):
-        streamnb.ComposedNB("gaussian", form="log")
+        streamnb.ComposedNB("gaussian", term_weighting="log")
     with pytest.raises(InputError):
         make("LNB").merge(make("ENB"))
     with pytest.raises(InputError):

@@ -64,7 +64,7 @@ def test_every_setting_has_a_flag_and_a_variable(name: str) -> None:
     ("flags", "place"),
     [
         (["--batch=x"], "--batch: batch"), (["--batch=0"], "from 1 to"),
-        (["--ham-target=2"], "ham_target must"), (["--positive=eggs"], "none of the labels"),
+        (["--ham-target=2"], "ham_target must"), (["--pos-label=eggs"], "none of the labels"),
         (["--log-level=LOUD"], "log_level"), (["--log-format=xml"], "log_format"),
         (["--output=x"], "exactly once"), (["--negative=spam"], "same label"),
         (["--config=/no/such/file"], "can't be read"), (["--poll-seconds=nan"], "poll_seconds"),

@@ -49,8 +49,8 @@ def test_the_target_holds_in_the_long_run_whatever_comes(target: float, seed: in
         middle = -3.0 + 4.0 * (place > n // 3) + 2.0 * (place > n // 2) - 6.0 * (place > 0.8 * n)
         odds = 30.0 if rng.random() < target / 3 else rng.gauss(middle, 1.5)
         lost += odds > bound.cut
-        bound.judge(odds, positive=False)
-        bound.judge(rng.gauss(3.0, 2.0), positive=True)
+        bound.judge(odds, pos_label=False)
+        bound.judge(rng.gauss(3.0, 2.0), pos_label=True)
         highest = max(highest, bound.cut)
     assert lost <= target * n + 5 + highest / 0.5 + 1
     assert highest < 12
@@ -75,9 +75,9 @@ class CutReference:
         few = (b for b in range(401) if sum(m for a, m in self.ham.items() if a > b) <= allowed)
         return next(few) / 20 + 0.5 * max(0.0, self.excess - 5)
 
-    def judge(self, odds: float, positive: bool) -> None:
+    def judge(self, odds: float, pos_label: bool) -> None:
         """Take a message and its label."""
-        if not positive:
+        if not pos_label:
             self.excess = max(0.0, self.excess + (odds > self.cut()) - self.target)
         share = round(2**32 / (1 + math.exp(odds)))
         self.all += share
@@ -94,11 +94,11 @@ def test_the_cut_is_its_definition_at_every_prefix_and_goes_through_a_snapshot()
     rng, bound, reference = random.Random(5), HamBound(0.02, calibrated=True), CutReference(0.02)
     moved = set()
     for n in range(600):
-        odds, positive = rng.gauss(0.0, 3.0), rng.random() < 0.3
+        odds, pos_label = rng.gauss(0.0, 3.0), rng.random() < 0.3
         assert bound.cut == pytest.approx(reference.cut(), abs=1e-9)
         moved.add(bound.cut)
-        bound.judge(odds, positive)
-        reference.judge(odds, positive)
+        bound.judge(odds, pos_label)
+        reference.judge(odds, pos_label)
         if n % 97 == 0:
             again = HamBound(0.02, calibrated=True)
             again.restore(json.loads(json.dumps(bound.to_json())))
@@ -113,7 +113,7 @@ def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
     for share in (0.1, 0.5, 0.9):
         rng, bound = random.Random(2), HamBound(0.01, calibrated=True)
         for _ in range(3_000):
-            bound.judge(rng.gauss(4.0, 2.0) if rng.random() < share else -4.0, positive=True)
+            bound.judge(rng.gauss(4.0, 2.0) if rng.random() < share else -4.0, pos_label=True)
         cuts.append(bound.cut)
     assert cuts[0] < cuts[1] < cuts[2]
 
@@ -121,8 +121,8 @@ def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
 def test_probabilities_of_0_and_1_are_taken() -> None:
     bound = HamBound(0.01, calibrated=True)
     for odds in (math.inf, -math.inf, 1e9, -1e9):
-        bound.judge(odds, positive=False)
-        bound.judge(odds, positive=True)
+        bound.judge(odds, pos_label=False)
+        bound.judge(odds, pos_label=True)
     again = HamBound(0.01, calibrated=True)
     again.restore(json.loads(json.dumps(bound.to_json())))
     assert again.cut == bound.cut == 0
@@ -142,7 +142,7 @@ def test_a_snapshot_from_before_there_was_a_forecast_keeps_its_cut() -> None:
     bound.restore([[[0, 3]], [], 2.5])
     assert bound.cut == pytest.approx(2.5)
     before = bound.cut
-    bound.judge(-9.0, positive=False)
+    bound.judge(-9.0, pos_label=False)
     assert bound.cut < before
 
 

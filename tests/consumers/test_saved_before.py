@@ -27,7 +27,7 @@ COUNTED = {"messages": 5, "repeated": 0, "corrected": 1, "dead_letters": 1, "bad
 
 
 def fresh(shared: bool) -> Filter:
-    model = MNB(alpha=0.1, unseen="skip")
+    model = MNB(alpha=0.1, oov="skip")
     return Filter(model, Sms(("ham", "spam")), Options(ham_target=0.05, shared=shared))
 
 

@@ -43,12 +43,12 @@ def learn(model: streamnb.NaiveBayes, stream: list[Document]) -> streamnb.NaiveB
 
 @pytest.mark.parametrize("model", [MNB, CNB, HMNB])
 def test_vocabulary_keeps_to_its_bound(model: type[streamnb.NaiveBayes]) -> None:
-    bounded = model(max_words=500, max_documents=50)
+    bounded = model(max_features=500, index_size=50)
     for text, label in documents(1_000, new_words=3):
         bounded.learn_one(text, label)
         assert bounded.n_words <= 500
     # The words that keep coming are still known, and so are their counts.
-    unbounded = learn(model(max_documents=50), list(documents(1_000, new_words=3)))
+    unbounded = learn(model(index_size=50), list(documents(1_000, new_words=3)))
     kept = bounded.explain_one("any1 ham1 spam1").words
     assert kept.keys() == {"any1", "ham1", "spam1"}
     assert bounded.counts().class_documents.sum() == unbounded.counts().class_documents.sum()
@@ -57,7 +57,7 @@ def test_vocabulary_keeps_to_its_bound(model: type[streamnb.NaiveBayes]) -> None
 
 def test_pruned_words_are_as_if_never_learned() -> None:
     stream = [*itertools.repeat(("a b", "ham"), 3), ("a c", "ham"), ("d a", "spam"), ("d", "spam")]
-    pruned = HMNB(max_words=3, tokenizer=str.split)
+    pruned = HMNB(max_features=3, tokenizer=str.split)
     learn(pruned, stream)
     # At the fourth word the rarest goes: of c and d, the later by its bytes, and so each time.
     assert pruned.n_words == 3
@@ -73,7 +73,7 @@ def test_pruned_words_are_as_if_never_learned() -> None:
 @classes(INDEXED)
 def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(300))
-    bounded = learn(model(max_documents=40), stream)
+    bounded = learn(model(index_size=40), stream)
     assert bounded._store.n_indexed == 40
     unbounded = learn(model(), stream)
     assert unbounded._store.n_indexed == 300
@@ -90,8 +90,8 @@ def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> N
 @classes(PAIRED)
 def test_pair_table_changes_nothing_but_speed(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(400, new_words=1))
-    with_pairs, without = model(max_documents=150), model(max_documents=150, max_pairs=0)
-    outgrown = model(max_documents=150, max_pairs=800)
+    with_pairs, without = model(index_size=150), model(index_size=150, max_pairs=0)
+    outgrown = model(index_size=150, max_pairs=800)
     for text, label in stream:
         scores = with_pairs.joint_log_likelihood_one(text)
         assert without.joint_log_likelihood_one(text) == pytest.approx(scores, abs=1e-9)
@@ -109,16 +109,16 @@ def test_merge_with_eviction_is_learning_one_stream_then_the_other(
 ) -> None:
     first, second = list(documents(70, seed=1)), list(documents(25, seed=2))
     for one, two in [(first, second), (second, first)]:
-        merged, other = learn(model(max_documents=30), one), learn(model(max_documents=30), two)
+        merged, other = learn(model(index_size=30), one), learn(model(index_size=30), two)
         merged.merge(other)
-        together = learn(model(max_documents=30), one + two)
+        together = learn(model(index_size=30), one + two)
         assert merged.to_bytes() == together.to_bytes()
 
 
 @classes(INDEXED)
 def test_unlearn_of_a_document_that_left_the_index(model: type[streamnb.NaiveBayes]) -> None:
     stream = list(documents(60))
-    bounded = learn(model(max_documents=20), stream)
+    bounded = learn(model(index_size=20), stream)
     text, label = stream[0]
     before = bounded.to_bytes()
     documents_before = bounded.n_documents
@@ -174,7 +174,7 @@ def test_predictions_go_on_while_another_thread_learns_and_refreshes(
 @pytest.mark.soak
 @pytest.mark.parametrize("model", [MNB, HMNB])
 def test_memory_is_flat_on_a_long_stream(model: type[streamnb.NaiveBayes]) -> None:
-    bounded = model(max_words=5_000, max_documents=1_000, max_pairs=200_000)
+    bounded = model(max_features=5_000, index_size=1_000, max_pairs=200_000)
     sizes = []
     for i, (text, label) in enumerate(documents(200_000, new_words=2)):
         bounded.learn_one(text, label)

@@ -116,7 +116,7 @@ def test_texts_are_read_on_all_threads(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", [MNB, CNB, BNB, OVA, OnlineNB])
-@pytest.mark.parametrize("options", [{}, {"max_words": 700}, {"half_life": 900.0}])
+@pytest.mark.parametrize("options", [{}, {"max_features": 700}, {"half_life": 900.0}])
 def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
     model: Any, options: dict[str, Any]
 ) -> None:
@@ -136,7 +136,7 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"max_documents": 900}, {"window": 900}, {"max_pairs": 40_000}, {"max_words": 900}],
+    [{}, {"index_size": 900}, {"window": 900}, {"max_pairs": 40_000}, {"max_features": 900}],
 )
 @pytest.mark.parametrize("together", [1, 12])
 def test_the_pairs_of_a_batch_are_counted_by_threads(
@@ -159,13 +159,16 @@ def test_the_pairs_of_a_batch_are_counted_by_threads(
     assert (one._store.n_pairs == 0) == (options["max_pairs"] == 40_000)
 
 
-@pytest.mark.parametrize("max_words", [20, 407])
-def test_a_thread_that_had_to_prune_alone_counts_for_nothing(max_words: int) -> None:
+@pytest.mark.parametrize("max_features", [20, 407])
+def test_a_thread_that_had_to_prune_alone_counts_for_nothing(max_features: int) -> None:
     """What it kept fits beside the few words of the first share; what it forgot is missing."""
     few = ["only these few words stay " * 10] * 2_000
-    many = [f"word{i % (2 * max_words)} is number {i % (max_words + 5)} " * 3 for i in range(6_000)]
+    many = [
+        f"word{i % (2 * max_features)} is number {i % (max_features + 5)} " * 3
+        for i in range(6_000)
+    ]
     texts, labels = [*few, *many], ["ham", "spam"] * 4_000
-    one, threads = MNB(max_words=max_words), MNB(max_words=max_words, n_jobs=2)
+    one, threads = MNB(max_features=max_features), MNB(max_features=max_features, n_jobs=2)
     for each in (one, threads):
         each.learn_many(texts, labels)
     assert threads.to_bytes() == one.to_bytes()
@@ -187,7 +190,7 @@ def test_cells_that_are_no_whole_numbers_are_added_to_by_one_thread(share: float
 def test_shares_that_fit_a_bound_each_and_not_together_are_learned_by_one_thread() -> None:
     texts = [f"{side}{i % 100} again and again " * 20 for side in "ab" for i in range(1_000)]
     labels = ["ham", "spam"] * 1_000
-    one, many = MNB(max_words=150), MNB(max_words=150, n_jobs=2)
+    one, many = MNB(max_features=150), MNB(max_features=150, n_jobs=2)
     for each in (one, many):
         each.learn_many(texts, labels)
     assert many.to_bytes() == one.to_bytes()

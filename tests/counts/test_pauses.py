@@ -34,19 +34,19 @@ def test_quantiles_of_a_histogram(pauses: Any) -> None:
 
 
 def test_the_benchmark_runs(pauses: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert pauses.main(["--messages", "2000", "--max-words", "500", "3000"]) == 0
+    assert pauses.main(["--messages", "2000", "--max-features", "500", "3000"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[:3] == ["learn_one", "max_words", "clock"]
+    assert lines[0].split()[:3] == ["learn_one", "max_features", "clock"]
     assert len([line for line in lines if line.startswith("MNB")]) == 6
     assert len([line for line in lines if line.startswith("target")]) == 6
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("max_words", [100_000, 1_000_000])
+@pytest.mark.parametrize("max_features", [100_000, 1_000_000])
 def test_the_longest_learn_of_ten_million(
-    pauses: Any, max_words: int, capsys: pytest.CaptureFixture[str]
+    pauses: Any, max_features: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = pauses.measure("MNB", max_words, 10_000_000)
+    found = pauses.measure("MNB", max_features, 10_000_000)
     with capsys.disabled():
         print("\n" + pauses.report([found]))
     # In processor time, and with room: a machine with other work preempts, evicts its caches, and

@@ -36,20 +36,20 @@ def cells(model: NaiveBayes) -> dict[str, dict[str, tuple[float, float]]]:
     return found
 
 
-def make(max_words: int, max_documents: int = 0) -> NaiveBayes:
-    if max_documents:
-        return HMNB(max_words=max_words, max_documents=max_documents, tokenizer=str.split)
-    return MNB(max_words=max_words, tokenizer=str.split)
+def make(max_features: int, index_size: int = 0) -> NaiveBayes:
+    if index_size:
+        return HMNB(max_features=max_features, index_size=index_size, tokenizer=str.split)
+    return MNB(max_features=max_features, tokenizer=str.split)
 
 
-@pytest.mark.parametrize("max_words", [1, 40, 200, 700])
-@pytest.mark.parametrize("max_documents", [0, 30])
-def test_words_are_pruned_as_the_rule_says(max_words: int, max_documents: int) -> None:
-    model, reference = make(max_words, max_documents), BoundedCounts(max_words)
-    for i, (words, label) in enumerate(messages(300, seed=max_words)):
+@pytest.mark.parametrize("max_features", [1, 40, 200, 700])
+@pytest.mark.parametrize("index_size", [0, 30])
+def test_words_are_pruned_as_the_rule_says(max_features: int, index_size: int) -> None:
+    model, reference = make(max_features, index_size), BoundedCounts(max_features)
+    for i, (words, label) in enumerate(messages(300, seed=max_features)):
         model.learn_one(" ".join(words), label)
         reference.learn(words, label)
-        assert model.n_words == len(reference.cells) <= max_words
+        assert model.n_words == len(reference.cells) <= max_features
         if i % 10 == 0 or i > 290:
             assert cells(model) == reference.cells
 

@@ -23,7 +23,7 @@ NAMES = ["HMNB", "HCNB", "HOVA", "SEMNB", "SEOVA", RATIOS]
     "parameters",
     [
         {"min_df": 2},
-        {"min_df": 4, "max_parents": 3, "alpha": 0.5, "unseen": "skip"},
+        {"min_df": 4, "max_parents": 3, "alpha": 0.5, "oov": "skip"},
         {"min_df": 3, "vocabulary_size": 60},
     ],
     ids=["two", "four, with other bounds", "three, m fixed"],
@@ -86,7 +86,7 @@ def test_merged_saved_copied_and_pruned_models_know_which_words_count(name: str)
         model.refresh()
         assert model.joint_log_likelihood_one(x) == pytest.approx(expected)
     first.subtract(second)
-    pruned = make_model(name, min_df=3, max_words=20)
+    pruned = make_model(name, min_df=3, max_features=20)
     for x, y, w in stream:
         pruned.learn_one(x, y, w)
     for model in (first, pruned):

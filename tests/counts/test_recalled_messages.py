@@ -29,9 +29,9 @@ def state(model: OnlineNB) -> bytes:
     return model._store.snapshot(True)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_asking_before_learning_leaves_no_trace(form: str) -> None:
-    asked, silent = make(form=form), make(form=form)
+@pytest.mark.parametrize("term_weighting", FORMS)
+def test_asking_before_learning_leaves_no_trace(term_weighting: str) -> None:
+    asked, silent = make(term_weighting=term_weighting), make(term_weighting=term_weighting)
     draw = random.Random(7)
     for x, y in [*TEXTS[:40], *ODD, *TEXTS[40:]]:
         before = copy.deepcopy(silent).joint_log_likelihood_one(x)
@@ -96,6 +96,6 @@ def test_a_model_of_the_same_counts_scores_as_it_is_made() -> None:
     for x, y in TEXTS[:20]:
         model.learn_one(x, y)
     own = model.joint_log_likelihood_one(TEXTS[5][0])
-    others = make(tokenizer=Tokenizer(), nb_scale=9.0)._scoring
+    others = make(tokenizer=Tokenizer(), nb_weight=9.0)._scoring
     assert model._store.scores(TEXTS[5][0], others) != list(own.values())
     assert model.joint_log_likelihood_one(TEXTS[5][0]) == own

@@ -110,12 +110,12 @@ class TestRocAuc:
     )
     def test_equals_scikit_learn_at_every_prefix(self, pairs, step):
         area = evaluation.RocAuc()
-        for place, (positive, score) in enumerate(pairs, 1):
-            area.add(positive, score)
+        for place, (pos_label, score) in enumerate(pairs, 1):
+            area.add(pos_label, score)
             seen = pairs[:place]
             if place % step and place != len(pairs):
                 continue
-            if len({positive for positive, _ in seen}) < 2:
+            if len({pos_label for pos_label, _ in seen}) < 2:
                 assert area.get() is None
             else:
                 expected = sk.roc_auc_score(*zip(*seen, strict=True))
@@ -125,8 +125,8 @@ class TestRocAuc:
     def test_infinite_scores(self):
         assert evaluation.roc_auc([math.inf, 0.0], [-math.inf, 0.0]) == 0.875
         area = evaluation.RocAuc(max_scores=0)
-        for positive, score in [(True, math.inf), (True, 0.0), (False, -math.inf), (False, -0.0)]:
-            area.add(positive, score)
+        for pos_label, score in [(True, math.inf), (True, 0.0), (False, -math.inf), (False, -0.0)]:
+            area.add(pos_label, score)
         assert area.get() == 0.875
 
     @pytest.mark.parametrize("scale", [1e-3, 1.0, 200.0])
@@ -135,8 +135,8 @@ class TestRocAuc:
         true = rng.random(60_000) < 0.3
         scored = (rng.normal(size=true.size) + true) * scale
         area = evaluation.RocAuc(max_scores=20_000)
-        for place, (positive, score) in enumerate(zip(true, scored, strict=True)):
-            area.add(bool(positive), float(score))
+        for place, (pos_label, score) in enumerate(zip(true, scored, strict=True)):
+            area.add(bool(pos_label), float(score))
             if place % 7_000 == 0:
                 area.get()
         expected = sk.roc_auc_score(true, scored)
@@ -163,7 +163,7 @@ class TestPrequential:
         assert result.n_messages == 300
         assert result.n_unanswered == 1
         assert result.cumulative.n_messages == 299
-        assert result.positive == "spam"
+        assert result.pos_label == "spam"
 
     def test_area_equals_scikit_learn_over_log_odds(self):
         stream = list(messages(200, noise=0.6))
@@ -179,9 +179,9 @@ class TestPrequential:
         result = evaluation.prequential(river_mnb(), stream)["Pipeline"]
         assert result.cumulative.roc_auc == pytest.approx(sk.roc_auc_score(true, scored), abs=1e-12)
 
-    @pytest.mark.parametrize(("positive", "delay"), [(None, 0), (None, 30), ("news", 7)])
-    def test_area_from_the_first_message_after_both_classes_were_known(self, positive, delay):
-        labels = ("ham", "spam") if positive is None else ("ham", "spam", "news")
+    @pytest.mark.parametrize(("pos_label", "delay"), [(None, 0), (None, 30), ("news", 7)])
+    def test_area_from_the_first_message_after_both_classes_were_known(self, pos_label, delay):
+        labels = ("ham", "spam") if pos_label is None else ("ham", "spam", "news")
         stream = [(x, y) for x, y in messages(250, labels, noise=0.7) if y != "spam"][:20]
         stream += list(messages(200, labels, seed=1, noise=0.7))
         model, learned, true, scored, both = naive_bayes.MultinomialNB(), set(), [], [], []
@@ -189,16 +189,16 @@ class TestPrequential:
         for place, (x, y) in enumerate(stream):
             found = model.joint_log_likelihood(bag.transform_one(x))
             if found:
-                true.append(y == (positive or "spam"))
-                scored.append(evaluation.log_odds(found, positive or "spam"))
-                both.append((positive or "spam") in learned and len(learned) > 1)
+                true.append(y == (pos_label or "spam"))
+                scored.append(evaluation.log_odds(found, pos_label or "spam"))
+                both.append((pos_label or "spam") in learned and len(learned) > 1)
             if place >= delay:
                 late_x, late_y = stream[place - delay]
                 model.learn_one(bag.transform_one(late_x), late_y)
                 learned.add(late_y)
-        result = evaluation.prequential(river_mnb(), stream, positive=positive, label_delay=delay)[
-            "Pipeline"
-        ]
+        result = evaluation.prequential(
+            river_mnb(), stream, pos_label=pos_label, label_delay=delay
+        )["Pipeline"]
         known = [(y, score) for y, score, was in zip(true, scored, both, strict=True) if was]
         assert 0 < len(known) < len(true)
         expected = 100 - 100 * sk.roc_auc_score(*zip(*known, strict=True))
@@ -214,7 +214,7 @@ class TestPrequential:
         stream = list(messages(150, noise=0.6))
         start = next(place for place, (_, y) in enumerate(stream) if y == first)
         stream = stream[start:]
-        named = evaluation.prequential(river_mnb(), stream, positive="spam")["Pipeline"]
+        named = evaluation.prequential(river_mnb(), stream, pos_label="spam")["Pipeline"]
         found = evaluation.prequential(river_mnb(), stream)["Pipeline"]
         assert named.cumulative == found.cumulative
 
@@ -230,10 +230,10 @@ class TestPrequential:
     def test_many_classes(self):
         stream = list(messages(200, labels=("ham", "spam", "news")))
         result = evaluation.prequential(river_mnb(), stream)["Pipeline"]
-        assert result.positive is None
+        assert result.pos_label is None
         assert result.cumulative.accuracy > 0.5
         assert result.cumulative.roc_auc is result.cumulative.hm_percent is None
-        chosen = evaluation.prequential(river_mnb(), stream, positive="news")["Pipeline"]
+        chosen = evaluation.prequential(river_mnb(), stream, pos_label="news")["Pipeline"]
         assert chosen.cumulative.roc_auc > 0.7
         assert chosen.cumulative.sm_percent > 0
         assert chosen.cumulative.accuracy == result.cumulative.accuracy
@@ -268,7 +268,7 @@ class TestPrequential:
         model = feature_extraction.TFIDF() | linear_model.LogisticRegression()
         stream = [(x, y == "spam") for x, y in messages(200)]
         result = evaluation.prequential(model, stream)["Pipeline"]
-        assert result.positive is True
+        assert result.pos_label is True
         assert result.cumulative.roc_auc > 0.8
 
     def test_windowed_looks_back(self):
@@ -338,10 +338,10 @@ def test_answers_by_two_cuts():
     cutoffs = Cutoffs(ham=0.2, spam=0.9)
     (result,) = evaluation.prequential(model, stream, cutoffs=cutoffs).values()
     expected = {
-        label: dict.fromkeys(("negative", "unsure", "positive"), 0) for label in ("ham", "spam")
+        label: dict.fromkeys(("negative", "unsure", "pos_label"), 0) for label in ("ham", "spam")
     }
     for at, (label, share) in enumerate(zip(labels, spam, strict=True)):
-        answer = "negative" if share <= 0.2 else "positive" if share >= 0.9 else "unsure"
+        answer = "negative" if share <= 0.2 else "pos_label" if share >= 0.9 else "unsure"
         known = len(set(labels[:at])) == 2
         expected[label][answer if known else "unsure"] += 1
     found = result.to_dict()["answers"]

@@ -13,20 +13,20 @@ from support.streams import noisy_messages, river_mnb
 SCORES = random.Random(3)
 # Rounded, so that there are ties.
 STREAM = [(SCORES.random() < 0.3, round(SCORES.gauss(0.0, 1.0), 2)) for _ in range(2_000)]
-SHIFTED = [(positive, score + 1.5 * positive) for positive, score in STREAM]
+SHIFTED = [(pos_label, score + 1.5 * pos_label) for pos_label, score in STREAM]
 
 
 def area_of(stream, **options):
     area = evaluation.RocAuc(**options)
-    for positive, score in stream:
-        area.add(positive, score)
+    for pos_label, score in stream:
+        area.add(pos_label, score)
     return area
 
 
 def every_point(stream):
     """What each threshold does, counted from the definition: what scores as much is positive."""
-    ham = [score for positive, score in stream if not positive]
-    spam = [score for positive, score in stream if positive]
+    ham = [score for pos_label, score in stream if not pos_label]
+    spam = [score for pos_label, score in stream if pos_label]
     thresholds = [*{score for _, score in stream}, float("inf")]
     return {
         (
@@ -43,14 +43,14 @@ def test_points_are_those_of_thresholds(stream):
     assert set(points) <= every
     assert points == sorted(points)
     # None of them is better than the curve, where few are lost.
-    negatives = sum(not positive for positive, _ in stream)
+    negatives = sum(not pos_label for pos_label, _ in stream)
     for lost, missed in every:
         if lost * negatives < 20:
             assert min(point.missed for point in points if point.lost <= lost) <= missed
 
 
 def test_mirrored_is_the_curve_of_the_other_class():
-    other = [(not positive, -score) for positive, score in SHIFTED]
+    other = [(not pos_label, -score) for pos_label, score in SHIFTED]
     assert area_of(SHIFTED).curve(mirrored=True) == area_of(other).curve()
 
 
@@ -74,10 +74,10 @@ def test_scores_without_an_order_lose_as_many_as_they_find():
     assert area_of([(True, 0.0), (False, 0.0)]).curve() == [RocPoint(0.0, 1.0), RocPoint(1.0, 0.0)]
 
 
-@pytest.mark.parametrize("positive", ["spam", "ham"])
-def test_a_result_has_the_curve_of_its_positive_label(positive):
+@pytest.mark.parametrize("pos_label", ["spam", "ham"])
+def test_a_result_has_the_curve_of_its_positive_label(pos_label):
     result = evaluation.prequential(
-        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), positive=positive
+        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), pos_label=pos_label
     )["one"]
     area = sum(
         (right.lost - left.lost) * left.missed
@@ -94,7 +94,7 @@ def test_a_result_has_the_curve_of_its_positive_label(positive):
 
 def test_the_lowest_cost_is_that_of_the_best_threshold():
     result = evaluation.prequential(
-        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), positive="spam"
+        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), pos_label="spam"
     )["one"]
     share = result.labels["spam"] / 300
     for ratio in (0.5, 1.0, 20.0):

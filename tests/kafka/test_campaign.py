@@ -22,7 +22,7 @@ SMALL = Plan(kills=5, freezes=2, broker_kills=1, messages=3_000)
 def test_nothing_is_lost_and_nothing_doubled(
     own_broker: Broker, tmp_path: Path, client: str, plan: Plan
 ) -> None:
-    report = Campaign(own_broker, tmp_path, client, plan, "MNB(alpha=0.1, unseen='skip')").run()
+    report = Campaign(own_broker, tmp_path, client, plan, "MNB(alpha=0.1, oov='skip')").run()
     happened = (report.kills, report.freezes, report.broker_kills)
     assert happened == (plan.kills, plan.freezes, plan.broker_kills)
     assert report.clean, report

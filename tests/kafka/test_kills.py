@@ -24,7 +24,7 @@ from support.scenes.scene import (
     sms,
 )
 
-MNB = "MNB(alpha=0.1, unseen='skip')"
+MNB = "MNB(alpha=0.1, oov='skip')"
 
 
 def run_kills(

@@ -131,7 +131,7 @@ def test_reference_unseen_words_and_fixed_vocabulary_by_hand() -> None:
         return math.exp(model.joint_log_likelihood(documents, x)["ham"])
 
     assert ham("MNB", {"new": 2}) == pytest.approx(F(1, 5) ** 2)
-    assert ham("MNB", {"new": 2}, unseen="skip") == pytest.approx(1)
+    assert ham("MNB", {"new": 2}, oov="skip") == pytest.approx(1)
     assert ham("MNB", {"b": 1}, vocabulary_size=10, alpha=0.5) == pytest.approx(F(3, 2) / 7)
     # "new" is a child of b, never a parent: P(new | b, ham) = 1/(2 + 3), P(b | ham) = 2/5.
     assert ham("HMNB", {"b": 1, "new": 1}) == pytest.approx(F(1, 5) * F(2, 5))
@@ -140,7 +140,7 @@ def test_reference_unseen_words_and_fixed_vocabulary_by_hand() -> None:
     # Present and absent words of p = (df + 1)/(1 + 2): a, b, c, and where asked "new" and the rest.
     absent = F(1, 3) * F(1, 3) * F(2, 3)
     assert ham("BNB", {"new": 1}) == pytest.approx(absent)
-    assert ham("BNB", {"new": 1}, unseen="smooth") == pytest.approx(absent * F(1, 3))
+    assert ham("BNB", {"new": 1}, oov="smooth") == pytest.approx(absent * F(1, 3))
     assert ham("BNB", {}, vocabulary_size=5) == pytest.approx(absent * F(2, 3) ** 2)
 
 

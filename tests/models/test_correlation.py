@@ -98,7 +98,7 @@ def test_a_large_factor_leaves_the_prior() -> None:
 def test_smoothing_has_no_effect() -> None:
     stream = synthetic_stream(60)
     plain = learned(NBCF(), stream)
-    smoothed = learned(NBCF(alpha=0.3, unseen="smooth", vocabulary_size=10**6), stream)
+    smoothed = learned(NBCF(alpha=0.3, oov="smooth", vocabulary_size=10**6), stream)
     for x, _, _ in stream:
         x = {**x, "never learned": 3}
         assert plain.joint_log_likelihood_one(x) == smoothed.joint_log_likelihood_one(x)

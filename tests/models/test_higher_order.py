@@ -168,7 +168,7 @@ def follow(kind: dict[str, Any], stream: list[Document], every: int, **parameter
         model.learn_one(x, label)
 
 
-SETTINGS = [{}, {"alpha": 0.5, "prior": "laplace", "unseen": "smooth", "vocabulary_size": 400}]
+SETTINGS = [{}, {"alpha": 0.5, "prior": "laplace", "oov": "smooth", "vocabulary_size": 400}]
 
 
 @pytest.mark.parametrize("parameters", SETTINGS, ids=["defaults", "other settings"])
@@ -191,7 +191,7 @@ def test_other_kinds_equal_enumeration_at_every_prefix_of_three_classes(kind: st
 
 def test_paths_are_of_the_latest_documents() -> None:
     stream = sms_stream(120)
-    bounded, latest = HONB(max_documents=50), HONB()
+    bounded, latest = HONB(index_size=50), HONB()
     for x, label, _ in stream:
         bounded.learn_one(x, label)
     for x, label, _ in stream[-50:]:

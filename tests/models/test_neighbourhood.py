@@ -43,11 +43,11 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
     "tree": [
         {"min_samples_leaf": 1},
         {"min_samples_leaf": 2.5, "max_depth": 3},
-        {"min_samples_leaf": 3, "max_documents": 40},
+        {"min_samples_leaf": 3, "index_size": 40},
         ONLINE,
         ONLINE | {"tau": 1.0, "max_depth": 2},
     ],
-    "nearest": [{"n_neighbors": 3}, {"n_neighbors": 20, "max_documents": 40}, {"n_neighbors": 999}],
+    "nearest": [{"n_neighbors": 3}, {"n_neighbors": 20, "index_size": 40}, {"n_neighbors": 999}],
 }
 SHAPE_CASES = [
     pytest.param(name, shape, id=f"{name}: {shape}")
@@ -65,7 +65,7 @@ def test_equals_reference_in_any_shape(name: str, shape: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("neighbourhood", SHAPES)
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("parameters", [{}, {"prior": "empirical", "unseen": "smooth"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"prior": "empirical", "oov": "smooth"}], ids=str)
 def test_composed_equals_reference(
     event: str, neighbourhood: str, parameters: dict[str, Any]
 ) -> None:
@@ -100,11 +100,11 @@ def test_is_the_composed_model_of_its_parts(name: str) -> None:
         assert composed.joint_log_likelihood_one(counts) == named.joint_log_likelihood_one(counts)
 
 
-@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@pytest.mark.parametrize("term_weighting", ["presence", "log-unit"])
 @matrix(MODELS)
-def test_goes_with_any_form_of_documents(name: str, form: str) -> None:
+def test_goes_with_any_form_of_documents(name: str, term_weighting: str) -> None:
     stream = synthetic_stream()
-    model = make_model(name, form=form)
+    model = make_model(name, term_weighting=term_weighting)
     for counts, label, weight in stream[:100]:
         model.learn_one(counts, label, weight)
     before = model.to_bytes()
@@ -113,10 +113,10 @@ def test_goes_with_any_form_of_documents(name: str, form: str) -> None:
     for counts, label, weight in stream[100:]:
         model.unlearn_one(counts, label, weight)
     assert model.to_bytes() == before
-    if form != "presence":
+    if term_weighting != "presence":
         return
     # Nothing but the presence of words counts.
-    shape = {**model._get_params(), "form": "counts"}
+    shape = {**model._get_params(), "term_weighting": "counts"}
     counted = type(model)(**shape)
     for counts, label, weight in stream[:100]:
         counted.learn_one(dict.fromkeys(counts, 1), label, weight)
@@ -146,7 +146,7 @@ def test_trees_of_one_leaf_are_the_event_model(name: str) -> None:
 
 def test_leaves_are_never_stale() -> None:
     """Between refreshes the tree stays as it is, and its leaves learn, unlearn and evict."""
-    model = streamnb.MNBTree(min_samples_leaf=2, refresh_every=10**9, max_documents=30)
+    model = streamnb.MNBTree(min_samples_leaf=2, refresh_every=10**9, index_size=30)
     for x, y in [("win cash", "spam"), ("see you", "ham")] * 3:
         model.learn_one(x, y)
     model.refresh()
@@ -183,7 +183,7 @@ def test_a_split_on_a_forgotten_word_is_no_split() -> None:
 
 
 def test_pruned_words_leave_the_leaves() -> None:
-    model = streamnb.MNBTree(min_samples_leaf=3, max_words=40, refresh_every=25)
+    model = streamnb.MNBTree(min_samples_leaf=3, max_features=40, refresh_every=25)
     for counts, label, weight in sms_stream():
         model.learn_one(counts, label, weight)
         assert model.n_words <= 40

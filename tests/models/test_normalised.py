@@ -70,7 +70,7 @@ def test_scores_are_the_same_bits_in_whatever_order_messages_came_and_went() -> 
 
 
 def test_pruned_words_leave_the_sums() -> None:
-    bounded = streamnb.TWCNB(max_words=20)
+    bounded = streamnb.TWCNB(max_features=20)
     for counts, label, _ in synthetic_stream(90):
         bounded.learn_one(counts, label)
     fresh = streamnb.TWCNB.from_bytes(bounded.to_bytes())

@@ -40,7 +40,7 @@ def test_long_messages_do_not_underflow(name: str, max_pairs: int) -> None:
 
 
 @each_model
-@pytest.mark.parametrize("parameters", [{}, {"alpha": 0.5, "unseen": "skip"}], ids=["", "skip"])
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 0.5, "oov": "skip"}], ids=["", "skip"])
 def test_messages_without_a_parent_score_as_independent(
     name: str, parameters: dict[str, Any]
 ) -> None:
@@ -71,7 +71,7 @@ def test_one_class_alone_scores_as_independent(name: str) -> None:
 def test_estimates_are_of_the_indexed_messages(name: str, max_pairs: int) -> None:
     """Evicted messages leave P(w_i|w_t,c), i = t included, and nothing else."""
     stream = synthetic_stream()
-    model = learned(name, max_documents=40, max_pairs=max_pairs)
+    model = learned(name, index_size=40, max_pairs=max_pairs)
     all_of_it, indexed = Documents.from_list(stream), Documents.from_list(stream[-40:])
     reference = make_reference(name)
     prior, m = reference.independent._log_prior, reference.independent._m(all_of_it)

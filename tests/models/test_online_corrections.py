@@ -87,11 +87,11 @@ def test_by_hand() -> None:
     "parameters",
     [
         {"learning_rate": 1.0, "bias_rate": 0.5, "rate_decay": 1.0, "margin": 0.0},
-        {"nb_scale": 8.0, "margin": 0.3, "rate_decay": 0.0, "learning_rate": 0.5},
-        {"nb_scale": 0.0, "damping": 0.0},
+        {"nb_weight": 8.0, "margin": 0.3, "rate_decay": 0.0, "learning_rate": 0.5},
+        {"nb_weight": 0.0, "damping": 0.0},
         {"damping": 0.8},
         {"loss": "deviance"},
-        {"loss": "exponential", "nb_scale": 1.0, "learning_rate": 1.0},
+        {"loss": "exponential", "nb_weight": 1.0, "learning_rate": 1.0},
         {"loss": "squared"},
         {"warm_up": 7},
     ],
@@ -99,7 +99,7 @@ def test_by_hand() -> None:
 )
 @pytest.mark.parametrize("stream", [STREAM, WEIGHTED], ids=["three classes", "weighted"])
 def test_parameters_are_those_of_the_reference(parameters: dict[str, Any], stream: Any) -> None:
-    names = {"nb_scale": "scale", "learning_rate": "rate", "rate_decay": "decay"}
+    names = {"nb_weight": "scale", "learning_rate": "rate", "rate_decay": "decay"}
     reference = make_reference(**{names.get(k, k): v for k, v in parameters.items()})
     model = make(**parameters)
     for n, (x, y, w) in enumerate(stream):
@@ -111,7 +111,7 @@ def test_parameters_are_those_of_the_reference(parameters: dict[str, Any], strea
 def test_rate_0_is_naive_bayes_to_the_last_bit() -> None:
     """c / n times the sums of one-versus-all naive Bayes: no step was taken, nothing is added."""
     model = make(learning_rate=0.0, bias_rate=0.0, damping=0.0)
-    plain = streamnb.OVA(alpha=0.03, prior="uniform", unseen="skip", form="presence")
+    plain = streamnb.OVA(alpha=0.03, prior="uniform", oov="skip", term_weighting="presence")
     for x, y, _ in sms_stream():
         model.learn_one(x, y)
         plain.learn_one(x, y)
@@ -124,9 +124,9 @@ def test_rate_0_is_naive_bayes_to_the_last_bit() -> None:
         assert model.joint_log_likelihood_one(query) == expected
 
 
-@pytest.mark.parametrize("form", ["presence", "counts", "log-unit"])
-def test_explanations_have_the_parts_of_the_reference(form: str) -> None:
-    model, reference = make(form=form), make_reference()
+@pytest.mark.parametrize("term_weighting", ["presence", "counts", "log-unit"])
+def test_explanations_have_the_parts_of_the_reference(term_weighting: str) -> None:
+    model, reference = make(term_weighting=term_weighting), make_reference()
     for x, y, w in STREAM:
         model.learn_one(x, y, w)
         reference.learn(x, y, w)
@@ -134,7 +134,7 @@ def test_explanations_have_the_parts_of_the_reference(form: str) -> None:
         explanation = model.explain_one(x | {"never": 2})
         scores = model.joint_log_likelihood_one(x | {"never": 2})
         assert explanation.scores() == pytest.approx(scores, abs=1e-9)
-        if form != "presence":
+        if term_weighting != "presence":
             continue
         for label in scores:
             parts = reference.parts(x | {"never": 2}, label)
@@ -143,7 +143,7 @@ def test_explanations_have_the_parts_of_the_reference(form: str) -> None:
 
 def test_values_are_those_of_the_form() -> None:
     """With counts as values: c Σ x l / Σ x, and steps of x / ‖x‖."""
-    model = make(form="counts")
+    model = make(term_weighting="counts")
     model.learn_one({"a": 1}, "ham")
     model.learn_one({"b": 1}, "spam")
     model.learn_one({"c": 3, "d": 4}, "spam")
@@ -152,7 +152,7 @@ def test_values_are_those_of_the_form() -> None:
         step = 8 * 0.5 * share / math.sqrt(1 + 64 * (0.5 * share) ** 2)
         assert corrections[word]["spam"] == pytest.approx(step / math.sqrt(2))
     # Tokens of a word that is not known are one word of as many.
-    texts = make(form="counts")
+    texts = make(term_weighting="counts")
     for text, label in (("a", "ham"), ("b", "spam"), ("c c c", "spam")):
         texts.learn_one({word: text.split().count(word) for word in text.split()}, label)
     one = texts.joint_log_likelihood_one({"c": 2, "new": 2})
@@ -295,7 +295,7 @@ def test_labels_that_go_take_their_corrections_with_them() -> None:
 
 
 def test_pruned_words_leave_nothing_behind() -> None:
-    model = learned(make(max_words=30), STREAM)
+    model = learned(make(max_features=30), STREAM)
     assert model.n_words <= 30
     loaded = OnlineNB.from_bytes(model.to_bytes())
     assert learned(loaded, STREAM).to_bytes() == learned(model, STREAM).to_bytes()
@@ -339,7 +339,7 @@ def test_what_it_does_not_go_with(others: dict[str, str], why: str) -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("nb_scale", [-1, math.nan, math.inf, 1e7, "5", True]),
+        ("nb_weight", [-1, math.nan, math.inf, 1e7, "5", True]),
         ("learning_rate", [-1, math.nan, None]),
         ("bias_rate", [-0.1]),
         ("rate_decay", [-0.1, 1e9]),
@@ -358,7 +358,10 @@ def test_parameters_out_of_range(name: str, values: list[Any]) -> None:
 
 def test_composed_model_equals_the_named_one() -> None:
     composed = ComposedNB(
-        event="one-versus-all", weights=OnlineWeights(warm_up=0), alpha=0.03, form="presence"
+        event="one-versus-all",
+        weights=OnlineWeights(warm_up=0),
+        alpha=0.03,
+        term_weighting="presence",
     )
     named = learned(make(), STREAM)
     assert learned(composed, STREAM)._store.snapshot(False) == named._store.snapshot(False)

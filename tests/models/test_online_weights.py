@@ -47,9 +47,9 @@ def test_by_hand() -> None:
 
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"alpha": 0.5, "prior": "laplace", "unseen": "skip"},
+    {"alpha": 0.5, "prior": "laplace", "oov": "skip"},
     {"prior": "uniform", "vocabulary_size": 4000},
-    {"prior": "empirical", "max_documents": 40},
+    {"prior": "empirical", "index_size": 40},
 ]
 
 
@@ -117,10 +117,13 @@ def test_composed_model_equals_the_named_one(event: str) -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("form", ["counts", "log-unit"])
-def test_batch_equals_one_by_one(event: str, form: str) -> None:
-    one = learned(make(event, form=form), STREAM)
-    many, rows = make(event, form=form), make(event, form=form)
+@pytest.mark.parametrize("term_weighting", ["counts", "log-unit"])
+def test_batch_equals_one_by_one(event: str, term_weighting: str) -> None:
+    one = learned(make(event, term_weighting=term_weighting), STREAM)
+    many, rows = (
+        make(event, term_weighting=term_weighting),
+        make(event, term_weighting=term_weighting),
+    )
     labels = [y for _, y, _ in STREAM]
     for start, stop in ((0, 1), (1, 50), (50, 51), (51, len(STREAM))):
         many.learn_many([x for x, _, _ in STREAM[start:stop]], labels[start:stop])
@@ -151,11 +154,11 @@ def test_a_learned_threshold_in_a_batch() -> None:
 # --- unlearning, merging, saving ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["counts", "log", "log-unit"])
+@pytest.mark.parametrize("term_weighting", ["counts", "log", "log-unit"])
 @pytest.mark.parametrize("stream", [STREAM, WEIGHTED], ids=["unit weights", "weighted"])
-def test_unlearning_goes_back_step_by_step(form: str, stream: Any) -> None:
+def test_unlearning_goes_back_step_by_step(term_weighting: str, stream: Any) -> None:
     """Last to first, the state is that before each message, to the last byte and the last bit."""
-    model, states = make(form=form), []
+    model, states = make(term_weighting=term_weighting), []
     for x, y, w in stream:
         states.append((model.to_bytes(), model._store.weights()))
         model.learn_one(x, y, w)
@@ -164,7 +167,7 @@ def test_unlearning_goes_back_step_by_step(form: str, stream: Any) -> None:
         assert model.to_bytes() == data
         if stream is STREAM:
             assert model._store.weights() == weights
-    assert model.to_bytes() == make(form=form).to_bytes()
+    assert model.to_bytes() == make(term_weighting=term_weighting).to_bytes()
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -228,7 +231,7 @@ def test_models_that_weigh_otherwise_do_not_merge() -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_files_and_copies_hold_the_weights(event: str) -> None:
-    model = learned(make(event, max_documents=60), WEIGHTED)
+    model = learned(make(event, index_size=60), WEIGHTED)
     others = (
         type(model).from_bytes(model.to_bytes()),
         pickle.loads(pickle.dumps(model)),
@@ -249,7 +252,7 @@ def test_files_and_copies_hold_the_weights(event: str) -> None:
 
 
 def test_without_an_index_every_message_weighs_the_same() -> None:
-    model, plain = learned(make(max_documents=0), STREAM), learned(streamnb.MNB(), STREAM)
+    model, plain = learned(make(index_size=0), STREAM), learned(streamnb.MNB(), STREAM)
     for x, _, _ in STREAM[::5]:
         assert_same_scores(model.joint_log_likelihood_one(x), plain.joint_log_likelihood_one(x), x)
 
@@ -257,8 +260,8 @@ def test_without_an_index_every_message_weighs_the_same() -> None:
 def test_messages_that_left_the_index_are_unlearned_as_they_count() -> None:
     """All but the extra weight, which left with the message: nothing stays behind."""
     model, reference = (
-        learned(make(max_documents=25), STREAM),
-        OnlineReference("MNB", max_documents=25),
+        learned(make(index_size=25), STREAM),
+        OnlineReference("MNB", index_size=25),
     )
     for document in STREAM:
         reference.learn(*document)
@@ -275,7 +278,7 @@ def test_messages_that_left_the_index_are_unlearned_as_they_count() -> None:
 
 
 def test_pruned_words_leave_nothing_behind() -> None:
-    model = learned(make(max_words=30), STREAM)
+    model = learned(make(max_features=30), STREAM)
     assert model.n_words <= 30
     model._store.prune(10)
     loaded = streamnb.DWMNB.from_bytes(model.to_bytes())

@@ -20,7 +20,7 @@ TEXT: dict[str, tuple[str, dict[str, Any]]] = {
     "HNB": ("HNB", {}),
     "HNB, alpha 0.5, laplace": ("HNB", {"alpha": 0.5, "prior": "laplace"}),
     "PHNB": ("PHNB", {}),
-    "PHNB, number, skip": ("PHNB", {"bag_threshold": 0.02, "unseen": "skip"}),
+    "PHNB, number, skip": ("PHNB", {"bag_threshold": 0.02, "oov": "skip"}),
     "PHNB, m fixed": ("PHNB", {"vocabulary_size": 2500, "prior": "uniform"}),
     "PHNB, without pairs": ("PHNB", {"max_pairs": 0}),
     "complement": ("complement", {"bag_threshold": "average"}),
@@ -298,8 +298,8 @@ def test_bags_keep_to_their_bound() -> None:
 
 def test_bags_survive_words_that_are_forgotten() -> None:
     """A word that gets the id of a forgotten one does not get its bag."""
-    model = streamnb.HNB(max_words=12, refresh_every=10**6)
-    plain = streamnb.MNB(max_words=12)
+    model = streamnb.HNB(max_features=12, refresh_every=10**6)
+    plain = streamnb.MNB(max_features=12)
     stream = synthetic_stream(60)
     for counts, label, _ in stream[:12]:
         model.learn_one(counts, label)

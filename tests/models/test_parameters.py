@@ -14,13 +14,13 @@ from support.models import MODELS
 BAD_PARAMETERS = [
     ("alpha", [-1.0, math.nan, math.inf, "1", None]),
     ("prior", ["Laplace", "", 1, True]),
-    ("unseen", ["ignore", 0]),
+    ("oov", ["ignore", 0]),
     ("vocabulary_size", [0, -1, 2.5, "10", math.nan]),
     ("refresh_every", [0, -1, 0.0, -0.5, math.nan, "1", None]),
     ("threshold", [-0.1, 1.5, math.nan, "automatic", 0.0, 1.0]),
     ("cost_ratio", [0.0, -1.0, math.nan, math.inf, "1"]),
-    ("max_words", [0, -1, 2.5, "10"]),
-    ("max_documents", [-1, 2.5, "10"]),
+    ("max_features", [0, -1, 2.5, "10"]),
+    ("index_size", [-1, 2.5, "10"]),
     ("max_pairs", [-1, 2.5, "10"]),
     ("tokenizer", [1, "words", [str.split]]),
 ]

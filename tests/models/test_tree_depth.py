@@ -25,7 +25,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"min_samples_leaf": 1, "untested": 0.0},
     {"min_samples_leaf": 2.5, "untested": 0.5, "alpha": 0.5},
     {"min_samples_leaf": 1, "max_depth": 2},
-    {"min_samples_leaf": 3, "max_documents": 40, "untested": 2},
+    {"min_samples_leaf": 3, "index_size": 40, "untested": 2},
     {"max_depth": 0, "untested": 0.0},
 ]
 

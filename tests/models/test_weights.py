@@ -206,9 +206,9 @@ def test_weights_are_exponents_where_words_have_parents(
     for n, (x, y, w) in enumerate(synthetic_stream()[:45]):
         docs, query = past[n], x | {"new": 1.0}
         if docs.labels:
-            each, unseen = weighing.word_weights(docs)
+            each, oov = weighing.word_weights(docs)
             weights = {word: each[column] for word, column in docs.words.items()}
-            weighted = {word: weights.get(word, unseen) * f for word, f in query.items()}
+            weighted = {word: weights.get(word, oov) * f for word, f in query.items()}
             expected = reference.joint_log_likelihood(docs, weighted)
             if words == "Rwc":
                 expected = {c: expected[c] + log_ratios(docs, event, query, c) for c in expected}

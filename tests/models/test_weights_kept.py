@@ -93,9 +93,9 @@ def test_labels_that_go_leave_nothing_behind(name: str) -> None:
 
 @matrix(name for name in STATISTICS if not name.startswith("GRW"))
 def test_messages_that_left_the_index_count_as_they_were_learned(name: str) -> None:
-    model = learned(getattr(streamnb, name)(max_documents=25, refresh_every=10**9), STREAM)
+    model = learned(getattr(streamnb, name)(index_size=25, refresh_every=10**9), STREAM)
     model.refresh()
-    reference = WeightsReference(name, max_documents=25)
+    reference = WeightsReference(name, index_size=25)
     documents = Documents.from_list(STREAM)
     for x, _, _ in STREAM[::5]:
         assert_same_scores(
@@ -118,7 +118,7 @@ def test_copies_keep_the_weights_in_use(name: str) -> None:
 
 @matrix(STATISTICS)
 def test_pruning_forgets_weights(name: str) -> None:
-    model = learned(getattr(streamnb, name)(max_words=30, refresh_every=1), STREAM)
+    model = learned(getattr(streamnb, name)(max_features=30, refresh_every=1), STREAM)
     assert model.n_words <= 30
     model._store.prune(10)
     for x, _, _ in STREAM[::6]:
@@ -137,7 +137,7 @@ def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("streamnb.statistics.weighting._TABLE", 0)
     in_blocks = selection(indexed, parameters)
     np.testing.assert_array_equal(in_blocks.words, at_once.words)
-    assert in_blocks.unseen == at_once.unseen
+    assert in_blocks.oov == at_once.oov
 
 
 def test_uncertainty_in_blocks_is_that_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     right: dict[str, Any] = {
         "layout": store.layout,
         "words": np.ones(words),
-        "unseen": 1.0,
+        "oov": 1.0,
         "documents": np.zeros(classes),
         "indptr": rows,
         "class_ids": none,
@@ -167,7 +167,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     assert store.set_weights(**right | one)
     for wrong in (
         {"words": -np.ones(words)},
-        {"unseen": math.nan},
+        {"oov": math.nan},
         {"documents": np.full(classes, np.inf)},
         one | {"class_ids": np.array([classes])},
         one | {"class_ids": np.array([-1])},

@@ -52,9 +52,9 @@ SETTINGS: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{f"{loss} {event}": (event, loss, {}) for loss in LOSSES for event in EVENTS},
     "with its own counts": ("OVA", "likelihood", {"leave_one_out": False}),
     "laplace": ("MNB", "generalised", {"prior": "laplace", "ridge": 2.0}),
-    "uniform, skip": ("CNB", "generalised", {"prior": "uniform", "unseen": "skip"}),
+    "uniform, skip": ("CNB", "generalised", {"prior": "uniform", "oov": "skip"}),
     "alpha, size": ("OVA", "likelihood", {"alpha": 0.2, "vocabulary_size": 80, "ridge": 1.0}),
-    "recent": ("MNB", "deviance", {"max_documents": 20}),
+    "recent": ("MNB", "deviance", {"index_size": 20}),
 }
 
 
@@ -293,7 +293,7 @@ def test_new_words_weigh_one_and_pruned_ones_are_forgotten() -> None:
     assert len(model.weights_) == 10
     for x, _, _ in TINY:
         assert all(map(math.isfinite, model.joint_log_likelihood_one(x).values()))
-    bounded = learned(make(refresh_every=3, max_words=12, max_documents=9), synthetic_stream())
+    bounded = learned(make(refresh_every=3, max_features=12, index_size=9), synthetic_stream())
     assert len(bounded.weights_) <= 12
 
 
@@ -316,7 +316,7 @@ def test_nothing_to_tell_apart_leaves_weights_of_one() -> None:
     assert model.weights_ == {"u": 1.0}
     model.learn_one({"v": 1.0}, "b")  # alone in its class
     assert set(model.weights_) == {"u", "v"}
-    none = learned(make(max_documents=0), synthetic_stream())
+    none = learned(make(index_size=0), synthetic_stream())
     assert set(none.weights_.values()) == {1.0}
 
 

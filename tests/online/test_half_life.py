@@ -32,8 +32,8 @@ def forgetful(name: str, **parameters: Any) -> tuple[Any, Forgetting]:
     "parameters",
     [
         {"half_life": 7},
-        {"half_life": 2.5, "alpha": 0.5, "prior": "laplace", "unseen": "smooth"},
-        {"half_life": 900.0, "prior": "empirical", "unseen": "skip"},
+        {"half_life": 2.5, "alpha": 0.5, "prior": "laplace", "oov": "smooth"},
+        {"half_life": 900.0, "prior": "empirical", "oov": "skip"},
     ],
     ids=str,
 )
@@ -220,7 +220,7 @@ def test_pruning_drops_the_words_that_count_least_now() -> None:
     """A word of many old messages goes before one of few new ones; without a half-life it stays."""
     stream = [({"old": 1, f"a{i % 30}": 1}, "ham", 1.0) for i in range(120)]
     stream += [({f"b{i % 60}": 1}, "spam", 1.0) for i in range(240)]
-    kept, faded = (learned(MNB(max_words=60, half_life=h), stream) for h in (None, 5))
+    kept, faded = (learned(MNB(max_features=60, half_life=h), stream) for h in (None, 5))
     assert "old" in kept._store.words()
     assert "old" not in faded._store.words()
     assert max(kept.n_words, faded.n_words) <= 60
@@ -240,7 +240,7 @@ def test_models_that_do_not_forget_so_say_what_does() -> None:
         with pytest.raises(InputError, match="models of texts"):
             make_model(name, half_life=100)
     with pytest.raises(InputError, match="keeps no messages"):
-        MNB(half_life=100, max_documents=10)
+        MNB(half_life=100, index_size=10)
     with pytest.raises(InputError, match="not both"):
         MNB(half_life=100, window=10)
     with pytest.raises(InputError, match="another half_life"):

@@ -190,7 +190,7 @@ def test_models_that_forget_in_another_way_are_not_merged_nor_restored() -> None
 
 def test_a_tuned_threshold_learns_batches_in_time() -> None:
     stream, when = sms_stream()[:60], times(60)
-    one, many = (MNB(half_life="1h", threshold="auto", positive="spam") for _ in range(2))
+    one, many = (MNB(half_life="1h", threshold="auto", pos_label="spam") for _ in range(2))
     for (counts, label, _), time in zip(stream, when, strict=True):
         one.learn_one(counts, label, time=time)
     many.learn_many([x for x, _, _ in stream], [y for _, y, _ in stream], time=when)

@@ -58,7 +58,7 @@ def test_threshold_cuts_the_probability_of_the_positive_class(name: str, thresho
 
 
 def test_positive_names_the_class_that_is_cut() -> None:
-    model = on_two_classes(threshold=0.9, positive="ham")
+    model = on_two_classes(threshold=0.9, pos_label="ham")
     for x, _ in two_classes():
         p = model.predict_proba_one(x)["ham"]
         assert model.predict_one(x) == ("ham" if p > 0.9 else "spam")
@@ -84,7 +84,7 @@ def test_threshold_with_fewer_or_more_than_two_classes(name: str, threshold: Any
 
 
 def test_positive_that_is_no_label_is_named() -> None:
-    model = new("MNB", threshold=0.5, positive="Spam")
+    model = new("MNB", threshold=0.5, pos_label="Spam")
     model.learn_many(TEXTS[:2], LABELS[:2])
     with pytest.raises(InputError, match="'Spam'"):
         model.predict_one(QUERY)
@@ -194,12 +194,12 @@ def test_a_learned_cut_forgets_early_mistakes() -> None:
     threshold = LearnedThreshold(cost_ratio=3.0)
     rng, kept, total = np.random.default_rng(8), [], 0.0
     for n in range(20_000):
-        positive = bool(rng.random() < 0.5)
+        pos_label = bool(rng.random() < 0.5)
         # The even cut is 40 at first, and -40 in the end.
         middle = 40.0 if n < 8_000 else -40.0
-        odds = middle + (3.0 if positive else -3.0) + rng.normal()
-        threshold.record(odds, positive)
-        kept.append([odds, positive, 1.0])
+        odds = middle + (3.0 if pos_label else -3.0) + rng.normal()
+        threshold.record(odds, pos_label)
+        kept.append([odds, pos_label, 1.0])
         total += 1.0
         if total >= 4096:
             total /= 2
@@ -207,8 +207,8 @@ def test_a_learned_cut_forgets_early_mistakes() -> None:
                 each[2] /= 2
         if n in (7_999, 9_000, 13_000, 19_999):
             again = LearnedThreshold(cost_ratio=3.0)
-            for odds, positive, weight in kept:
-                again.record(odds, positive, weight)
+            for odds, pos_label, weight in kept:
+                again.record(odds, pos_label, weight)
             assert np.array_equal(again.scores, threshold.scores)
             assert again.cut == threshold.cut
             restored = LearnedThreshold(cost_ratio=3.0)
@@ -221,7 +221,7 @@ def test_a_learned_cut_forgets_early_mistakes() -> None:
 
 
 def test_a_positive_label_that_is_none_of_the_two_is_refused_before_learning() -> None:
-    model = new("MNB", threshold="auto", positive="neither")
+    model = new("MNB", threshold="auto", pos_label="neither")
     model.learn_one("a b", "ham")
     model.learn_one("c d", "spam")
     before = model.to_bytes()

@@ -107,7 +107,7 @@ def test_a_message_is_unlearned_while_it_is_in_the_window_only() -> None:
 
 
 def test_a_label_that_left_is_unknown_until_it_comes_again() -> None:
-    model = MNB(window=2, threshold="auto", positive="spam")
+    model = MNB(window=2, threshold="auto", pos_label="spam")
     model.learn_one("a", "spam")
     model.learn_one("b", "ham")
     model.learn_many(["c", "d"], ["ham", "ham"])
@@ -126,7 +126,7 @@ def test_pruned_words_leave_the_window_too() -> None:
         ({f"w{(7 * i + k * k) % 211}": 1 + k % 2 for k in range(6)}, "ab"[i % 2], 1.0)
         for i in range(400)
     ]
-    model = MNB(window=40, max_words=64)
+    model = MNB(window=40, max_features=64)
     for x, y, w in stream:
         model.learn_one(x, y, w)
         counts = model.counts()
@@ -152,8 +152,8 @@ def test_what_does_not_go_together_is_refused() -> None:
     for name in COLUMNS:
         with pytest.raises(InputError, match="models of texts"):
             make_model(name, window=10)
-    with pytest.raises(InputError, match="leave max_documents at None"):
-        MNB(window=10, max_documents=10)
+    with pytest.raises(InputError, match="leave index_size at None"):
+        MNB(window=10, index_size=10)
     with pytest.raises(InputError, match="another half_life or window"):
         MNB(window=10).merge(MNB(window=11))
 

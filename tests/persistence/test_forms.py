@@ -17,26 +17,26 @@ from support.models import COUNTING, make_model, matrix
 from support.streams import learned, sms_stream, synthetic_stream
 
 
-@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@pytest.mark.parametrize("term_weighting", ["presence", "log-unit"])
 @matrix(COUNTING)
-def test_files_and_copies_keep_the_form(name: str, form: str) -> None:
+def test_files_and_copies_keep_the_form(name: str, term_weighting: str) -> None:
     stream = synthetic_stream(60)
-    model = learned(make_model(name, form=form), stream[:40])
+    model = learned(make_model(name, term_weighting=term_weighting), stream[:40])
     for twin in (
         type(model).from_bytes(model.to_bytes()),
         pickle.loads(pickle.dumps(model)),
         copy.deepcopy(model),
     ):
         again = copy.deepcopy(model)
-        assert twin.form == form
+        assert twin.term_weighting == term_weighting
         for x, y, w in stream[40:]:
             expected = again.joint_log_likelihood_one(x)
             assert twin.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-12)
             twin.learn_one(x, y, w)
             again.learn_one(x, y, w)
         assert twin.to_bytes() == again.to_bytes()
-    assert model.clone().form == form
-    assert model.clone({"form": "counts"}).form == "counts"
+    assert model.clone().term_weighting == term_weighting
+    assert model.clone({"term_weighting": "counts"}).term_weighting == "counts"
 
 
 def with_parts(data: bytes, header: dict[str, Any], counts: bytes) -> bytes:
@@ -48,19 +48,19 @@ def with_parts(data: bytes, header: dict[str, Any], counts: bytes) -> bytes:
 
 def test_files_without_forms_are_counts() -> None:
     """A file of version 1 of the counts, whose model had no such parameter."""
-    model = learned(make_model("HMNB", form="counts"), synthetic_stream(40))
+    model = learned(make_model("HMNB", term_weighting="counts"), synthetic_stream(40))
     data = model.to_bytes()
     header, counts = saving.unpacked(data)
     assert counts[:9] == b"streamnb\x03"
-    del header["parameters"]["form"]
+    del header["parameters"]["term_weighting"]
     old = with_parts(data, header, b"streamnb\x01" + counts[9:])
     loaded = streamnb.HMNB.from_bytes(old)
-    assert loaded.form == "counts"
+    assert loaded.term_weighting == "counts"
     assert loaded.to_bytes() == data
 
 
 def test_damaged_forms_are_refused() -> None:
-    data = learned(make_model("MNB", form="log-unit"), synthetic_stream(40)).to_bytes()
+    data = learned(make_model("MNB", term_weighting="log-unit"), synthetic_stream(40)).to_bytes()
     header, counts = saving.unpacked(data)
     with pytest.raises(ModelFileError, match="can't be read"):
         # Version 1 had none.
@@ -68,17 +68,18 @@ def test_damaged_forms_are_refused() -> None:
     for version in (b"\x00", b"\x04", b"\x05", b"\x06", b"\x07"):
         with pytest.raises(ModelFileError, match="version"):
             streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb" + version + counts[9:]))
-    header["parameters"]["form"] = "idf"
-    with pytest.raises(ModelFileError, match="form"):
+    header["parameters"]["term_weighting"] = "idf"
+    with pytest.raises(ModelFileError, match="term_weighting"):
         streamnb.MNB.from_bytes(with_parts(data, header, counts))
     # The counts have another form than the model says.
-    header["parameters"]["form"] = "unit"
-    with pytest.raises(ModelFileError, match="form"):
+    header["parameters"]["term_weighting"] = "unit"
+    with pytest.raises(ModelFileError, match="term_weighting"):
         streamnb.MNB.from_bytes(with_parts(data, header, counts))
 
 
 def test_values_take_few_bytes_of_a_file() -> None:
     plain, logs = (
-        learned(make_model("MNB", form=form), sms_stream(200)) for form in ("counts", "log-unit")
+        learned(make_model("MNB", term_weighting=term_weighting), sms_stream(200))
+        for term_weighting in ("counts", "log-unit")
     )
     assert len(logs.to_bytes()) < 1.4 * len(plain.to_bytes())

@@ -67,14 +67,14 @@ def test_parameters_survive(path: Path) -> None:
     parameters: dict[str, Any] = {
         "alpha": 0.3,
         "prior": "uniform",
-        "unseen": "skip",
+        "oov": "skip",
         "vocabulary_size": 77,
         "refresh_every": 12,
         "threshold": 0.75,
-        "positive": "ham",
+        "pos_label": "ham",
         "cost_ratio": 9.0,
-        "max_words": 5000,
-        "max_documents": 40,
+        "max_features": 5000,
+        "index_size": 40,
         "max_pairs": 123,
     }
     for name in MODELS:
@@ -105,7 +105,7 @@ def test_composed_parts_survive(path: Path) -> None:
 
 
 def test_auto_threshold_survives(path: Path) -> None:
-    model = streamnb.HMNB(threshold="auto", positive="b", cost_ratio=2.0)
+    model = streamnb.HMNB(threshold="auto", pos_label="b", cost_ratio=2.0)
     stream = [document for document in synthetic_stream(200) if document[1] != "c"]
     for x, y, w in stream[:100]:
         model.learn_one(x, y, w)

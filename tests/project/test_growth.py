@@ -43,7 +43,7 @@ def test_table_and_plot_are_written(
 ) -> None:
     (tmp_path / "growth.md").write_text("before\n<!-- make growth -->outdated<!-- end -->\nafter\n")
     options = ["--lengths", "50,120", "--into", str(tmp_path), "--json", str(tmp_path / "g.json")]
-    assert bench.main([*options, "--model", "MNB", "--model", "SEMNB(max_documents=30)"]) == 0
+    assert bench.main([*options, "--model", "MNB", "--model", "SEMNB(index_size=30)"]) == 0
     page = (tmp_path / "growth.md").read_text()
     assert page.startswith("before\n<!-- make growth -->\n```text\n")
     assert page.endswith("growth.svg)\n<!-- end -->\nafter\n")
@@ -52,12 +52,12 @@ def test_table_and_plot_are_written(
     assert [(row[0], row[1]) for row in rows[:4]] == [
         ("MNB", "50"),
         ("MNB", "120"),
-        ("SEMNB(max_documents=30)", "50"),
-        ("SEMNB(max_documents=30)", "120"),
+        ("SEMNB(index_size=30)", "50"),
+        ("SEMNB(index_size=30)", "120"),
     ]
     assert rows[0][5] == "-"  # nothing to refresh
     assert "holds predict_one up, in medians" in page
-    assert (tmp_path / "growth.svg").read_text().count("SEMNB(max_documents=30)") >= 1
+    assert (tmp_path / "growth.svg").read_text().count("SEMNB(index_size=30)") >= 1
     assert (tmp_path / "g.json").exists()
     assert capsys.readouterr().out.strip() in page
 

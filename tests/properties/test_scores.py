@@ -43,7 +43,7 @@ def test_probabilities_are_a_distribution(
 
 def test_explanation_of_more_unseen_words_than_there_are() -> None:
     """With m known, they take the places of absent words as long as there are any."""
-    model = streamnb.BNB(unseen="smooth", vocabulary_size=8)
+    model = streamnb.BNB(oov="smooth", vocabulary_size=8)
     model.learn_one(dict.fromkeys("abcde", 1), "ham")
     x = dict.fromkeys("vwxyz", 1)
     explanation = model.explain_one(x)
@@ -92,7 +92,7 @@ def test_explanation_sums_to_the_score(
         ),
         max_size=12,
     ),
-    x=st.dictionaries(st.sampled_from([*WORDS, "unseen"]), st.integers(0, 5)),
+    x=st.dictionaries(st.sampled_from([*WORDS, "oov"]), st.integers(0, 5)),
     parameters=any_parameters,
 )
 @example(stream=[({}, "spam", 1.0), ({"a": 1}, "ham", 1.0)], x={"a": 0, "b": 1}, parameters={})

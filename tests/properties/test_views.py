@@ -92,7 +92,7 @@ def test_a_hostile_message_is_text(text: str) -> None:
         shown = repr(explanation) + repr(model)
         assert all(character.isprintable() or character == "\n" for character in shown)
         harmless(model._repr_html_())
-    harmless(MNB(positive=text, threshold=0.5)._repr_html_())
+    harmless(MNB(pos_label=text, threshold=0.5)._repr_html_())
 
 
 def test_an_explanation_in_words() -> None:

@@ -18,16 +18,16 @@ def fnv(word: str) -> int:
 
 
 class BoundedCounts:
-    """Documents and tokens of each word and class, for at most `max_words` words.
+    """Documents and tokens of each word and class, for at most `max_features` words.
 
     Words fall into groups by a fixed hash. Past the bound the next group's turn comes: the quarter
     of its words (rounded up) with the lowest document frequency is forgotten, of equal ones the
     last by their bytes; and so on until there are few enough.
     """
 
-    def __init__(self, max_words: int) -> None:
-        self.max_words = max_words
-        self.groups = max(max_words // GROUP, 1)
+    def __init__(self, max_features: int) -> None:
+        self.max_features = max_features
+        self.groups = max(max_features // GROUP, 1)
         self.turn = 0
         self.cells: dict[str, dict[str, tuple[float, float]]] = {}
 
@@ -51,7 +51,7 @@ class BoundedCounts:
         return sum(documents for documents, _ in self.cells[word].values())
 
     def prune(self) -> None:
-        while len(self.cells) > self.max_words:
+        while len(self.cells) > self.max_features:
             group = [word for word in self.cells if fnv(word) % self.groups == self.turn]
             self.turn = (self.turn + 1) % self.groups
             last_first = sorted(group, key=str.encode, reverse=True)

@@ -29,7 +29,7 @@ class CorrelationReference:
     ----------
     name
         `"NBCF"`, or an event: `"multinomial"`, `"complement"`, `"one-versus-all"`.
-    alpha, unseen, vocabulary_size
+    alpha, oov, vocabulary_size
         Without effect.
     prior
         As in `references.independent.Reference`; None is the event's own.
@@ -42,7 +42,7 @@ class CorrelationReference:
         name: str,
         alpha: float = 1.0,
         prior: str | None = None,
-        unseen: str | None = None,
+        oov: str | None = None,
         vocabulary_size: int | None = None,
         factor: float | str = 0.1,
     ) -> None:

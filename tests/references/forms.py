@@ -14,14 +14,16 @@ FORMS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 STEP = 2.0**-20
 
 
-def formed(counts: Mapping[Any, float], form: str, step: float = STEP) -> dict[Any, float]:
+def formed(
+    counts: Mapping[Any, float], term_weighting: str, step: float = STEP
+) -> dict[Any, float]:
     """Return the values of a message's words in a form; words with a count of 0 are not there."""
     values = {word: float(count) for word, count in counts.items() if count > 0}
-    if form.startswith("presence"):
+    if term_weighting.startswith("presence"):
         values = dict.fromkeys(values, 1.0)
-    if form.startswith("log"):
+    if term_weighting.startswith("log"):
         values = {word: rounded(math.log(1 + count), step) for word, count in values.items()}
-    if form.endswith("unit"):
+    if term_weighting.endswith("unit"):
         length = math.hypot(*values.values())
         values = {word: rounded(value / length, step) for word, value in values.items()}
     return values
@@ -32,6 +34,6 @@ def rounded(value: float, step: float) -> float:
     return max(round(value / step), 1) * step if step else value
 
 
-def formed_stream(stream: list[Document], form: str) -> list[Document]:
+def formed_stream(stream: list[Document], term_weighting: str) -> list[Document]:
     """Return messages in a form."""
-    return [(formed(counts, form), label, weight) for counts, label, weight in stream]
+    return [(formed(counts, term_weighting), label, weight) for counts, label, weight in stream]

@@ -115,7 +115,7 @@ class PathsReference(Reference):
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the score of each class for the document `x`: Equation 11."""
         present = {word for word, count in x.items() if count > 0}
-        if self.unseen == "skip":
+        if self.oov == "skip":
             present &= docs.words.keys()
         paths = {c: self._paths(docs, c) for c in docs.classes}
         vocabulary = docs.words.keys() | present

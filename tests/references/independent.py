@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from references.documents import Documents
 
-# What the models of each event have for `prior` and `unseen` where none is given.
+# What the models of each event have for `prior` and `oov` where none is given.
 PRIORS = {"BNB": "empirical", "MNB": "empirical", "CNB": "laplace", "OVA": "laplace"}
 UNSEEN = {"BNB": "skip", "MNB": "smooth", "CNB": "smooth", "OVA": "smooth"}
 
@@ -37,7 +37,7 @@ class Reference:
     prior
         `"empirical"`, `"laplace"` (Equations 4 and 5), `"uniform"` (no prior term) or `None` (the
         model's own).
-    unseen
+    oov
         `"smooth"`, `"skip"` or `None` (the model's own): what an unlearned word does.
     vocabulary_size
         m, or `None` for the number of words seen.
@@ -48,19 +48,19 @@ class Reference:
         name: str,
         alpha: float = 1.0,
         prior: str | None = None,
-        unseen: str | None = None,
+        oov: str | None = None,
         vocabulary_size: int | None = None,
     ) -> None:
         self.event = name[-3:]
         self.alpha = alpha
         self.prior = prior or PRIORS[self.event]
-        self.unseen = unseen or UNSEEN[self.event]
+        self.oov = oov or UNSEEN[self.event]
         self.vocabulary_size = vocabulary_size
 
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the score of each class for the document `x`."""
         present = {word: count for word, count in x.items() if count > 0}
-        if self.unseen == "skip":
+        if self.oov == "skip":
             present = {word: count for word, count in present.items() if word in docs.words}
         if self.event == "BNB":
             return {c: self._bernoulli(docs, present, c) for c in docs.classes}

@@ -33,7 +33,7 @@ class LossReference:
     ----------
     name
         One of `LOSSES`.
-    multiclass, ridge, alpha, prior, unseen, values
+    multiclass, ridge, alpha, prior, oov, values
         As at `streamnb.LNB`.
     """
 
@@ -44,11 +44,11 @@ class LossReference:
         ridge: float = 0.01,
         alpha: float = 1.0,
         prior: str = "empirical",
-        unseen: str = "smooth",
+        oov: str = "smooth",
         values: Mapping[str, int] | None = None,
     ) -> None:
         self.name, self.multiclass, self.ridge = name, multiclass, ridge
-        self.alpha, self.prior, self.unseen = alpha, prior, unseen
+        self.alpha, self.prior, self.oov = alpha, prior, oov
         self.values = values or {}
 
     def log_prior(self, rows: Sequence[Row], label: Hashable) -> float:
@@ -80,7 +80,7 @@ class LossReference:
                 ) ** 2 / (2 * deviation**2)
                 continue
             known = {row[name] for row, _, _ in rows if is_category(row.get(name))}
-            if not known or (value not in known and self.unseen == "skip"):
+            if not known or (value not in known and self.oov == "skip"):
                 continue
             n_j = max(len(known), self.values.get(name, 1))
             count = sum(w for row, y, w in rows if y == label and row.get(name) == value)

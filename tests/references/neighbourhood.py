@@ -56,7 +56,7 @@ class NeighbourhoodReference:
         How it grows.
     n_neighbors
         How many documents are near.
-    max_documents
+    index_size
         How many of the last documents are known; None is all.
     parameters
         Those of `references.independent.Reference`.
@@ -73,7 +73,7 @@ class NeighbourhoodReference:
         tau: float = 0.05,
         grace_period: float = 200.0,
         n_neighbors: int = 50,
-        max_documents: int | None = None,
+        index_size: int | None = None,
         prior: str | None = None,
         **parameters: Any,
     ) -> None:
@@ -84,14 +84,14 @@ class NeighbourhoodReference:
         self.min_samples_leaf = min_samples_leaf
         self.growth = None if grow == "periodic" else (delta, tau, grace_period)
         self.n_neighbors = n_neighbors
-        self.max_documents = max_documents
+        self.index_size = index_size
         self._splits: tuple[Documents | None, dict[Any, Any]] = None, {}
 
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the score of each class for the document `x`."""
         if not docs.labels:
             return {}
-        kept = len(docs.labels) if self.max_documents is None else self.max_documents
+        kept = len(docs.labels) if self.index_size is None else self.index_size
         known = np.arange(len(docs.labels)) >= len(docs.labels) - kept
         find = self._leaf if self.neighbourhood == "tree" else self._nearest
         weights = find(docs, known, {word: count for word, count in x.items() if count > 0})

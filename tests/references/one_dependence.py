@@ -44,7 +44,7 @@ class OneDependenceReference:
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the score of each class for the document `x`."""
         present = {word: count for word, count in x.items() if count > 0}
-        if self.independent.unseen == "skip":
+        if self.independent.oov == "skip":
             present = {word: count for word, count in present.items() if word in docs.words}
         gain = docs.gain_ratios if docs.labels else np.zeros(0)
         gain = np.where(self.independent.frequent(docs), gain, 0.0)

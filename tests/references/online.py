@@ -25,15 +25,15 @@ class OnlineReference:
     ----------
     name
         An event of `references.weights.EVENTS`.
-    max_documents
+    index_size
         How many of the last documents count for more than their weight; None is all.
     parameters
         Those of `WeightsReference`, `words` among them.
     """
 
-    def __init__(self, name: str, max_documents: int | None = None, **parameters: Any) -> None:
-        self.reference = WeightsReference(name, max_documents=max_documents, **parameters)
-        self.max_documents = max_documents
+    def __init__(self, name: str, index_size: int | None = None, **parameters: Any) -> None:
+        self.reference = WeightsReference(name, index_size=index_size, **parameters)
+        self.index_size = index_size
         self.documents: list[tuple[Mapping[Any, float], Any, float]] = []
         self.extra: list[float] = []
 
@@ -57,18 +57,18 @@ class OnlineReference:
         if not self.documents:
             return {}
         docs = Documents.from_list(self.documents)
-        weights, unseen = self.reference.word_weights(docs)
-        known = len(docs.labels) if self.max_documents is None else self.max_documents
+        weights, oov = self.reference.word_weights(docs)
+        known = len(docs.labels) if self.index_size is None else self.index_size
         extra = np.array(self.extra)
         extra[: max(len(extra) - known, 0)] = 0
         row, new = np.zeros(len(docs.words)), 0.0
         for word, count in x.items():
             if word in docs.words:
                 row[docs.words[word]] = count
-            elif self.reference.unseen == "smooth":
+            elif self.reference.oov == "smooth":
                 new += count
         each = docs.weights * (1 + extra)
         return {
-            label: self.reference._score(docs, row, new, label, weights, unseen, each)
+            label: self.reference._score(docs, row, new, label, weights, oov, each)
             for label in docs.classes
         }

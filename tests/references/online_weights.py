@@ -64,8 +64,8 @@ class OnlineWeightsReference:
         As in the equations above.
     correction
         "additive" or "multiplicative".
-    prior, unseen, vocabulary_size
-        As in `references.independent.Reference`; with `unseen="smooth"` a word that no document
+    prior, oov, vocabulary_size
+        As in `references.independent.Reference`; with `oov="smooth"` a word that no document
         has is estimated from the smoothing alone.
     """
 
@@ -81,12 +81,12 @@ class OnlineWeightsReference:
         margin: float = 0.05,
         warm_up: int = 5,
         prior: str | None = None,
-        unseen: str | None = None,
+        oov: str | None = None,
         vocabulary_size: float | None = None,
         correction: str = "additive",
     ) -> None:
         self.multiplies = correction == "multiplicative"
-        self.prior, self.unseen = prior or "uniform", unseen or "skip"
+        self.prior, self.oov = prior or "uniform", oov or "skip"
         self.vocabulary_size = vocabulary_size or 1
         self.alpha, self.scale, self.damping = alpha, scale, damping
         self.slope = SLOPES[loss]
@@ -107,7 +107,7 @@ class OnlineWeightsReference:
         """l_ik; 0 for a word that no document has."""
         documents = self.documents
         f = sum(w for words, _, w in documents if word in words)
-        if not f and self.unseen == "skip":
+        if not f and self.oov == "skip":
             return 0.0
         f_k = sum(w for words, other, w in documents if word in words and other == label)
         n = sum(w * len(words) for words, _, w in documents)

@@ -81,7 +81,7 @@ class PackagedReference:
         `"MNB"`, `"CNB"` or `"OVA"`: the sides that are mixed.
     max_parents
         How many words of a message may be parents; None is any number.
-    alpha, prior, unseen, vocabulary_size
+    alpha, prior, oov, vocabulary_size
         As in `references.independent.Reference`.
     """
 
@@ -99,7 +99,7 @@ class PackagedReference:
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
         """Return the score of each class for the document `x`."""
         present = {word: count for word, count in x.items() if count > 0}
-        if self.plain.unseen == "skip":
+        if self.plain.oov == "skip":
             present = {word: count for word, count in present.items() if word in docs.words}
         scores = {}
         for c in docs.classes:

@@ -46,13 +46,13 @@ class WeightsReference:
     ----------
     name
         A family of `FAMILIES` and an event of `EVENTS`, or the event alone.
-    alpha, prior, unseen, vocabulary_size
+    alpha, prior, oov, vocabulary_size
         As in `references.independent.Reference`.
     rounds
         How often documents are weighed.
     max_candidates
         Words that are searched.
-    max_documents
+    index_size
         How many of the last documents are weighed, or left out in turn; None is all.
     untested, max_depth, min_samples_leaf
         Of the tree whose depths are weights.
@@ -65,13 +65,13 @@ class WeightsReference:
         name: str,
         alpha: float = 1.0,
         prior: str | None = None,
-        unseen: str | None = None,
+        oov: str | None = None,
         vocabulary_size: int | None = None,
         rounds: int = 20,
         words: str | None = None,
         documents: str | None = None,
         max_candidates: int = 1_000,
-        max_documents: int | None = None,
+        index_size: int | None = None,
         untested: float = 1.0,
         max_depth: int = 64,
         min_samples_leaf: float = 2.0,
@@ -81,11 +81,11 @@ class WeightsReference:
         self.documents = "DW" if family == "DW" else documents
         self.alpha = alpha
         self.prior = prior or ("empirical" if self.event == "MNB" else "laplace")
-        self.unseen = unseen or "smooth"
+        self.oov = oov or "smooth"
         self.vocabulary_size = vocabulary_size
         self.rounds = rounds
         self.max_candidates = max_candidates
-        self.max_documents = max_documents
+        self.index_size = index_size
         self.untested = untested
         self.tree = NeighbourhoodReference(
             "MNBTree", max_depth=max_depth, min_samples_leaf=min_samples_leaf
@@ -97,20 +97,20 @@ class WeightsReference:
         if not docs.labels:
             return {}
         if self._last is None or self._last[0] is not docs:
-            weights, unseen = self.word_weights(docs)
-            self._last = docs, weights, unseen, self.document_weights(docs, weights)
-        _, weights, unseen, each = self._last
+            weights, oov = self.word_weights(docs)
+            self._last = docs, weights, oov, self.document_weights(docs, weights)
+        _, weights, oov, each = self._last
         row, new = np.zeros(len(docs.words)), 0.0
         for word, count in x.items():
             if word in docs.words:
                 row[docs.words[word]] = count
-            elif self.unseen == "smooth":
+            elif self.oov == "smooth":
                 new += count
-        return {c: self._score(docs, row, new, c, weights, unseen, each) for c in docs.classes}
+        return {c: self._score(docs, row, new, c, weights, oov, each) for c in docs.classes}
 
     def _first(self, docs: Documents) -> int:
         """Return the place of the oldest document that is still known."""
-        kept = len(docs.labels) if self.max_documents is None else self.max_documents
+        kept = len(docs.labels) if self.index_size is None else self.index_size
         return max(len(docs.labels) - kept, 0)
 
     def m(self, docs: Documents) -> float:
@@ -124,14 +124,14 @@ class WeightsReference:
         new: float,
         c: Any,
         weights: Array,
-        unseen: float,
+        oov: float,
         each: Array,
     ) -> float:
         sides = []
         for members, side in zip(
             (docs.of(c), ~docs.of(c)), self.sides(docs, c, weights, each), strict=True
         ):
-            score = side.score(weights * row, unseen * new)
+            score = side.score(weights * row, oov * new)
             if self.words == "Rwc":
                 score += float(row @ np.log(np.maximum(self._ratios(docs, members), 1)))
             sides.append(score)

@@ -38,7 +38,7 @@ class WordFitReference(WeightsReference):
         One of `references.weights.EVENTS`.
     loss
         One of `LOSSES`.
-    ridge, leave_one_out, alpha, prior, unseen, vocabulary_size, max_documents
+    ridge, leave_one_out, alpha, prior, oov, vocabulary_size, index_size
         As at `streamnb.ComposedNB`.
     """
 
@@ -66,7 +66,7 @@ class WordFitReference(WeightsReference):
             logs = [0.0, 0.0]
             if word in docs.words:
                 logs = [count * float(side.words[docs.words[word]]) for side in sides]
-            elif self.unseen == "smooth":
+            elif self.oov == "smooth":
                 logs = [count * side.new for side in sides]
             terms[word] = self.of_event(*logs)
         return prior, terms

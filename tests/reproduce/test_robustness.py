@@ -107,7 +107,7 @@ def test_tables_of_several_classes_leave_out_what_the_paper_does(tmp_path: Path)
         {"size": 0.0, "kind": "y"},
         {"size": 3.0, "kind": "z"},
     ]
-    binary = BinaryTable("tiny", str(path), positive="b").load()
+    binary = BinaryTable("tiny", str(path), pos_label="b").load()
     assert binary.labels == ["remainder", "b", "remainder", "remainder"]
 
 

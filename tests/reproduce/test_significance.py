@@ -72,19 +72,19 @@ def column(table: str, name: str) -> list[float]:
 def test_wilcoxon_finds_what_the_paper_found(table: str, other: str, significant: bool) -> None:
     ranks = wilcoxon(column(table, read_table(table).lead), column(table, other))
     assert ranks.n == 11
-    assert ranks.positive + ranks.negative == 66
+    assert ranks.pos_label + ranks.negative == 66
     # The paper's rule for 11 collections at 0.05.
-    assert (min(ranks.positive, ranks.negative) <= 11) == significant
+    assert (min(ranks.pos_label, ranks.negative) <= 11) == significant
 
 
 def test_wilcoxon_against_known_ranks() -> None:
     ranks = wilcoxon([10, 20, 30, 40, 50, 60.0], [11, 18, 27, 36, 45, 60.0])
     # Differences -1, 2, 3, 4, 5, 0: the zero has rank 1, half of it on either side.
-    assert (ranks.positive, ranks.negative) == (3 + 4 + 5 + 6 + 0.5, 2 + 0.5)
+    assert (ranks.pos_label, ranks.negative) == (3 + 4 + 5 + 6 + 0.5, 2 + 0.5)
     assert wilcoxon([1.0, 2.0], [1.0, 2.0]).p == 1.0
     assert wilcoxon(range(1, 8), [0] * 7).p == pytest.approx(2 / 2**7)
     # 0.3 - 0.2 and 0.2 - 0.1 are the same difference as printed.
-    assert wilcoxon([0.3, 0.2], [0.2, 0.3]).positive == 1.5
+    assert wilcoxon([0.3, 0.2], [0.2, 0.3]).pos_label == 1.5
     with pytest.raises(InputError):
         wilcoxon([1.0], [])
 
@@ -97,7 +97,7 @@ def test_wilcoxon_is_scipys(differences: list[int]) -> None:
         return
     every = stats.PermutationMethod(n_resamples=np.inf)
     theirs = stats.wilcoxon(differences, zero_method="zsplit", method=every)
-    assert min(ours.positive, ours.negative) == theirs.statistic
+    assert min(ours.pos_label, ours.negative) == theirs.statistic
     assert ours.p == pytest.approx(theirs.pvalue)
 
 

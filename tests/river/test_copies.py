@@ -30,8 +30,8 @@ def test_clone_is_untrained_and_keeps_parameters(name: str) -> None:
     assert clone.predict_one({"w1": 1}) is None
     assert clone.predict_proba_one({"w1": 1}) == {}
     assert clone._get_params() == model._get_params()
-    other = model.clone({"alpha": 0.25, "unseen": "skip"})
-    assert (other.alpha, other.unseen) == (0.25, "skip")
+    other = model.clone({"alpha": 0.25, "oov": "skip"})
+    assert (other.alpha, other.oov) == (0.25, "skip")
     clone.learn_one({"w1": 1}, "a")
     assert model.to_bytes() == learned(name).to_bytes()
 

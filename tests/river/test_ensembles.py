@@ -30,7 +30,7 @@ MODELS = {
     "GRWOVA": streamnb.GRWOVA(),
     "DTWMNB": streamnb.DTWMNB(),
     "DWMNB online": streamnb.DWMNB(online=True),
-    "MNB form": streamnb.MNB(form="log-unit", alpha=0.01),
+    "MNB form": streamnb.MNB(term_weighting="log-unit", alpha=0.01),
 }
 RIVER = {
     kind.__name__: kind

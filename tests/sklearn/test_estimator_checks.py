@@ -28,7 +28,7 @@ MODELS: dict[str, dict[str, str]] = {
     "LWWMNB": _not_repetition(_NEIGHBOUR),
     "MNB(threshold='auto')": _not_repetition(_RECORD),
 }
-MORE = ("BNB", "CNB(form='log-unit')", "TWCNB", "HONB", "NBCF", "MNBTree", "GRWMNB")
+MORE = ("BNB", "CNB(term_weighting='log-unit')", "TWCNB", "HONB", "NBCF", "MNBTree", "GRWMNB")
 ALL = [*MODELS, *(pytest.param(name, marks=pytest.mark.soak) for name in MORE)]
 
 

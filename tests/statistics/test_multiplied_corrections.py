@@ -46,9 +46,9 @@ def make_reference(**parameters: Any) -> OnlineWeightsReference:
     [
         {},
         {"learning_rate": 1.0, "bias_rate": 0.5, "rate_decay": 1.0, "margin": 0.0},
-        {"learning_rate": 20.0, "nb_scale": 1.0, "rate_decay": 1.0},
-        {"loss": "deviance", "damping": 0.8, "unseen": "smooth"},
-        {"loss": "exponential", "nb_scale": 1.0, "prior": "laplace", "vocabulary_size": 60},
+        {"learning_rate": 20.0, "nb_weight": 1.0, "rate_decay": 1.0},
+        {"loss": "deviance", "damping": 0.8, "oov": "smooth"},
+        {"loss": "exponential", "nb_weight": 1.0, "prior": "laplace", "vocabulary_size": 60},
         {"loss": "squared", "alpha": 1.0},
     ],
     ids=str,
@@ -56,7 +56,7 @@ def make_reference(**parameters: Any) -> OnlineWeightsReference:
 @pytest.mark.parametrize("stream", ["two classes", "three classes", "weighted"])
 def test_equals_the_reference_at_every_prefix(parameters: dict[str, Any], stream: str) -> None:
     messages = {"two classes": sms_stream()[:60], "three classes": STREAM, "weighted": WEIGHTED}
-    names = {"nb_scale": "scale", "learning_rate": "rate", "rate_decay": "decay"}
+    names = {"nb_weight": "scale", "learning_rate": "rate", "rate_decay": "decay"}
     reference = make_reference(**{names.get(k, k): v for k, v in parameters.items()})
     model = make(**parameters)
     for n, (x, y, w) in enumerate(messages[stream]):
@@ -156,7 +156,7 @@ def test_the_default_adds_and_files_are_those_of_before() -> None:
     models = [make_model("OnlineNB", **p) for p in ({}, {"correction": "additive"})]
     assert models[0].to_bytes() == models[1].to_bytes()
     assert b"correction" not in models[0].to_bytes()
-    composed = ComposedNB("one-versus-all", weights=OnlineWeights(nb_scale=4.0))
+    composed = ComposedNB("one-versus-all", weights=OnlineWeights(nb_weight=4.0))
     assert b'"correction"' not in composed.to_bytes()
 
 

@@ -25,10 +25,10 @@ TOLERANCE = 1e-9
 MESSAGES = 300
 SETTINGS: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "alpha 0.5, laplace, smooth": {"alpha": 0.5, "prior": "laplace", "unseen": "smooth"},
-    "empirical, skip": {"prior": "empirical", "unseen": "skip"},
-    "alpha 0.5, uniform, skip": {"alpha": 0.5, "prior": "uniform", "unseen": "skip"},
-    "uniform, smooth, m fixed": {"prior": "uniform", "unseen": "smooth", "vocabulary_size": 4000},
+    "alpha 0.5, laplace, smooth": {"alpha": 0.5, "prior": "laplace", "oov": "smooth"},
+    "empirical, skip": {"prior": "empirical", "oov": "skip"},
+    "alpha 0.5, uniform, skip": {"alpha": 0.5, "prior": "uniform", "oov": "skip"},
+    "uniform, smooth, m fixed": {"prior": "uniform", "oov": "smooth", "vocabulary_size": 4000},
     "alpha 0.5, m fixed": {"alpha": 0.5, "vocabulary_size": 2500},
 }
 

@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from references.documents import Document
 
 
-OTHERS = tuple(form for form in FORMS if form != "counts")
-each_form = pytest.mark.parametrize("form", OTHERS)
+OTHERS = tuple(term_weighting for term_weighting in FORMS if term_weighting != "counts")
+each_form = pytest.mark.parametrize("term_weighting", OTHERS)
 each_model = matrix(COUNTING)
 
 
-def follow(name: str, form: str, stream: list[Document], **parameters: Any) -> None:
+def follow(name: str, term_weighting: str, stream: list[Document], **parameters: Any) -> None:
     """Score the next message and a fixed one at every prefix of a stream, then learn."""
-    model = make_model(name, refresh_every=1, form=form, **parameters)
+    model = make_model(name, refresh_every=1, term_weighting=term_weighting, **parameters)
     reference = make_reference(name, **parameters)
-    past = Documents.from_list(formed_stream(stream, form))
+    past = Documents.from_list(formed_stream(stream, term_weighting))
     words = list(past.words)
     fixed = {word: 1 + i % 3 for i, word in enumerate(words[2:60:7])}
     fixed |= {"never learned": 2.5, words[1]: 0}
     for n, (counts, label, weight) in enumerate([*stream, ({}, None, 1.0)]):
         for x in (counts, fixed):
-            expected = reference.joint_log_likelihood(past.first(n), formed(x, form))
+            expected = reference.joint_log_likelihood(past.first(n), formed(x, term_weighting))
             assert_same_scores(model.joint_log_likelihood_one(x), expected, n)
         if n < len(stream):
             model.learn_one(counts, label, weight)
@@ -56,8 +56,8 @@ MESSAGES = {"MNB": 150, "CNB": 150, "OVA": 150, "NBCF": 150, "HMNB": 100, "SEMNB
 
 @each_form
 @pytest.mark.parametrize("name", MESSAGES)
-def test_equals_reference_at_every_prefix_of_sms(name: str, form: str) -> None:
-    follow(name, form, sms_stream()[: MESSAGES[name]])
+def test_equals_reference_at_every_prefix_of_sms(name: str, term_weighting: str) -> None:
+    follow(name, term_weighting, sms_stream()[: MESSAGES[name]])
 
 
 @each_model
@@ -66,15 +66,17 @@ def test_equals_reference_at_every_prefix_of_three_classes(name: str) -> None:
 
 
 @each_form
-def test_equals_reference_with_other_parameters(form: str) -> None:
+def test_equals_reference_with_other_parameters(term_weighting: str) -> None:
     stream = synthetic_stream(80)[20:]
-    follow("CNB", form, stream, alpha=0.5, prior="uniform", unseen="skip", vocabulary_size=90)
-    follow("HMNB", form, stream, alpha=0.25, unseen="skip")
+    follow(
+        "CNB", term_weighting, stream, alpha=0.5, prior="uniform", oov="skip", vocabulary_size=90
+    )
+    follow("HMNB", term_weighting, stream, alpha=0.25, oov="skip")
 
 
-@pytest.mark.parametrize("form", ["presence", "log", "unit"])
+@pytest.mark.parametrize("term_weighting", ["presence", "log", "unit"])
 @each_model
-def test_text_mapping_and_matrix_give_the_same_values(name: str, form: str) -> None:
+def test_text_mapping_and_matrix_give_the_same_values(name: str, term_weighting: str) -> None:
     texts = ["win cash cash now", "see you you you at noon", "win win a phone", "at home", ""]
     labels = ["spam", "ham", "spam", "ham", "ham"]
     query = "new win new cash you NEW see other"
@@ -82,7 +84,7 @@ def test_text_mapping_and_matrix_give_the_same_values(name: str, form: str) -> N
     counts = [bag.transform_one(text) for text in texts]
     words = sorted({word for one in (*counts, bag.transform_one(query)) for word in one})
     by_text, by_counts, by_texts, by_rows = (
-        make_model(name, form=form, refresh_every=1) for _ in range(4)
+        make_model(name, term_weighting=term_weighting, refresh_every=1) for _ in range(4)
     )
 
     def rows(messages: list[Any]) -> sparse.csr_matrix:
@@ -110,11 +112,14 @@ def test_text_mapping_and_matrix_give_the_same_values(name: str, form: str) -> N
     assert by_text.to_bytes() == by_counts.to_bytes() != by_texts.to_bytes()
 
 
-@pytest.mark.parametrize("form", ["presence", "log-unit"])
+@pytest.mark.parametrize("term_weighting", ["presence", "log-unit"])
 @each_model
-def test_batches_equal_one_by_one(name: str, form: str) -> None:
+def test_batches_equal_one_by_one(name: str, term_weighting: str) -> None:
     stream = synthetic_stream(90)
-    many, one = make_model(name, form=form), make_model(name, form=form)
+    many, one = (
+        make_model(name, term_weighting=term_weighting),
+        make_model(name, term_weighting=term_weighting),
+    )
     for start in range(0, 90, 30):
         part = stream[start : start + 30]
         many.learn_many([counts for counts, _, _ in part], [label for _, label, _ in part])
@@ -135,15 +140,15 @@ messages = st.dictionaries(st.sampled_from(WORDS), counts_of_words, max_size=6)
 documents = st.tuples(messages, st.sampled_from(LABELS), st.integers(1, 3).map(float))
 streams = st.lists(documents, max_size=10)
 exact_models = pytest.mark.parametrize(
-    ("name", "form"),
+    ("name", "term_weighting"),
     [("MNB", "log"), ("MNB", "unit"), ("CNB", "presence-unit"), ("HOVA", "log")]
     + [(name, "log-unit") for name in ("HCNB", "SEMNB", "PHNB")],
 )
 few = examples(40)
 
 
-def built(name: str, form: str, stream: list[Any]) -> Any:
-    model = make_model(name, form=form)
+def built(name: str, term_weighting: str, stream: list[Any]) -> Any:
+    model = make_model(name, term_weighting=term_weighting)
     for x, y, w in stream:
         model.learn_one(x, y, w)
     return model
@@ -153,10 +158,10 @@ def built(name: str, form: str, stream: list[Any]) -> Any:
 @few
 @given(stream=streams, extra=documents, order=st.randoms(use_true_random=False))
 def test_unlearning_is_exact(
-    name: str, form: str, stream: list[Any], extra: Any, order: Any
+    name: str, term_weighting: str, stream: list[Any], extra: Any, order: Any
 ) -> None:
     """Fractions that no binary number is are learned and taken back to the last bit."""
-    model = built(name, form, stream)
+    model = built(name, term_weighting, stream)
     before = model.to_bytes()
     model.learn_one(*extra)
     x, y, w = extra
@@ -164,7 +169,7 @@ def test_unlearning_is_exact(
     assert model.to_bytes() == before
     for x, y, w in order.sample(stream, len(stream)):
         model.unlearn_one(x, y, w)
-    assert model.to_bytes() == built(name, form, []).to_bytes()
+    assert model.to_bytes() == built(name, term_weighting, []).to_bytes()
     assert (model.n_words, model.n_cells, model.n_documents) == (0, 0, 0)
 
 
@@ -172,12 +177,12 @@ def test_unlearning_is_exact(
 @few
 @given(first=streams, second=streams)
 def test_merging_is_learning_both_and_subtracting_undoes_it(
-    name: str, form: str, first: list[Any], second: list[Any]
+    name: str, term_weighting: str, first: list[Any], second: list[Any]
 ) -> None:
-    model, other = built(name, form, first), built(name, form, second)
+    model, other = built(name, term_weighting, first), built(name, term_weighting, second)
     before = model.to_bytes()
     model.merge(other)
-    assert model.to_bytes() == built(name, form, first + second).to_bytes()
+    assert model.to_bytes() == built(name, term_weighting, first + second).to_bytes()
     model.subtract(other)
     assert model.to_bytes() == before
 
@@ -187,13 +192,16 @@ def test_merging_is_learning_both_and_subtracting_undoes_it(
 @few
 @given(stream=streams, order=st.randoms(use_true_random=False))
 def test_bytes_do_not_depend_on_any_order(
-    name: str, form: str, stream: list[Any], order: Any
+    name: str, term_weighting: str, stream: list[Any], order: Any
 ) -> None:
     shuffled = [
         ({word: x[word] for word in order.sample(list(x), len(x))}, y, w)
         for x, y, w in order.sample(stream, len(stream))
     ]
-    assert built(name, form, shuffled).to_bytes() == built(name, form, stream).to_bytes()
+    assert (
+        built(name, term_weighting, shuffled).to_bytes()
+        == built(name, term_weighting, stream).to_bytes()
+    )
 
 
 @each_form
@@ -202,13 +210,15 @@ def test_bytes_do_not_depend_on_any_order(
 @example(counts={"a": 5e-324})
 @example(counts={"a": 5e-324, "b": 2**53, "c": 1})
 @example(counts={str(i): i % 7 + 0.1 for i in range(300)})
-def test_values_learned_are_those_of_the_form(form: str, counts: dict[Any, float]) -> None:
-    model = built("MNB", form, [(counts, "ham", 1.0)])
+def test_values_learned_are_those_of_the_form(
+    term_weighting: str, counts: dict[Any, float]
+) -> None:
+    model = built("MNB", term_weighting, [(counts, "ham", 1.0)])
     found = model.counts()
     values = dict(zip(model._store.words(), found.tokens.toarray()[:, 0], strict=True))
     expected = {
         " ".join(word) if isinstance(word, tuple) else word: value
-        for word, value in formed(counts, form).items()
+        for word, value in formed(counts, term_weighting).items()
     }
     assert values.keys() == expected.keys()
     for word, value in values.items():
@@ -219,21 +229,21 @@ def test_values_learned_are_those_of_the_form(form: str, counts: dict[Any, float
     assert found.class_tokens[0] == sum(values.values())
 
 
-@pytest.mark.parametrize("form", ["log", "unit", "log-unit"])
-def test_a_long_stream_comes_and_goes_exactly(form: str) -> None:
+@pytest.mark.parametrize("term_weighting", ["log", "unit", "log-unit"])
+def test_a_long_stream_comes_and_goes_exactly(term_weighting: str) -> None:
     """A window over a stream: what is left after each step is what the window holds."""
     stream = sms_stream(200)
-    model = make_model("OVA", form=form)
+    model = make_model("OVA", term_weighting=term_weighting)
     for n, (x, y, w) in enumerate(stream):
         model.learn_one(x, y, w)
         if n >= 40:
             model.unlearn_one(*stream[n - 40])
-    assert model.to_bytes() == built("OVA", form, stream[-40:]).to_bytes()
+    assert model.to_bytes() == built("OVA", term_weighting, stream[-40:]).to_bytes()
 
 
 @each_form
-def test_what_was_not_learned_is_refused(form: str) -> None:
-    model = built("MNB", form, [({"a": 2, "b": 1}, "ham", 1.0), ({"a": 1}, "spam", 2.0)])
+def test_what_was_not_learned_is_refused(term_weighting: str) -> None:
+    model = built("MNB", term_weighting, [({"a": 2, "b": 1}, "ham", 1.0), ({"a": 1}, "spam", 2.0)])
     before = model.to_bytes()
     for never in [({"a": 1, "c": 1}, "ham"), ({"a": 1}, "ham"), ({"a": 1, "b": 3, "c": 2}, "ham")]:
         with pytest.raises(NotLearnedError):
@@ -244,10 +254,10 @@ def test_what_was_not_learned_is_refused(form: str) -> None:
 @pytest.mark.parametrize("one", FORMS)
 def test_models_of_different_forms_do_not_merge(one: str) -> None:
     model = built("MNB", one, synthetic_stream(20))
-    for form in FORMS:
-        other = built("MNB", form, synthetic_stream(20))
+    for term_weighting in FORMS:
+        other = built("MNB", term_weighting, synthetic_stream(20))
         for change in (model.merge, model.subtract):
-            if form != one:
+            if term_weighting != one:
                 with pytest.raises(InputError, match="forms"):
                     change(other)
             else:
@@ -255,9 +265,9 @@ def test_models_of_different_forms_do_not_merge(one: str) -> None:
 
 
 FORMED = {
-    "MNB log-unit": streamnb.MNB(form="log-unit"),
-    "HMNB log": streamnb.HMNB(form="log"),
-    "ComposedNB unit": streamnb.ComposedNB(event="complement", form="unit"),
+    "MNB log-unit": streamnb.MNB(term_weighting="log-unit"),
+    "HMNB log": streamnb.HMNB(term_weighting="log"),
+    "ComposedNB unit": streamnb.ComposedNB(event="complement", term_weighting="unit"),
 }
 
 
@@ -271,15 +281,15 @@ def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], No
 
 def test_names_are_those_of_the_core() -> None:
     assert forms.FORMS == FORMS
-    for form in FORMS:
-        assert built("MNB", form, [({"a": 1}, "ham", 1.0)]).counts().tokens.sum() > 0
+    for term_weighting in FORMS:
+        assert built("MNB", term_weighting, [({"a": 1}, "ham", 1.0)]).counts().tokens.sum() > 0
 
 
-@pytest.mark.parametrize("form", ["idf", "", None, 1, ["log"]])
-def test_unknown_forms_are_refused(form: Any) -> None:
+@pytest.mark.parametrize("term_weighting", ["idf", "", None, 1, ["log"]])
+def test_unknown_forms_are_refused(term_weighting: Any) -> None:
     for name in ("MNB", "BNB"):
         with pytest.raises(InputError, match="form must be one of 'counts', 'presence'"):
-            make_model(name, form=form)
+            make_model(name, term_weighting=term_weighting)
 
 
 @each_form
@@ -288,28 +298,35 @@ def test_unknown_forms_are_refused(form: Any) -> None:
     [
         streamnb.BNB,
         streamnb.HONB,
-        lambda form: streamnb.PHNB(columns=True, form=form),
-        lambda form: streamnb.ComposedNB(event="bernoulli", form=form),
+        lambda term_weighting: streamnb.PHNB(columns=True, term_weighting=term_weighting),
+        lambda term_weighting: streamnb.ComposedNB(
+            event="bernoulli", term_weighting=term_weighting
+        ),
     ],
 )
-def test_forms_that_change_nothing_are_refused(make: Callable[..., Any], form: str) -> None:
+def test_forms_that_change_nothing_are_refused(
+    make: Callable[..., Any], term_weighting: str
+) -> None:
     with pytest.raises(InputError, match="changes nothing"):
-        make(form=form)
-    assert make(form="counts").form == "counts"
+        make(term_weighting=term_weighting)
+    assert make(term_weighting="counts").term_weighting == "counts"
 
 
 def test_specifications_take_forms() -> None:
-    spec = model_spec("ComposedNB(event='one-versus-all', form='log-unit')")
+    spec = model_spec("ComposedNB(event='one-versus-all', term_weighting='log-unit')")
     model: Any = build(spec)
-    assert model.form == "log-unit"
-    assert make_filter("sms", Settings(model="MNB(form='log')")).learner.model.form == "log"
+    assert model.term_weighting == "log-unit"
+    assert (
+        make_filter("sms", Settings(model="MNB(term_weighting='log')")).learner.model.term_weighting
+        == "log"
+    )
     with pytest.raises(InputError, match="form must be one of"):
-        build(model_spec("MNB(form='logs')"))
+        build(model_spec("MNB(term_weighting='logs')"))
 
 
 @each_form
-def test_explanations_add_up(form: str) -> None:
-    model = built("MNB", form, synthetic_stream(60))
+def test_explanations_add_up(term_weighting: str) -> None:
+    model = built("MNB", term_weighting, synthetic_stream(60))
     x = {"w1": 3, "w2": 1, "new": 2, "newer": 1}
     explanation = model.explain_one(x)
     assert set(explanation.words) == set(x)
@@ -320,9 +337,9 @@ def test_explanations_add_up(form: str) -> None:
 
 def test_rounding_keeps_decisions_and_lets_all_be_unlearned() -> None:
     """Beside a model that learns the values as they are: what rounding costs and what it is for."""
-    form = "log-unit"
-    stream = [(x, formed(x, form, step=0.0), y) for x, y, _ in sms_stream(5574)]
-    rounded, plain = make_model("MNB", form=form), make_model("MNB")
+    term_weighting = "log-unit"
+    stream = [(x, formed(x, term_weighting, step=0.0), y) for x, y, _ in sms_stream(5574)]
+    rounded, plain = make_model("MNB", term_weighting=term_weighting), make_model("MNB")
     for n, (x, values, y) in enumerate(stream):
         if n:
             scores, expected = (

@@ -67,7 +67,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
             raise MissingDependencyError("mail needs lxml: pip install 'streamnb[consumers]'")
         reader = spam.Spam(
             settings.labels,
-            form=_FORMS.get(settings.format, "raw"),
+            term_weighting=_FORMS.get(settings.format, "raw"),
             status_header=settings.status_header,
             # A tokenizer has no use for words that are cut already.
             texts="tokenizer" in parameters,
@@ -81,7 +81,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
         labels=settings.label_rate or None,
     )
     options = Options(
-        positive=settings.positive,
+        pos_label=settings.pos_label,
         negative=settings.negative,
         ham_target=_ham_target(settings, model),
         top_words=settings.top_words,

@@ -41,7 +41,7 @@ def status_value(decision: Decision, settings: Settings) -> str:
     answer = ("Yes", "No", "Unsure")[_answer(decision, settings)]
     found: list[tuple[str, object]] = []
     if decision.probabilities:
-        found.append(("probability", f"{decision.probabilities.get(settings.positive, 0.0):.6f}"))
+        found.append(("probability", f"{decision.probabilities.get(settings.pos_label, 0.0):.6f}"))
     if decision.score is not None:
         found.append(("score", f"{decision.score:.4f}"))
     if decision.listed:
@@ -51,7 +51,7 @@ def status_value(decision: Decision, settings: Settings) -> str:
 
 
 def _answer(decision: Decision, settings: Settings) -> int:
-    return {settings.positive: SPAM, settings.negative: HAM}.get(decision.label or "", UNSURE)
+    return {settings.pos_label: SPAM, settings.negative: HAM}.get(decision.label or "", UNSURE)
 
 
 # So many mails of one label in a row are told of, where the model follows the order of the stream.
@@ -160,9 +160,9 @@ def _register(
     flags: MailFlags, settings: Settings, worker: Filter, folder: Path, mails: Iterable[Mail]
 ) -> int:
     """Learn and unlearn mails; what can't be used is told and left out."""
-    learn = settings.positive if flags.register_spam else None
+    learn = settings.pos_label if flags.register_spam else None
     learn = settings.negative if flags.register_ham else learn
-    unlearn = settings.positive if flags.unregister_spam else None
+    unlearn = settings.pos_label if flags.unregister_spam else None
     unlearn = settings.negative if flags.unregister_ham else unlearn
     done = bad = 0
     mails = iter(mails)
@@ -192,7 +192,7 @@ def _register(
             f"streamnb-spam: {done} mails of one label were learned one after the other: "
             f"{type(worker.learner.model).__name__} follows the order of the stream, and now takes "
             f"most mail for {learn}. Learn both labels mixed (--input FOLDER with the folders ham "
-            "and spam), or set model to one that only counts, as MNB(alpha=0.003, unseen='skip')",
+            "and spam), or set model to one that only counts, as MNB(alpha=0.003, oov='skip')",
             file=sys.stderr,
         )
     return ERROR if bad or not done else 0

@@ -56,7 +56,7 @@ class Settings:
     labels: tuple[str, ...] = _key(
         ("ham", "spam"), _labels, "labels that are learned, others are bad input; empty: any"
     )
-    positive: str = _key("spam", _text, "the label that scores are the log odds of")
+    pos_label: str = _key("spam", _text, "the label that scores are the log odds of")
     negative: str = _key("ham", _text, "what is decided where `ham_target` forbids the positive")
     ham_target: float | str = _key(
         AUTO,
@@ -67,15 +67,15 @@ class Settings:
     spam_cutoff: float = _key(
         0.0,
         _number(0.0, 1.0),
-        "probability of `positive` from which it is decided; 0: as the model decides",
+        "probability of `pos_label` from which it is decided; 0: as the model decides",
     )
     ham_cutoff: float = _key(
         0.0,
         _number(0.0, 1.0),
-        "probability of `positive` up to which it is not; between the two cuts: `unsure`; 0: never",
+        "probability of `pos_label` up to which it is not; between the cuts: `unsure`; 0: never",
     )
     allow_senders: str = _key(
-        "", _text, "file of senders that are never `positive`: addresses or domains, one a line"
+        "", _text, "file of senders that are never `pos_label`: addresses or domains, one a line"
     )
     deny_senders: str = _key("", _text, "file of senders that always are")
     status_header: str = _key(
@@ -230,10 +230,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.labels:
-            for name in ("positive", "negative"):
+            for name in ("pos_label", "negative"):
                 if getattr(self, name) not in self.labels:
                     raise SettingsError(f"{name} is {getattr(self, name)!r}, none of the labels")
-        if self.positive == self.negative:
+        if self.pos_label == self.negative:
             raise SettingsError("positive and negative are the same label")
         if self.ham_cutoff and not self.ham_cutoff < self.spam_cutoff:
             raise SettingsError(

@@ -37,7 +37,7 @@ def is_calibrated(model: Any) -> bool:
     return bool(getattr(model, "calibrated_", False))
 
 
-def odds_of(probabilities: Mapping[Any, float], positive: str) -> float | None:
+def odds_of(probabilities: Mapping[Any, float], pos_label: str) -> float | None:
     """Return the log odds of a label; None while it or all others are not known.
 
     Examples
@@ -47,10 +47,10 @@ def odds_of(probabilities: Mapping[Any, float], positive: str) -> float | None:
     >>> odds_of({"ham": 1.0}, "spam") is None
     True
     """
-    if positive not in probabilities or len(probabilities) < 2:
+    if pos_label not in probabilities or len(probabilities) < 2:
         return None
     logs = {label: math.log(p) if p > 0 else -math.inf for label, p in probabilities.items()}
-    return log_odds(logs, positive)
+    return log_odds(logs, pos_label)
 
 
 class HamBound:
@@ -80,12 +80,12 @@ class HamBound:
     >>> bound.cut                       # nothing is known of ham yet
     0.0
     >>> for score in (-3.0, -2.0, 0.5, -1.0, 2.0):
-    ...     bound.record(score, positive=False)
+    ...     bound.record(score, pos_label=False)
     >>> 0.5 <= bound.cut < 0.52         # one of five may be lost, and it is the one at 2.0
     True
     >>> bound = HamBound(target=0.01, calibrated=True)
     >>> for _ in range(9):
-    ...     bound.judge(log_odds=9.0, positive=False)  # almost surely spam, and ham
+    ...     bound.judge(log_odds=9.0, pos_label=False)  # almost surely spam, and ham
     >>> bound.cut > 1
     True
 

@@ -46,16 +46,16 @@ def decide(
     label, scores, probabilities = said or say(model, message.features)
     calibrated = is_calibrated(model)
     score = None
-    if options.positive in scores and len(scores) > 1:
-        odds = log_odds(scores, options.positive)
+    if options.pos_label in scores and len(scores) > 1:
+        odds = log_odds(scores, options.pos_label)
         words = 1.0 if calibrated else _length(message.features)
         score = odds / words if math.isfinite(odds) else math.copysign(1e6, odds)
-    level = odds_of(probabilities, options.positive) if calibrated else score
+    level = odds_of(probabilities, options.pos_label) if calibrated else score
     lost = level is not None and level <= cut and bool(options.ham_target)
     label = _answer(label, probabilities, lost, options)
     verdict = options.senders.verdict(message.senders) if options.senders else None
     if verdict is not None:
-        label = options.negative if verdict == "allow" else options.positive
+        label = options.negative if verdict == "allow" else options.pos_label
     loudest = None
     if options.top_words:
         loudest = _loudest(model, message.features, label, scores, options.top_words)
@@ -75,17 +75,17 @@ def decide(
 def _answer(label: Any, probabilities: Mapping[Any, float], lost: bool, options: Options) -> Any:
     """Return the decision: the model's, moved by the cuts and by the bound on lost ham."""
     if options.cutoffs is not None and probabilities:
-        share = probabilities.get(options.positive, 0.0)
+        share = probabilities.get(options.pos_label, 0.0)
         answer = options.cutoffs.answer(share)
         if answer == "positive" and lost:
             answer = "unsure" if options.cutoffs.ham else "negative"
         if answer == "unsure":
             return UNSURE
         if answer == "positive":
-            return options.positive
-        others = {each: part for each, part in probabilities.items() if each != options.positive}
+            return options.pos_label
+        others = {each: part for each, part in probabilities.items() if each != options.pos_label}
         return max(others, key=others.__getitem__, default=options.negative)
-    return options.negative if lost and label == options.positive else label
+    return options.negative if lost and label == options.pos_label else label
 
 
 def _loudest(

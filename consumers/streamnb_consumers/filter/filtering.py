@@ -84,7 +84,7 @@ class Filter:
             self.reader.name,
             model_text(self.learner.model),
             tuple(sorted(self.reader.labels)),
-            self.options.positive,
+            self.options.pos_label,
             log,
         )
         self.watch.expect(self.identity)

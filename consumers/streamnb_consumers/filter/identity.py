@@ -25,7 +25,7 @@ _MEANINGS = {
     "messages": "messages",
     "model": "model",
     "labels": "labels",
-    "positive": "positive",
+    "pos_label": "pos_label",
     "log": "topic id of the training events",
 }
 
@@ -82,7 +82,7 @@ class Identity:
         The model's specification.
     labels
         Those that are learned, sorted; none: any.
-    positive
+    pos_label
         The label that scores are the log odds of.
     log
         The log of training events, by an id that a log made anew under its name does not have.
@@ -99,7 +99,7 @@ class Identity:
     messages: str
     model: str
     labels: tuple[str, ...]
-    positive: str
+    pos_label: str
     log: str
 
     def to_json(self) -> dict[str, Any]:

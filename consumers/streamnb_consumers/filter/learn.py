@@ -48,7 +48,7 @@ class Learner:
         self.alarm = alarm_of(model, options.drift)
         self.learned = 0
         self.touched = 0
-        self._positive = options.positive
+        self._positive = options.pos_label
 
     def learn(self, event: TrainingEvent, at: int | None = None) -> None:
         """Learn one event, whole or not at all.

@@ -43,7 +43,7 @@ class Options:
 
     Attributes
     ----------
-    positive
+    pos_label
         The label of the positive class; scores are its log odds.
     negative
         What is decided instead, where the bound on lost ham forbids the positive label.
@@ -72,7 +72,7 @@ class Options:
         The detector that watches the errors of decisions (`DriftAlarm`); None for none.
     """
 
-    positive: str = "spam"
+    pos_label: str = "spam"
     negative: str = "ham"
     ham_target: float | None = None
     top_words: int = 0

@@ -95,8 +95,8 @@ impl CountStore {
         let mut settings = Settings::COUNTS;
         read_options("CountStore()", options, |name, value| {
             match name {
-                "max_words" => settings.max_words = value.extract()?,
-                "max_documents" => settings.max_documents = value.extract()?,
+                "max_features" => settings.max_features = value.extract()?,
+                "index_size" => settings.index_size = value.extract()?,
                 "max_pairs" => settings.max_pairs = value.extract()?,
                 "frequencies" => settings.frequencies = value.extract()?,
                 "columns" => settings.columns = value.extract()?,
@@ -106,10 +106,10 @@ impl CountStore {
                 "half_life" => settings.half_life = value.extract()?,
                 "timed" => settings.timed = value.extract()?,
                 "windowed" => settings.windowed = value.extract()?,
-                "form" => {
+                "term_weighting" => {
                     let form = value.extract::<PyBackedStr>()?;
                     settings.form = Form::named(&form).ok_or_else(|| {
-                        input_error(py, format!("form must be {}, not {form:?}", Form::names()))
+                        input_error(py, format!("term_weighting must be {}, not {form:?}", Form::names()))
                     })?;
                 }
                 _ => return Ok(false),
@@ -206,7 +206,7 @@ impl CountStore {
 
     /// The form of documents.
     #[getter]
-    fn form(&self, py: Python<'_>) -> &'static str {
+    fn term_weighting(&self, py: Python<'_>) -> &'static str {
         self.read(py, |store| store.settings().form.name())
     }
 

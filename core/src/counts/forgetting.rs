@@ -36,7 +36,7 @@ impl Settings {
 
     /// Refuses a half-life that is none, and what does not go together.
     pub fn check_forgetting(&self) -> Result<()> {
-        if self.windowed && self.max_documents == 0 {
+        if self.windowed && self.index_size == 0 {
             return Err(Error::Invalid("a window is of one message at least".into()));
         }
         let Some(half_life) = self.half_life else {
@@ -55,7 +55,7 @@ impl Settings {
                 "half_life must be a second at least, not {half_life}"
             )));
         }
-        if self.max_documents > 0 || self.instance_weights || self.columns {
+        if self.index_size > 0 || self.instance_weights || self.columns {
             return Err(Error::Invalid(
                 "counts with a half-life are of texts, without an index of messages".into(),
             ));

@@ -43,7 +43,7 @@ impl Store {
             let ours = |cell: Cell| (class(&cell), here(cell.tokens), here(cell.documents));
             self.add_cells(word, other.rows.cells(theirs).map(ours));
         }
-        if self.settings.max_documents > 0 {
+        if self.settings.index_size > 0 {
             for document in other.index.documents() {
                 self.index_document(translate(document, class_of, &word_of));
             }

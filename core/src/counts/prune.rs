@@ -14,7 +14,7 @@ impl Store {
     /// A group has some sixty words, so this takes some microseconds, and makes room for so many
     /// words as were forgotten. A word is looked at again when a quarter of the bound has arrived.
     pub(crate) fn prune_to_bound(&mut self) {
-        while self.vocabulary.len() > self.settings.max_words {
+        while self.vocabulary.len() > self.settings.max_features {
             let groups = self.vocabulary.groups();
             let words = self.vocabulary.group(self.hand % groups);
             self.hand = (self.hand + 1) % groups;

@@ -87,8 +87,8 @@ impl Store {
                 false => 3,
             },
         );
-        put(&mut bytes, self.settings.max_words as u64);
-        put(&mut bytes, self.settings.max_documents as u64);
+        put(&mut bytes, self.settings.max_features as u64);
+        put(&mut bytes, self.settings.index_size as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
         let Settings { frequencies, columns, own_pairs, form, .. } = self.settings;
         let Settings { instance_weights, online_weights, half_life, windowed, .. } = self.settings;
@@ -173,7 +173,7 @@ impl Store {
                 "the counts have format version {version}; this streamnb reads 1 to {VERSION}"
             )));
         }
-        let (max_words, max_documents) = (reader.size()?, reader.size()?);
+        let (max_features, index_size) = (reader.size()?, reader.size()?);
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
         let instance_weights = version > 2 && kinds >> INSTANCE_WEIGHTS & 1 == 1;
         let online_weights = version > 3 && kinds >> ONLINE_WEIGHTS & 1 == 1;
@@ -201,8 +201,8 @@ impl Store {
         let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
         let half_life = if half_life { Some(reader.float()?) } else { None };
         let settings = Settings {
-            max_words,
-            max_documents,
+            max_features,
+            index_size,
             max_pairs,
             frequencies,
             columns,
@@ -279,7 +279,7 @@ impl Store {
 
     fn restore_index(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         let documents = reader.size()?;
-        if documents > self.settings.max_documents {
+        if documents > self.settings.index_size {
             return Err(corrupt("there are more documents than the index takes"));
         }
         for _ in 0..documents {

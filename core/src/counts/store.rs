@@ -27,9 +27,9 @@ const SPARE_CELLS: usize = 1 << 24;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Words kept; past it the rarest of one group after the other are pruned.
-    pub max_words: usize,
+    pub max_features: usize,
     /// Documents kept in the index; 0 keeps none.
-    pub max_documents: usize,
+    pub index_size: usize,
     /// (pair, class) cells kept in the pair table; 0 keeps none.
     pub max_pairs: usize,
     /// Whether to keep, for each class, how many words have which document frequency: the
@@ -57,8 +57,8 @@ pub struct Settings {
 impl Settings {
     /// Counts alone, without bounds: every other setting is named where it differs.
     pub const COUNTS: Settings = Settings {
-        max_words: usize::MAX,
-        max_documents: 0,
+        max_features: usize::MAX,
+        index_size: 0,
         max_pairs: 0,
         frequencies: false,
         columns: false,
@@ -125,10 +125,10 @@ pub struct Store {
 impl Store {
     pub fn new(settings: Settings) -> Self {
         // Counts of indexed documents have lengths, and those of most forms are no whole numbers.
-        let small = settings.max_documents == 0 && settings.form.scale() == 1.0;
+        let small = settings.index_size == 0 && settings.form.scale() == 1.0;
         Store {
             settings,
-            vocabulary: Vocabulary::bounded(settings.max_words),
+            vocabulary: Vocabulary::bounded(settings.max_features),
             classes: Vec::new(),
             rows: Rows::new(small, settings.half_life.is_some()),
             index: Index::default(),
@@ -243,7 +243,7 @@ impl Store {
             Ok(())
         } else {
             Err(Error::Invalid(
-                "the vocabulary is full (3 GiB of words, or 4 GiB of counts): set max_words".into(),
+                "the vocabulary is full (3 GiB of words, or 4 GiB of counts): set max_features".into(),
             ))
         }
     }
@@ -295,7 +295,7 @@ impl Store {
             statistic.learn(&bag.words, class, weight);
         }
         self.version += 1;
-        if self.settings.max_documents > 0 {
+        if self.settings.index_size > 0 {
             bag.words.sort_unstable_by_key(|&(word, _)| word);
             let words = bag.words.as_slice().into();
             self.index_document(Document { class, weight, instance_weight, words });

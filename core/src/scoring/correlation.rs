@@ -196,7 +196,7 @@ mod tests {
     use crate::scoring::parameters::{Prior, Unseen};
 
     fn store(documents: &[(&str, u32)]) -> Store {
-        let mut store = Store::new(Settings { max_words: 100, ..Settings::COUNTS });
+        let mut store = Store::new(Settings { max_features: 100, ..Settings::COUNTS });
         let mut bag = Bag::default();
         for (text, class) in documents {
             bag.clear(store.vocabulary().slots());

@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn store() -> Store {
-        Store::new(Settings { max_words: 100, ..Settings::COUNTS })
+        Store::new(Settings { max_features: 100, ..Settings::COUNTS })
     }
 
     fn bag(store: &mut Store, text: &str) -> Bag {

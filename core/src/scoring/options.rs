@@ -171,7 +171,7 @@ impl Options {
 
     fn unseen(&self) -> Result<Unseen> {
         let ways = [("smooth", Unseen::Smooth), ("skip", Unseen::Skip)];
-        named("unseen", &self.unseen, &ways, "'smooth' or 'skip'")
+        named("oov", &self.unseen, &ways, "'smooth' or 'skip'")
     }
 
     fn neighbourhood(&self) -> Result<Option<Neighbourhood>> {

@@ -188,7 +188,7 @@ mod tests {
     /// A store of made-up documents of three classes, every other word of them a parent.
     fn store(max_pairs: usize) -> Store {
         let settings =
-            Settings { max_words: 1000, max_documents: 500, max_pairs, ..Settings::COUNTS };
+            Settings { max_features: 1000, index_size: 500, max_pairs, ..Settings::COUNTS };
         store_of(settings, 300, 0.5, |word| (word % 2) as f64 * 0.25)
     }
 

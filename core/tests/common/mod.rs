@@ -18,8 +18,8 @@ use std::sync::OnceLock;
 
 /// Bounds that no test stream reaches.
 pub const UNBOUNDED: Settings = Settings {
-    max_words: usize::MAX,
-    max_documents: usize::MAX,
+    max_features: usize::MAX,
+    index_size: usize::MAX,
     max_pairs: usize::MAX,
     frequencies: true,
     ..Settings::COUNTS

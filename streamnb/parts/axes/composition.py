@@ -47,7 +47,7 @@ class Part(Choice):
     Attributes
     ----------
     indexed
-        Messages that it wants in the index, where `max_documents` is None.
+        Messages that it wants in the index, where `index_size` is None.
     periodic
         Whether it weighs words or messages by statistics that the store holds.
     weighs
@@ -62,8 +62,8 @@ class Part(Choice):
     decays: ClassVar[bool] = False
 
     @property
-    def max_documents(self) -> int:
-        """What `max_documents=None` means: messages that the part wants in the index."""
+    def index_size(self) -> int:
+        """What `index_size=None` means: messages that the part wants in the index."""
         return self.indexed
 
     @property
@@ -98,8 +98,8 @@ class Event(Part, axis="event"):
 
     Attributes
     ----------
-    prior, unseen
-        What `prior=None` and `unseen=None` mean.
+    prior, oov
+        What `prior=None` and `oov=None` mean.
     counts
         Whether it matters how often a word is in a message.
     columns
@@ -109,7 +109,7 @@ class Event(Part, axis="event"):
     """
 
     prior: ClassVar[str] = "empirical"
-    unseen: ClassVar[str] = "smooth"
+    oov: ClassVar[str] = "smooth"
     counts: ClassVar[bool] = True
     columns: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
@@ -210,13 +210,13 @@ class Weights(Part, axis="weights"):
     ----------
     ordered
         Whether statistics need the order of the words' bytes.
-    prior, unseen
-        What `prior=None` and `unseen=None` mean; None is the event model's.
+    prior, oov
+        What `prior=None` and `oov=None` mean; None is the event model's.
     """
 
     ordered: ClassVar[bool] = False
     prior: ClassVar[str | None] = None
-    unseen: ClassVar[str | None] = None
+    oov: ClassVar[str | None] = None
 
     def weigh(self, indexed: Any, parameters: ScoringParameters) -> Any:
         """Return the weight of each word, where they are statistics: `WordWeights` or None.
@@ -333,9 +333,9 @@ class Composition:
         return Composition(**{part.axis: part.given(values) for part in self.all})  # type: ignore[arg-type]
 
     @property
-    def max_documents(self) -> int:
-        """What `max_documents=None` means: as many messages as some part wants in the index."""
-        return max(part.max_documents for part in self.all)
+    def index_size(self) -> int:
+        """What `index_size=None` means: as many messages as some part wants in the index."""
+        return max(part.index_size for part in self.all)
 
     @property
     def calibrates(self) -> bool:
@@ -348,9 +348,9 @@ class Composition:
         return self.neighbourhood.prior or self.weights.prior or self.event.prior
 
     @property
-    def unseen(self) -> str:
-        """What `unseen=None` means."""
-        return self.weights.unseen or self.event.unseen
+    def oov(self) -> str:
+        """What `oov=None` means."""
+        return self.weights.oov or self.event.oov
 
     def store_options(self) -> dict[str, Any]:
         """Return what the parts ask of the count store."""

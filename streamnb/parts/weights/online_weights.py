@@ -16,7 +16,7 @@ class OnlineWeights(Weights, name="online"):
 
     Attributes
     ----------
-    nb_scale
+    nb_weight
         What the mean log odds of a message's words are multiplied by: 0 to 1e6.
     learning_rate
         Of corrections: 0 (none) to 1e6.
@@ -55,9 +55,9 @@ class OnlineWeights(Weights, name="online"):
     decays: ClassVar[bool] = True
     # The bias learns what a prior would say, and a word that is not known says nothing.
     prior: ClassVar[str | None] = "uniform"
-    unseen: ClassVar[str | None] = "skip"
+    oov: ClassVar[str | None] = "skip"
 
-    nb_scale: float = 5.0
+    nb_weight: float = 5.0
     learning_rate: float = 8.0
     bias_rate: float = 1.0
     rate_decay: float = 64.0

@@ -87,15 +87,15 @@ class BinaryTable(AttributeTable):
 
     Attributes
     ----------
-    positive
+    pos_label
         The class.
     """
 
-    positive: str = ""
+    pos_label: str = ""
 
     def label(self, found: str) -> str:
         """Return the class, or that of all others."""
-        return self.positive if found == self.positive else REST
+        return self.pos_label if found == self.pos_label else REST
 
 
 class OfTable:

@@ -26,16 +26,18 @@ _ROUNDS = (0, 2)
 # Statistics are computed once, after a fold is learned; no document is forgotten.
 _SETTINGS: dict[str, Any] = {
     "refresh_every": 10**9,
-    "max_documents": 10**6,
+    "index_size": 10**6,
     "prior": "laplace",
 }
 
 
-def _composition(event: str, form: tuple[str, float], weights: str, rounds: int) -> ModelRecipe:
-    shape, alpha = form
+def _composition(
+    event: str, term_weighting: tuple[str, float], weights: str, rounds: int
+) -> ModelRecipe:
+    shape, alpha = term_weighting
     parts = {
         "event": _EVENTS[event],
-        "form": shape,
+        "term_weighting": shape,
         "alpha": alpha,
         "weights": weights,
         **({"document_weights": "discriminative", "rounds": rounds} if rounds else {}),
@@ -50,16 +52,16 @@ def _composition(event: str, form: tuple[str, float], weights: str, rounds: int)
     return ModelRecipe("+".join(named), "streamnb:ComposedNB", {**parts, **_SETTINGS})
 
 
-def _minimised(event: str, form: str) -> ModelRecipe:
+def _minimised(event: str, term_weighting: str) -> ModelRecipe:
     """Return a composition whose weights of words minimise a loss (GDNB on texts)."""
     parts = {
         "event": _EVENTS[event],
-        "form": form,
+        "term_weighting": term_weighting,
         "weights": "generalised",
     }
     named = [
         event,
-        *([form] if form != "counts" else []),
+        *([term_weighting] if term_weighting != "counts" else []),
         "generalised",
     ]
     return ModelRecipe("+".join(named), "streamnb:ComposedNB", {**parts, **_SETTINGS})

@@ -11,7 +11,7 @@ __all__ = ["HMNB_PAPER"]
 # Gain ratios are computed once, after a fold is learned.
 _SETTINGS: dict[str, Any] = {"alpha": 1.0, "refresh_every": 10**9}
 # No document is forgotten.
-_HIDDEN_SETTINGS = {**_SETTINGS, "max_documents": 10**6}
+_HIDDEN_SETTINGS = {**_SETTINGS, "index_size": 10**6}
 # Each column's model and what sets it apart. Where equations and published figures disagree, it is
 # what the figures come out of, to the last digit.
 _MODELS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -10,9 +10,9 @@ from streamnb.reproduce.folds import RandomSamples
 __all__ = ["HONB_PAPER"]
 
 # Every word of a collection is an attribute, whether it was learned or not.
-_SETTINGS: dict[str, Any] = {"alpha": 1.0, "unseen": "smooth", "refresh_every": 10**9}
+_SETTINGS: dict[str, Any] = {"alpha": 1.0, "oov": "smooth", "refresh_every": 10**9}
 # No document is forgotten, and no word.
-_PATHS = {**_SETTINGS, "max_documents": 10**6, "max_path_words": 10**6}
+_PATHS = {**_SETTINGS, "index_size": 10**6, "max_path_words": 10**6}
 
 _GROUPS = {
     "COMP": (

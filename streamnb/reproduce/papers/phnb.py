@@ -94,7 +94,7 @@ def nominal(column: Sequence[Any]) -> list[str]:
 
 
 # Packages are filled once, after a fold is learned, and no row is forgotten.
-_SETTINGS = {"columns": True, "refresh_every": 10**9, "max_documents": 10**6, "max_pairs": 10**7}
+_SETTINGS = {"columns": True, "refresh_every": 10**9, "index_size": 10**6, "max_pairs": 10**7}
 _OF_TABLE = "streamnb.reproduce.papers.attribute_tables:OfTable"
 
 PHNB_PAPER = register(

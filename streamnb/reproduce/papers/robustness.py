@@ -131,7 +131,7 @@ def decisions_of_each_loss(
             weights=weighed,
             values=values,
             refresh_every=10**9,
-            max_documents=len(rows),
+            index_size=len(rows),
         )
         model.learn_many(rows, labels)
         model.refresh()

@@ -254,7 +254,7 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
 
 def test_a_snapshot_of_before_is_challenged_from_now_on() -> None:
     old = (FIXTURES / "sms-filter-v1.bin").read_bytes()
-    model = Challenger(MNB(alpha=0.1, unseen="skip"), span=30)
+    model = Challenger(MNB(alpha=0.1, oov="skip"), span=30)
     worker = Filter(model, Sms(("ham", "spam")), Options(ham_target=0.05))
     state.restore(worker, old)
     assert worker.learner.learned == 5

@@ -180,7 +180,7 @@ def test_whatever_comes_passes_through_with_one_header(taught: Mailer, raw: byte
 
 def test_what_is_unlearned_was_never_learned(mailer: Mailer) -> None:
     """To the byte, with a model that only counts; of the default the corrections stay."""
-    counts = "--model=MNB(alpha=0.003, unseen='skip')"
+    counts = "--model=MNB(alpha=0.003, oov='skip')"
     assert mailer(SPAM, "-s", counts) == mailer(HAM, "-n", counts) == 0
     before = mailer.state()
     assert mailer(NEITHER, "-s", counts) == 0

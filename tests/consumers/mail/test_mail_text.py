@@ -16,7 +16,7 @@ from streamnb_consumers.records import Partition, Record, TrainingEvent
 
 pytest.importorskip("lxml")
 
-WORDS = "MNB(alpha=0.003, unseen='skip')"
+WORDS = "MNB(alpha=0.003, oov='skip')"
 MAIL = (
     b"Subject: =?utf-8?b?xb3DrXQ=?=\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
     b"--b\r\nContent-Type: text/html; charset=latin-1\r\nContent-Transfer-Encoding: base64\r\n\r\n"

@@ -46,7 +46,10 @@ OTHERS = {
     "model": (lambda: make(model=CNB()), "model: 'CNB.+', and here 'MNB.+'"),
     "parameter": (lambda: make(model=MNB(alpha=0.5)), r"model: 'MNB\(alpha=0.5\)', and here"),
     "labels": (lambda: make(labels=("ham", "spam")), r"labels: .*ham.*spam.*, and here '\[\]'"),
-    "positive": (lambda: make(positive="ham", negative="spam"), "positive: 'ham', and here 'spam'"),
+    "pos_label": (
+        lambda: make(pos_label="ham", negative="spam"),
+        "positive: 'ham', and here 'spam'",
+    ),
     "log": (lambda: make(log="y"), "topic id of the training events: 'y', and here 'x'"),
 }
 

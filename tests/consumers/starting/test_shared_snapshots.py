@@ -139,7 +139,7 @@ def test_those_of_other_settings_are_passed_over(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     writer = shared(store, keep=1)
-    offer(writer, filter_at(30, positive="ham", negative="spam"))
+    offer(writer, filter_at(30, pos_label="ham", negative="spam"))
     offer(shared(store, keep=1), filter_at(10))
     assert len(store.names()) == 2  # each worker forgets its own only
     new = filter_at(0)
@@ -153,7 +153,7 @@ def test_those_of_other_settings_are_passed_over(
     [
         ({"log": "two"}, "topic id of the training events: 'two', and here 'one'"),
         (
-            {"positive": "ham", "negative": "spam"},
+            {"pos_label": "ham", "negative": "spam"},
             "positive label|positive: 'ham', and here 'spam'",
         ),
     ],

@@ -52,11 +52,11 @@ any_parameters = st.fixed_dictionaries(
     optional={
         "alpha": st.sampled_from([1.0, 0.5, 1e-3, 20.0]),
         "prior": st.sampled_from(["empirical", "laplace", "uniform"]),
-        "unseen": st.sampled_from(["smooth", "skip"]),
+        "oov": st.sampled_from(["smooth", "skip"]),
         "vocabulary_size": st.sampled_from([8, 100]),
     },
 )
 queries = st.dictionaries(
-    st.sampled_from([*WORDS, "unseen", "unseen too"]),
+    st.sampled_from([*WORDS, "oov", "unseen too"]),
     st.one_of(st.integers(0, 5), st.floats(0, 1e12)),
 )

@@ -79,7 +79,7 @@ class Snapshots:
         if len(data) > self.largest:
             raise SnapshotError(
                 f"the snapshot has {len(data):,} bytes, more than the {self.largest:,} that are "
-                f"read again: raise snapshot_bytes, or bound the model (max_words)"
+                f"read again: raise snapshot_bytes, or bound the model (max_features)"
             )
         paths = self.paths()
         newest = int(paths[0].name[len("snapshot-") :].partition(".")[0]) if paths else 0

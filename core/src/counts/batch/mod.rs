@@ -231,7 +231,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         watch: &Watch,
     ) -> std::result::Result<Result<()>, NotReady> {
         let (shared, online) = (store.adds_up(self.weight), store.settings().online_weights);
-        let indexed = store.settings().max_documents > 0 && store.rule().is_none();
+        let indexed = store.settings().index_size > 0 && store.rule().is_none();
         if let Messages::Items(items) = self.batch.messages
             && threads > 1
             && (shared || online || indexed)

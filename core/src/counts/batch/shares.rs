@@ -76,7 +76,7 @@ impl<T: AsMessage> Labelled<'_, T> {
         }
         parts.sort_unstable_by_key(|&(place, _)| place);
         let words: usize = parts.iter().map(|(_, part)| part.vocabulary().len()).sum();
-        let room = store.settings().max_words.saturating_sub(store.vocabulary().len());
+        let room = store.settings().max_features.saturating_sub(store.vocabulary().len());
         if words <= room && !parts.iter().any(|(_, part)| part.pruned) {
             parts.iter().for_each(|(_, part)| store.add_counts(part));
             return Ok(Ok(()));
@@ -126,9 +126,9 @@ impl Store {
     /// Whether texts of this weight, counted apart and added, leave the same bits as those counted
     /// here: all that is kept are sums of whole numbers.
     pub(super) fn adds_up(&self, weight: f64) -> bool {
-        let Settings { max_words, max_pairs, frequencies, form, .. } = self.settings;
+        let Settings { max_features, max_pairs, frequencies, form, .. } = self.settings;
         // Without an index there are no pairs, whatever their bound is.
-        let counts_alone = Settings { max_words, max_pairs, frequencies, form, ..Settings::COUNTS };
+        let counts_alone = Settings { max_features, max_pairs, frequencies, form, ..Settings::COUNTS };
         let whole = |sum: f64| sum.fract() == 0.0 && sum < MUCH;
         self.settings == counts_alone
             && form.scale() == 1.0
@@ -143,7 +143,7 @@ impl Store {
     /// A store without counts of the same settings, whose words this one finds without reading them.
     fn emptied(&self) -> Store {
         let mut store = Store::new(self.settings);
-        store.vocabulary = self.vocabulary.emptied(self.settings.max_words);
+        store.vocabulary = self.vocabulary.emptied(self.settings.max_features);
         store
     }
 
@@ -244,14 +244,14 @@ mod tests {
     #[test]
     fn no_count_depends_on_the_threads() {
         for frequencies in [false, true] {
-            for (max_words, weight) in [(usize::MAX, 1.0), (usize::MAX, 3.0), (500, 1.0)] {
-                let settings = Settings { max_words, frequencies, ..Settings::COUNTS };
+            for (max_features, weight) in [(usize::MAX, 1.0), (usize::MAX, 3.0), (500, 1.0)] {
+                let settings = Settings { max_features, frequencies, ..Settings::COUNTS };
                 let (mut one, mut many) = (Store::new(settings), Store::new(settings));
                 for _ in 0..2 {
                     let expected = learn(&mut one, weight, 1);
                     assert!(learn(&mut many, weight, 3) == expected);
                 }
-                assert_eq!(many.pruned, max_words == 500);
+                assert_eq!(many.pruned, max_features == 500);
                 // Words get the ids that one thread would give them: sums over them keep their bits.
                 let words = |store: &Store| store.vocabulary().sorted_ids();
                 assert_eq!(words(&many), words(&one));
@@ -288,7 +288,7 @@ mod tests {
         assert!(store.adds_up(1.0) && store.adds_up(0.0));
         assert!(!store.adds_up(0.1) && !store.adds_up(MAX_COUNT));
         for settings in [
-            Settings { max_documents: 1, ..Settings::COUNTS },
+            Settings { index_size: 1, ..Settings::COUNTS },
             Settings { half_life: Some(9.0), ..Settings::COUNTS },
             Settings { online_weights: true, ..Settings::COUNTS },
         ] {

@@ -84,7 +84,7 @@ impl Store {
             statistic.enter(&document, document.weight);
         }
         self.index.push(document);
-        while self.index.len() > self.settings.max_documents {
+        while self.index.len() > self.settings.index_size {
             self.evict();
         }
         if self.behind.as_ref().is_some_and(|behind| behind.pairs >= TOGETHER) {
@@ -211,7 +211,7 @@ mod tests {
     fn words_count_in_the_table_until_they_are_pruned() {
         for (max_pairs, fits) in [(3_000, false), (4_000, true)] {
             let settings =
-                Settings { max_words: 60, max_documents: 9, max_pairs, ..Settings::COUNTS };
+                Settings { max_features: 60, index_size: 9, max_pairs, ..Settings::COUNTS };
             for threads in [1, 2] {
                 let (mut store, mut bag) = (Store::new(settings), Bag::default());
                 store.follow_by(threads);
@@ -232,16 +232,16 @@ mod tests {
 
     #[test]
     fn a_table_that_follows_behind_holds_what_one_that_follows_at_once_does() {
-        let all = Settings { max_documents: 9_999, max_pairs: 900_000, ..Settings::COUNTS };
+        let all = Settings { index_size: 9_999, max_pairs: 900_000, ..Settings::COUNTS };
         for settings in [
             all,
             Settings { own_pairs: true, ..all },
             // Documents leave that the table knows, and such as it does not know yet.
-            Settings { max_documents: 170, ..all },
-            Settings { max_documents: 20, ..all },
-            Settings { max_documents: 170, windowed: true, ..all },
+            Settings { index_size: 170, ..all },
+            Settings { index_size: 20, ..all },
+            Settings { index_size: 170, windowed: true, ..all },
             // Words leave all documents.
-            Settings { max_words: 150, ..all },
+            Settings { max_features: 150, ..all },
             // It is dropped.
             Settings { max_pairs: 30_000, ..all },
         ] {

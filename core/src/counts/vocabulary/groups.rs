@@ -22,7 +22,7 @@ const END: WordId = WordId::MAX;
 
 #[derive(Clone, Default)]
 pub struct Groups {
-    max_words: usize,
+    max_features: usize,
     /// The first word of each group; none before half of the bound is reached.
     first: Vec<WordId>,
     /// The next word of its group, for the ids that have been looked at.
@@ -30,13 +30,13 @@ pub struct Groups {
 }
 
 impl Groups {
-    pub fn new(max_words: usize) -> Self {
-        Groups { max_words, ..Groups::default() }
+    pub fn new(max_features: usize) -> Self {
+        Groups { max_features, ..Groups::default() }
     }
 
     /// How many groups there are.
     pub fn count(&self) -> usize {
-        (self.max_words / GROUP).clamp(1, WordId::MAX as usize)
+        (self.max_features / GROUP).clamp(1, WordId::MAX as usize)
     }
 
     fn group_of(&self, word: &[u8]) -> usize {
@@ -51,7 +51,7 @@ impl Groups {
         slots: usize,
         word_of: impl Fn(WordId) -> Option<&'a [u8]>,
     ) {
-        if words <= self.max_words / 2 {
+        if words <= self.max_features / 2 {
             if self.first.is_empty() {
                 return;
             }
@@ -117,7 +117,7 @@ impl Groups {
     /// The words of a group, where there are so many words in all.
     pub fn words(&self, group: usize, all: usize) -> impl Iterator<Item = WordId> {
         // One message brought more than all others together: then all groups are large.
-        let most = if all / 2 > self.max_words { usize::MAX } else { MOST };
+        let most = if all / 2 > self.max_features { usize::MAX } else { MOST };
         let next = |&id: &WordId| Some(self.next[id as usize]).filter(|&id| id != END);
         let first = self.first.get(group).copied().filter(|&id| id != END);
         std::iter::successors(first, next).take(most)

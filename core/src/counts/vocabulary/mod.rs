@@ -61,12 +61,12 @@ impl Vocabulary {
     }
 
     /// A vocabulary without words that hashes as this one does.
-    pub fn emptied(&self, max_words: usize) -> Self {
-        Vocabulary { hasher: self.hasher.clone(), ..Self::bounded(max_words) }
+    pub fn emptied(&self, max_features: usize) -> Self {
+        Vocabulary { hasher: self.hasher.clone(), ..Self::bounded(max_features) }
     }
 
     /// A vocabulary that is to be pruned past so many words.
-    pub fn bounded(max_words: usize) -> Self {
+    pub fn bounded(max_features: usize) -> Self {
         Vocabulary {
             names: Vec::new(),
             long: Vec::new(),
@@ -74,7 +74,7 @@ impl Vocabulary {
             long_bytes: 0,
             table: Table::default(),
             free: Vec::new(),
-            groups: Groups::new(max_words),
+            groups: Groups::new(max_features),
             // Seeded anew in each process: whoever writes the messages can't aim at collisions.
             hasher: RandomState::default(),
         }

@@ -96,7 +96,7 @@ mod tests {
     /// A store of messages of one class each, and the bag of one more.
     fn scene(messages: &[&[(&str, f64)]], query: &[(&str, f64)]) -> (Store, Bag) {
         let mut store =
-            Store::new(Settings { max_words: 99, max_documents: 9, ..Settings::COUNTS });
+            Store::new(Settings { max_features: 99, index_size: 9, ..Settings::COUNTS });
         let mut bag = Bag::default();
         let hasher = store.vocabulary().hasher().clone();
         for (class, words) in messages.iter().enumerate() {

@@ -87,7 +87,7 @@ impl OnlineCorrection {
         evidence.clear();
         for &(word, value) in &bag.words {
             let odds = scoring.parameters.log_odds(store, terms, word);
-            let scale = self.online.nb_scale * value / sum;
+            let scale = self.online.nb_weight * value / sum;
             evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
         }
     }

@@ -31,7 +31,7 @@ const AHEAD: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnlineScores {
     /// c: what the mean log odds of the words are multiplied by.
-    pub nb_scale: f64,
+    pub nb_weight: f64,
     /// r of words, and of classes.
     pub learning_rate: f64,
     pub bias_rate: f64,
@@ -57,7 +57,7 @@ pub struct OnlineScores {
 impl Default for OnlineScores {
     fn default() -> Self {
         OnlineScores {
-            nb_scale: 5.0,
+            nb_weight: 5.0,
             learning_rate: 8.0,
             bias_rate: 1.0,
             rate_decay: 64.0,
@@ -177,7 +177,7 @@ impl OnlineScores {
     /// Refuses numbers out of range.
     pub fn checked(self) -> Result<Self> {
         let from_zero = [
-            ("nb_scale", self.nb_scale),
+            ("nb_weight", self.nb_weight),
             ("learning_rate", self.learning_rate),
             ("bias_rate", self.bias_rate),
             ("rate_decay", self.rate_decay),
@@ -249,7 +249,7 @@ impl OnlineScores {
         let (sum, squares) = add_up(values.iter().copied().chain(unseen));
         let scale = match self.effect {
             Effect::Additive => share_of(squares),
-            Effect::Multiplicative if sum > 0.0 => self.nb_scale / sum,
+            Effect::Multiplicative if sum > 0.0 => self.nb_weight / sum,
             Effect::Multiplicative => 0.0,
         };
         for (class, ((score, terms), correction)) in
@@ -257,7 +257,7 @@ impl OnlineScores {
         {
             let prior = terms.prior - terms.prior_complement;
             let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
-            let odds = if sum > 0.0 { self.nb_scale * ((*score - prior) / sum) } else { 0.0 };
+            let odds = if sum > 0.0 { self.nb_weight * ((*score - prior) / sum) } else { 0.0 };
             *score = odds + (bias + prior) + *correction * scale;
         }
     }
@@ -285,7 +285,7 @@ impl OnlineScores {
         let weights = store.statistic::<OnlineWeights>();
         let (sum, share) = put_values(store, weights, bag, &mut values);
         for part in parts.flatten() {
-            *part = self.nb_scale * (*part / sum);
+            *part = self.nb_weight * (*part / sum);
         }
         for (class, (base, terms)) in baseline.iter_mut().zip(terms).enumerate() {
             let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));

@@ -155,8 +155,8 @@ pub(crate) mod tests {
     /// words but the first are parents.
     fn store_of_weights(max_pairs: usize, least: f64) -> Store {
         let settings = Settings {
-            max_words: 1000,
-            max_documents: 150,
+            max_features: 1000,
+            index_size: 150,
             max_pairs,
             own_pairs: true,
             ..Settings::COUNTS
@@ -263,7 +263,7 @@ pub(crate) mod tests {
 
     #[test]
     fn more_parents_than_lanes_are_counted_in_turns() {
-        let mut store = Store::new(Settings { max_documents: 100, ..Settings::COUNTS });
+        let mut store = Store::new(Settings { index_size: 100, ..Settings::COUNTS });
         let mut bag = Bag::default();
         for document in 0..60_u8 {
             bag.clear(store.vocabulary().slots());
