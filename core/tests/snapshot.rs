@@ -2,9 +2,9 @@
 
 mod common;
 
-use _core::counts::form::Form;
 use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
+use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
 use _core::scoring::parameters::{Event, Prior, Unseen};
 use _core::scoring::scorer::Scoring;
@@ -23,7 +23,7 @@ fn restoring_gives_the_same_snapshot() {
             own_pairs: true,
             instance_weights: true,
             online_weights: true,
-            form: Form::named("log-unit").expect("a form"),
+            term_weighting: TermWeighting::named("log-unit").expect("a name"),
             ..UNBOUNDED
         },
         Settings { index_size: 0, max_pairs: 0, ..UNBOUNDED },

@@ -2,8 +2,8 @@
 
 mod common;
 
-use _core::counts::form::Form;
 use _core::counts::store::{MAX_COUNT, Settings, Store};
+use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
 use common::{
     Example, Learner, Random, UNBOUNDED, assert_consistent, indexed, lengths, pairs, stream, word,
@@ -233,8 +233,10 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
             max_pairs: [usize::MAX, 200, 0][seed as usize / 4],
             frequencies: true,
             own_pairs: true,
-            form: Form::named(["counts", "log-unit", "unit"][seed as usize / 2 % 3])
-                .expect("a form"),
+            term_weighting: TermWeighting::named(
+                ["counts", "log-unit", "unit"][seed as usize / 2 % 3],
+            )
+            .expect("a name"),
             ..Settings::COUNTS
         };
         let (mut learner, mut learned) = (Learner::new(settings), Vec::new());

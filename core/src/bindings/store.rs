@@ -8,10 +8,10 @@ use crate::bindings::errors::{input_error, not_ready, raise};
 use crate::bindings::messages::read_counts;
 use crate::bindings::options::read_options;
 use crate::bindings::tokenizer::NativeTokenizer;
-use crate::counts::form::Form;
 use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
+use crate::counts::term_weighting::TermWeighting;
 use crate::text::tokenizer::NotReady;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -107,10 +107,17 @@ impl CountStore {
                 "timed" => settings.timed = value.extract()?,
                 "windowed" => settings.windowed = value.extract()?,
                 "term_weighting" => {
-                    let form = value.extract::<PyBackedStr>()?;
-                    settings.form = Form::named(&form).ok_or_else(|| {
-                        input_error(py, format!("term_weighting must be {}, not {form:?}", Form::names()))
-                    })?;
+                    let term_weighting = value.extract::<PyBackedStr>()?;
+                    settings.term_weighting =
+                        TermWeighting::named(&term_weighting).ok_or_else(|| {
+                            input_error(
+                                py,
+                                format!(
+                                    "term_weighting must be {}, not {term_weighting:?}",
+                                    TermWeighting::names()
+                                ),
+                            )
+                        })?;
                 }
                 _ => return Ok(false),
             }
@@ -204,10 +211,10 @@ impl CountStore {
         self.read(py, |store| store.index().len())
     }
 
-    /// The form of documents.
+    /// The term_weighting of documents.
     #[getter]
     fn term_weighting(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |store| store.settings().form.name())
+        self.read(py, |store| store.settings().term_weighting.name())
     }
 
     /// (pair, class) cells in the pair table.

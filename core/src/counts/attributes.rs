@@ -1,8 +1,10 @@
-//! Attributes of columns: a word `name=value` is one value of the attribute `name`.
+//! Attributes of tables: the word `name=value` is one value of the attribute `name`.
 //!
-//! In names, `=` and `\` have a `\` before them, so that a word belongs to one attribute only. A
-//! text has no attributes: there each word is its own.
+//! A backslash escapes `=` and `\` in names, so a word belongs to exactly one attribute. Texts have
+//! no attributes: each word is its own attribute.
 
+use crate::counts::index::Document;
+use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use std::collections::HashMap;
 
@@ -15,23 +17,23 @@ pub const NONE: AttributeId = AttributeId::MAX;
 #[derive(Clone, Default)]
 pub struct Attributes {
     ids: HashMap<Box<[u8]>, AttributeId>,
-    /// By id; empty for an id that is free.
+    /// Names by id; empty for free ids.
     names: Vec<Box<[u8]>>,
-    /// How many different values have been learned, by id.
+    /// Number of distinct values learned, by id.
     learned: Vec<u32>,
-    /// How many there are known to be, by name.
+    /// Declared number of values, by name.
     declared: HashMap<Box<[u8]>, u32>,
     free: Vec<AttributeId>,
     of_word: Vec<AttributeId>,
 }
 
 impl Attributes {
-    /// Says how many values an attribute has, learned or not.
+    /// Declares the number of values of an attribute, learned or not.
     pub fn declare(&mut self, name: &[u8], values: u32) {
         self.declared.insert(name.into(), values);
     }
 
-    /// Notes a word; nothing happens if it is known.
+    /// Registers a word; does nothing if the word is known.
     pub fn add(&mut self, word: WordId, bytes: &[u8]) {
         let index = word as usize;
         if index >= self.of_word.len() {
@@ -45,7 +47,7 @@ impl Attributes {
         self.of_word[index] = id;
     }
 
-    /// Forgets a word; returns its attribute if that has no value left.
+    /// Forgets a word; returns its attribute if that attribute has no value left.
     pub fn remove(&mut self, word: WordId) -> Option<AttributeId> {
         let slot = self.of_word.get_mut(word as usize)?;
         let id = std::mem::replace(slot, NONE);
@@ -65,7 +67,7 @@ impl Attributes {
         self.of_word.get(word as usize).copied().unwrap_or(NONE)
     }
 
-    /// The attribute of which these bytes would be a value.
+    /// The attribute that these bytes would be a value of.
     pub fn find(&self, bytes: &[u8]) -> AttributeId {
         self.ids.get(name_of(bytes)).copied().unwrap_or(NONE)
     }
@@ -75,7 +77,7 @@ impl Attributes {
         self.ids.get(name).copied()
     }
 
-    /// How many values an attribute has: those learned, or more where more are declared.
+    /// Number of values of an attribute: the learned ones, or the declared number if it is larger.
     pub fn values(&self, id: AttributeId) -> f64 {
         let index = id as usize;
         let declared = self.names.get(index).and_then(|name| self.declared.get(name)).copied();
@@ -83,7 +85,7 @@ impl Attributes {
         f64::from(learned.max(declared.unwrap_or(0)).max(1))
     }
 
-    /// How many attributes are known.
+    /// Number of known attributes.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
@@ -104,7 +106,7 @@ impl Attributes {
         ids
     }
 
-    /// The same attributes under the same ids, without their values.
+    /// The same attributes under the same ids, without values.
     pub fn emptied(&self) -> Self {
         let mut emptied = self.clone();
         emptied.learned.fill(0);
@@ -126,7 +128,7 @@ impl Attributes {
         id
     }
 
-    /// Heap bytes held, about.
+    /// Approximate heap size in bytes.
     pub fn size(&self) -> usize {
         let names: usize = self.names.iter().map(|name| name.len() * 2 + 64).sum();
         let declared: usize = self.declared.keys().map(|name| name.len() + 32).sum();
@@ -134,7 +136,7 @@ impl Attributes {
     }
 }
 
-/// The name of the attribute: what stands before the first `=` that has no `\` before it.
+/// The name of the attribute: the bytes before the first unescaped `=`.
 fn name_of(word: &[u8]) -> &[u8] {
     let mut escaped = false;
     for (place, &byte) in word.iter().enumerate() {
@@ -146,6 +148,54 @@ fn name_of(word: &[u8]) -> &[u8] {
         }
     }
     word
+}
+
+impl Store {
+    /// Renames words. Words with the same new name become one word with the sum of their counts:
+    /// they must never occur in the same document.
+    pub fn rename(&mut self, names: &HashMap<Vec<u8>, Vec<u8>>) {
+        let mut renamed = Store::new(self.settings);
+        renamed.attributes = self.attributes.emptied();
+        let mut word_of: Vec<WordId> = vec![0; self.vocabulary.slots()];
+        for word in self.vocabulary.sorted_ids() {
+            let bytes = self.vocabulary.word(word);
+            let bytes = names.get(bytes).map_or(bytes, Vec::as_slice);
+            let new = renamed.intern(&renamed.vocabulary.token(bytes));
+            word_of[word as usize] = new;
+            for cell in self.rows.cells(word) {
+                let length = renamed.rows.cell(new, cell.class).map_or(0.0, |known| known.length);
+                renamed.rows.add(new, cell.class, cell.tokens, cell.documents);
+                renamed.rows.set_length(new, cell.class, length + cell.length);
+            }
+        }
+        for word in 0..renamed.rows.slots() as WordId {
+            for cell in renamed.rows.cells(word) {
+                let class = &mut self.classes[cell.class as usize];
+                class.most_documents = class.most_documents.max(cell.documents);
+            }
+        }
+        renamed.pairs = self.pairs.renamed(&word_of);
+        for document in self.index.documents() {
+            let mut words: Vec<(WordId, f64)> =
+                document.words.iter().map(|&(word, f)| (word_of[word as usize], f)).collect();
+            words.sort_unstable_by_key(|&(word, _)| word);
+            renamed.index.push(Document { words: words.into_boxed_slice(), ..*document });
+        }
+        self.vocabulary = renamed.vocabulary;
+        self.rows = renamed.rows;
+        self.attributes = renamed.attributes;
+        self.pairs = renamed.pairs;
+        self.index = renamed.index;
+        // Attributes keep their ids.
+        self.statistics.forget_word_ids();
+        self.version += 1;
+        self.layout += 1;
+    }
+
+    /// The attribute id of a word; in texts, its own id.
+    pub fn attribute_of(&self, word: WordId) -> AttributeId {
+        if self.settings.columns { self.attributes.of(word) } else { word }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! One message as the store sees it: the words it knows with their counts, and those it does not.
+//! One message as the store sees it: known words with their counts, and unknown words.
 
-use crate::counts::room::make_room;
+use crate::counts::alloc::make_room;
 use crate::counts::vocabulary::WordId;
 use crate::text::distinct::DistinctTokens;
 
@@ -11,8 +11,8 @@ pub struct Unseen {
     pub count: f64,
 }
 
-/// Where a word stands in the bag: the epoch in the upper half, the position in the lower. Plain
-/// numbers, of which the machine has any many at 0 without writing them.
+/// Position of a word in the bag: the epoch in the upper half, the position in the lower half.
+/// Plain zeros, so the allocator can hand out zeroed pages without writing them.
 type Mark = u64;
 
 #[inline]
@@ -25,15 +25,15 @@ fn mark(epoch: u32, position: usize) -> Mark {
 pub struct Bag {
     /// Known words in order of first appearance, each once.
     pub words: Vec<(WordId, f64)>,
-    /// Unknown words; a word may stand here more than once.
+    /// Unknown words; a word may occur more than once.
     pub unseen: Vec<Unseen>,
-    /// Whether each unknown word is known to stand there once.
+    /// Whether each unknown word is known to occur once.
     pub distinct: bool,
-    /// The scores of the message, by class, where they are known already; else none.
+    /// The scores of the message by class if they are already known; otherwise empty.
     pub scores: Vec<f64>,
-    /// What the first words are corrected by, where that is known already.
+    /// Corrections of the first words, if they are already known.
     pub values: Vec<f64>,
-    /// The tokens of a text, where they are looked up together.
+    /// The tokens of a text, if they are looked up together.
     pub tokens: DistinctTokens,
     marks: Vec<Mark>,
     epoch: u32,
@@ -57,7 +57,7 @@ impl Bag {
         }
     }
 
-    /// Makes marks for so many words, and for some more.
+    /// Extends the marks to `slots` words and some spare.
     #[cold]
     fn reach(&mut self, slots: usize) {
         let slots = slots + 1024;
@@ -69,7 +69,7 @@ impl Bag {
         self.marks.resize(slots, 0);
     }
 
-    /// Adds a token without looking for its word: a word may then stand here more than once.
+    /// Adds a token without searching for its word: a word may then occur more than once.
     #[inline]
     pub fn push(&mut self, word: WordId, count: f64) {
         self.words.push((word, count));
@@ -90,8 +90,7 @@ impl Bag {
         }
     }
 
-    /// Multiplies the tokens of known words, of which those of weight 0 are gone, and of unknown
-    /// ones.
+    /// Multiplies the tokens of known and unknown words; known words of weight 0 are removed.
     pub fn weigh(&mut self, weight: impl Fn(WordId) -> f64, unseen: f64) {
         self.unseen.iter_mut().for_each(|word| word.count *= unseen);
         self.words.iter_mut().for_each(|(word, count)| *count *= weight(*word));
@@ -103,12 +102,12 @@ impl Bag {
         }
     }
 
-    /// Where a word stands in `words`.
+    /// Position of a word in `words`.
     #[inline]
     pub fn position(&self, word: WordId) -> Option<usize> {
         let place = self.marks.get(word as usize);
         let position = *place.filter(|&&place| (place >> 32) as u32 == self.epoch)? as u32 as usize;
-        // Learning puts `words` in another order: then none is found rather than a wrong one.
+        // Learning reorders `words`: report "not found" rather than a wrong word.
         self.words.get(position).is_some_and(|&(other, _)| other == word).then_some(position)
     }
 
@@ -127,7 +126,7 @@ impl Bag {
         self.unseen.iter().map(|unseen| unseen.count).sum()
     }
 
-    /// Gives all tokens of an unknown word to the first entry that it has, none to the others.
+    /// Moves all tokens of an unknown word to its first entry and sets its other entries to zero.
     pub fn sum_up_unseen(&mut self) {
         if self.distinct || self.unseen.len() < 2 {
             return;
@@ -144,14 +143,14 @@ impl Bag {
         }
     }
 
-    /// The counts of all words, of unknown ones too; none that is 0.
+    /// The positive counts of all words, known and unknown.
     pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut f64> {
         let known = self.words.iter_mut().map(|(_, count)| count);
         let unseen = self.unseen.iter_mut().map(|unseen| &mut unseen.count);
         known.chain(unseen).filter(|count| **count > 0.0)
     }
 
-    /// Σ of the squared counts of unknown words.
+    /// Sum of the squared counts of unknown words.
     pub fn unseen_squares(&self) -> f64 {
         let mut words: Vec<(u64, f64)> =
             self.unseen.iter().map(|unseen| (unseen.hash, unseen.count)).collect();
@@ -160,7 +159,7 @@ impl Bag {
         same.map(|tokens| tokens.iter().map(|&(_, count)| count).sum::<f64>().powi(2)).sum()
     }
 
-    /// How many different unknown words there are (told apart by their 64-bit hashes).
+    /// Number of distinct unknown words (told apart by their 64-bit hashes).
     pub fn unseen_words(&self) -> usize {
         let mut hashes: Vec<u64> = self.unseen.iter().map(|unseen| unseen.hash).collect();
         hashes.sort_unstable();

@@ -1,33 +1,33 @@
-//! The clock of counts that fade: what a message counts for that is learned now.
+//! The clock of decaying counts: the weight of a message that is learned now.
 
 use crate::counts::rows::DIVISOR;
 
-/// Half-lives after which the unit is made small again.
+/// Half-lives after which the unit is scaled down.
 const RANGE: f64 = DIVISOR as f64;
 
-/// What a message of weight 1 counts for. A clock goes by messages, or by their times in seconds.
+/// The weight of a message of weight 1. A clock counts messages, or follows their times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// Messages so far, or the latest time; before the first time, [`Clock::NEVER`].
+    /// Messages so far, or the latest time; [`Clock::NEVER`] before the first time.
     pub now: f64,
-    /// Where it stood when all counts were divided, or when it began.
+    /// Clock position at the last division of all counts, or at the start.
     pub begun: f64,
-    /// The logarithm to base 2 of the unit that was left then.
+    /// Base-2 logarithm of the unit after that division.
     pub start: f64,
     pub unit: f64,
 }
 
 impl Clock {
-    /// Before any time.
+    /// The time before any message.
     pub const NEVER: f64 = f64::NEG_INFINITY;
 
-    /// A clock that begins: at no message, or before any time.
+    /// A new clock, at message 0 or before any time.
     pub fn new(timed: bool) -> Self {
         let now = if timed { Self::NEVER } else { 0.0 };
         Clock { now, begun: now, start: 0.0, unit: 1.0 }
     }
 
-    /// A clock that has come so far; None where none comes there.
+    /// A clock with this state; None if no clock can reach the state.
     pub fn restored(half_life: f64, begun: f64, now: f64, start: f64) -> Option<Self> {
         let mut clock = Clock { now, begun, start, unit: 1.0 };
         let power = clock.power(half_life);
@@ -35,24 +35,24 @@ impl Clock {
         ((0.0..RANGE).contains(&start) && begun <= now && power < RANGE).then_some(clock)
     }
 
-    /// Messages or seconds since all counts were divided.
+    /// Messages or seconds since the last division of all counts.
     pub fn elapsed(&self) -> f64 {
         if self.now == self.begun { 0.0 } else { self.now - self.begun }
     }
 
-    /// The logarithm to base 2 of the unit.
+    /// Base-2 logarithm of the unit.
     fn power(&self, half_life: f64) -> f64 {
-        // After so few messages nothing is left in any case.
+        // With shorter half-lives nothing would be left in any case.
         self.start + self.elapsed() / half_life.max(1.0 / (4.0 * RANGE))
     }
 
-    /// Goes on by a message; returns how often the counts are to be divided.
+    /// Advances by one message; returns the number of divisions that the counts need.
     pub fn tick(&mut self, half_life: f64) -> u32 {
         self.advance(self.now + 1.0, half_life)
     }
 
-    /// Goes on to the time of a message, by a half-life at most; returns how often the counts are to
-    /// be divided. A message that is older, or has no time (NaN), is one of now.
+    /// Advances to the time of a message, by at most one half-life; returns the number of divisions
+    /// that the counts need. An older message, or one without a time (NaN), counts as current.
     pub fn reach(&mut self, time: f64, half_life: f64) -> u32 {
         if self.now == Self::NEVER && !time.is_nan() {
             (self.now, self.begun) = (time, time);
@@ -60,15 +60,16 @@ impl Clock {
         if time > self.now { self.advance(time.min(self.now + half_life), half_life) } else { 0 }
     }
 
-    /// Lets so many half-lives go by at once, at no time and no message; returns how often the counts
-    /// are to be divided.
+    /// Advances by a number of half-lives without a message; returns the number of divisions that
+    /// the counts need.
     pub fn skip(&mut self, half_lives: f64, half_life: f64) -> u32 {
         self.start += half_lives;
         self.advance(self.now, half_life)
     }
 
-    /// Goes on to where another clock of times is, where that is later; returns how often the counts
-    /// are to be divided, and what is left by now of what counts in the other.
+    /// Advances to the position of another time clock if that is later; returns the number of
+    /// divisions that the counts need, and the factor by which the other clock's counts have
+    /// decayed since.
     pub fn join(&mut self, other: &Clock, half_life: f64) -> (u32, f64) {
         if other.now == Self::NEVER {
             return (0, 1.0);

@@ -1,5 +1,5 @@
-//! Numbers as bytes: LEB128; a count is twice itself where it is an integer, else 1 and its eight
-//! bytes.
+//! Numbers as bytes. Integers are LEB128; an integer count is stored doubled, any other count as 1
+//! and its eight bytes.
 
 use crate::counts::rows::ClassId;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub fn corrupt(reason: &str) -> Error {
-    Error::Corrupt(format!("the counts can't be read: {reason}"))
+    Error::Corrupt(format!("corrupt counts: {reason}"))
 }
 
 pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -46,8 +46,10 @@ impl<'a> Reader<'a> {
     }
 
     pub fn take(&mut self, length: usize) -> Result<&'a [u8]> {
-        let (taken, rest) =
-            self.rest.split_at_checked(length).ok_or_else(|| corrupt("they end too soon"))?;
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or_else(|| corrupt("unexpected end of the data"))?;
         self.rest = rest;
         Ok(taken)
     }
@@ -62,8 +64,12 @@ impl<'a> Reader<'a> {
             }
             number |= part << shift;
             if byte & 0x80 == 0 {
-                // One number, one spelling: no trailing zero byte.
-                return if byte == 0 && shift > 0 { Err(corrupt("a number")) } else { Ok(number) };
+                // Canonical encoding: no trailing zero byte.
+                return if byte == 0 && shift > 0 {
+                    Err(corrupt("invalid number"))
+                } else {
+                    Ok(number)
+                };
             }
         }
         Err(corrupt("a number is too large"))
@@ -77,7 +83,7 @@ impl<'a> Reader<'a> {
         match self.number()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(corrupt("a flag is neither 0 nor 1")),
+            _ => Err(corrupt("invalid flag")),
         }
     }
 
@@ -85,7 +91,7 @@ impl<'a> Reader<'a> {
         u32::try_from(self.number()?)
             .ok()
             .filter(|&class| (class as usize) < classes)
-            .ok_or_else(|| corrupt("a class is unknown"))
+            .ok_or_else(|| corrupt("unknown class"))
     }
 
     /// A finite number, 0 or more.
@@ -109,7 +115,7 @@ impl<'a> Reader<'a> {
         let mut eight = [0; 8];
         eight.copy_from_slice(self.take(8)?);
         let value = f64::from_le_bytes(eight);
-        if value.is_finite() { Ok(value) } else { Err(corrupt("a number is none")) }
+        if value.is_finite() { Ok(value) } else { Err(corrupt("a number is not finite")) }
     }
 
     pub fn positive(&mut self) -> Result<f64> {

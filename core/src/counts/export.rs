@@ -1,4 +1,4 @@
-//! The counts as arrays, for everything periodic that numpy and scipy compute.
+//! Counts as arrays, for the periodic computations in numpy and scipy.
 
 use crate::counts::attributes::NONE;
 use crate::counts::index::Document;
@@ -26,7 +26,7 @@ pub struct Documents {
     pub indptr: Vec<i64>,
     pub words: Vec<i64>,
     pub counts: Vec<f64>,
-    /// The id of each word as an attribute, -1 for ids not in use.
+    /// The attribute id of each word, -1 for unused ids.
     pub attributes: Vec<i64>,
 }
 
@@ -59,7 +59,7 @@ impl Store {
         exported
     }
 
-    /// A copy of all counts, in units: what they count for now.
+    /// A copy of all counts in units of the current clock.
     pub fn export(&self) -> Counts {
         let (cells, unit) = (self.cells(), self.unit());
         let mut counts = Counts {

@@ -1,16 +1,16 @@
-//! Forgetting: messages count for less with every message after them, or leave a window.
+//! Forgetting: the weight of messages decays with every later message, or they leave a window.
 //!
-//! After message t, a message of weight w that was learned at s counts for w 2^(−(t − s)/h), h the
-//! half-life. To shrink all counts with each message would cost all of them. So the counts keep, and
-//! a message is learned with as much more weight as those before it are to lose: the *unit*
-//! 2^(t/h), what a message of weight 1 counts for now. Who reads counts reads them in units; who
-//! scores has the smoothing in units, as all else in an estimate is a ratio of counts.
+//! After message t, a message of weight w that was learned at s counts w 2^(−(t − s)/h), where h is
+//! the half-life. Shrinking all counts with each message would be too slow. Instead the old counts
+//! stay, and a new message is learned with a larger weight: the *unit* 2^(t/h), the current count
+//! of a message of weight 1. Exports divide by the unit. Scoring multiplies the smoothing by it,
+//! because estimates are ratios of counts.
 //!
-//! The age t − s is in messages, or in seconds of the times that come with the messages.
+//! The age t − s is measured in messages, or in seconds between the times of the messages.
 //!
-//! Before the unit leaves the range of numbers all counts are divided by a power of two, which is
-//! exact: those of classes at once, those of words when they are next touched, and until then as
-//! they are read (`crate::counts::rows`).
+//! Before the unit overflows, all counts are divided by a power of two, which is exact: the counts
+//! of classes immediately, the counts of a word when it is next touched. Until then readers scale
+//! them (`crate::counts::rows`).
 
 use crate::counts::index::Document;
 use crate::counts::rows::{Class, ClassId, take};
@@ -18,23 +18,23 @@ use crate::counts::store::{Settings, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 
-/// The share of a count within which nothing is left of it: what was learned n half-lives ago is
+/// Relative size below which a remaining count is treated as zero: after n half-lives a count is
 /// known to about n units in the last place.
 const RESIDUE: f64 = 1e-12;
 
-/// Weights in a window are multiples of 1 / STEPS: so what leaves it leaves no rounding.
+/// Weights in a window are multiples of 1 / STEPS, so evictions leave no rounding error.
 const STEPS: f64 = 1_048_576.0;
 
-/// Beside such a weight others in the window, multiples of 2^-20, may be lost in rounding.
+/// Next to such a weight, other weights in the window (multiples of 2^-20) may be lost in rounding.
 const HEAVY: f64 = (1_u64 << 29) as f64;
 
 impl Settings {
-    /// Whether messages count for less in time, or for nothing.
+    /// Whether the weight of messages decays or a window evicts them.
     pub fn forgets(&self) -> bool {
         self.half_life.is_some() || self.windowed
     }
 
-    /// Refuses a half-life that is none, and what does not go together.
+    /// Rejects invalid half-lives and invalid combinations of settings.
     pub fn check_forgetting(&self) -> Result<()> {
         if self.windowed && self.index_size == 0 {
             return Err(Error::Invalid("a window is of one message at least".into()));
@@ -63,7 +63,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses a weight that a window could not take back exactly.
+    /// Rejects a weight that a window could not take back exactly.
     #[inline]
     pub fn check_in_window(&self, weight: f64) -> Result<()> {
         if self.windowed { check_multiple(weight) } else { Ok(()) }
@@ -82,13 +82,13 @@ fn check_multiple(weight: f64) -> Result<()> {
 }
 
 impl Store {
-    /// What a message of weight 1 that was learned last counts for in the counts.
+    /// The current count of a message of weight 1.
     #[inline]
     pub fn unit(&self) -> f64 {
         self.clock.unit
     }
 
-    /// Goes on by a message; returns what it counts for beside its weight.
+    /// Advances the clock by one message; returns its unit.
     #[inline]
     pub(crate) fn tick(&mut self) -> f64 {
         if let Some(half_life) = self.settings.half_life {
@@ -108,13 +108,13 @@ impl Store {
         self.divide(times);
     }
 
-    /// Says when the messages came that are learned next: seconds, NaN where that is not known.
+    /// Sets the times of the messages that are learned next: seconds, NaN where unknown.
     pub fn expect_times(&mut self, times: Vec<f64>) {
         self.times = times.into();
     }
 
-    /// Lets what was learned so far count for 2^−half_lives of it, as if these had passed. The store
-    /// is one with a half-life.
+    /// Multiplies the weight of everything learned so far by 2^−half_lives. The store must have a
+    /// half-life.
     pub fn fade(&mut self, half_lives: f64) -> Result<()> {
         let Some(half_life) = self.settings.half_life else {
             return Err(Error::Invalid("only counts with a half-life fade".into()));
@@ -141,8 +141,8 @@ impl Store {
         }
     }
 
-    /// What another store's counts are multiplied by to be of this one's unit. The last messages of
-    /// both are of the same moment; with a half-life in time each is of its own.
+    /// The factor that converts another store's counts to the unit of this store. The last messages
+    /// of both are assumed to be simultaneous; with a half-life in time each has its own time.
     pub(crate) fn units_of(&mut self, other: &Store) -> f64 {
         if self.classes.iter().all(|class| !class.exists()) {
             self.clock = other.clock;
@@ -156,7 +156,7 @@ impl Store {
         left * (self.clock.unit / other.clock.unit)
     }
 
-    /// `count - amount`, or `None` when that much is not there. With a half-life both are rounded.
+    /// `count - amount`, or `None` if `count` is smaller. With a half-life both are rounded.
     pub(crate) fn less(&self, count: f64, amount: f64) -> Option<f64> {
         if self.settings.half_life.is_some() && (count - amount).abs() <= RESIDUE * count {
             return Some(0.0);
@@ -164,7 +164,7 @@ impl Store {
         take(count, amount)
     }
 
-    /// Takes the counts of a document back that has left the window.
+    /// Subtracts the counts of a document that has left the window.
     pub(crate) fn leave_window(&mut self, document: &Document) {
         let Document { class, weight, words, .. } = document;
         let left = |&(word, count): &(WordId, f64)| {
@@ -181,7 +181,7 @@ impl Store {
         self.leave(*class, words, &amounts, documents);
     }
 
-    /// Counts a class, and these words in it, anew by the documents in the window.
+    /// Recounts these words in a class from the documents in the window.
     #[cold]
     fn recount(&mut self, class: ClassId, words: &[(WordId, f64)]) {
         let amounts: Vec<_> = words.iter().map(|&(word, _)| self.indexed(class, word)).collect();
@@ -194,7 +194,7 @@ impl Store {
         self.classes[class as usize].tokens = tokens;
     }
 
-    /// Leaves a class what is left of it in the window.
+    /// Sets a class to the counts that remain in the window.
     fn leave(
         &mut self,
         class: ClassId,
@@ -208,8 +208,8 @@ impl Store {
         }
     }
 
-    /// The classes whose last document has left the window since this was called, and which have
-    /// none.
+    /// Classes whose last document has left the window since the last call, and that are still
+    /// empty.
     pub fn take_emptied(&mut self) -> Vec<ClassId> {
         let mut emptied = std::mem::take(&mut self.emptied);
         emptied.sort_unstable();

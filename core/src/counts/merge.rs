@@ -1,4 +1,4 @@
-//! Whole stores added to and subtracted from one another.
+//! Adding a whole store to another one, and subtracting it.
 
 use crate::counts::index::Document;
 use crate::counts::rows::{Cell, Class, ClassId, FLOOR, take};
@@ -9,16 +9,17 @@ use crate::error::{Error, Result};
 use std::collections::HashMap;
 
 impl Store {
-    /// Adds everything another store learned. `class_of` maps its classes to this store's.
+    /// Adds everything that another store learned. `class_of` maps its classes to the classes of
+    /// this store.
     ///
-    /// Counts add up, in any order of merging. The other store's documents are younger than all
-    /// of this one's: they are appended to the index, and the oldest leave it at its bound. That
-    /// is the index of a store that learned first this stream and then the other.
+    /// Counts add up in any order of merging. The other store's documents count as younger: they
+    /// are appended to the index, and the oldest documents leave at its bound. The result is the
+    /// index of a store that learned first this stream and then the other.
     ///
-    /// With a half-life the last messages of both are taken to be of the same moment, as of two
-    /// parts of a stream that were learned side by side: what counts for so many messages of now in
-    /// the other store does here. Where it is in time, the clock of both is the later one, and each
-    /// message counts for what is left of it then.
+    /// With a half-life in messages, the last messages of both stores are assumed to be
+    /// simultaneous, as in two parts of a stream that were learned side by side. With a half-life
+    /// in time, the later clock applies to both, and each message keeps its decayed weight at that
+    /// time.
     pub fn merge(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
         self.check_room()?;
         let units = self.units_of(other);
@@ -49,7 +50,7 @@ impl Store {
             }
         }
         if !self.pruned {
-            self.hand = other.hand % self.vocabulary.groups();
+            self.prune_cursor = other.prune_cursor % self.vocabulary.groups();
         }
         self.pruned |= other.pruned;
         let (statistics, counted) = self.parts();
@@ -62,7 +63,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds tokens and documents to what a word has of some classes that are there.
+    /// Adds tokens and documents to existing cells of a word.
     pub(crate) fn add_cells(
         &mut self,
         word: WordId,
@@ -78,9 +79,9 @@ impl Store {
         }
     }
 
-    /// Takes back everything another store learned: the inverse of [`merge`](Self::merge) as
-    /// long as no document was evicted meanwhile. Fails, and changes nothing, if a count would
-    /// become negative.
+    /// Subtracts everything that another store learned: the inverse of [`merge`](Self::merge)
+    /// unless a document was evicted since. Fails without a change if a count would become
+    /// negative.
     pub fn subtract(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
         if self.settings.half_life.is_some() {
             return Err(Error::Invalid(
@@ -187,7 +188,7 @@ impl Store {
             })
     }
 
-    /// Whether no word would be left in more documents than its class has left.
+    /// Whether no word would be in more documents than its class has left.
     fn check_left(
         &self,
         other: &Store,

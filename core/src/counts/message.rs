@@ -1,4 +1,4 @@
-//! From a message, in any of its forms, to a bag of word ids.
+//! From a message in any form to a bag of word ids.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
@@ -10,22 +10,22 @@ use crate::text::token::Token;
 use crate::text::tokenizer::{self, NotReady, Tokenizer};
 use foldhash::fast::RandomState;
 
-/// From so many bytes on the tokens of a text are looked up together as it is learned, where it is
-/// scored before. Of all texts it took 1.1 times as long for text messages; from here on as long for
-/// these, and .92 to .97 of the time for mails and posts.
+/// Minimum length in bytes of a text whose tokens are looked up together while it is learned, if it
+/// is scored before. Applied to all texts this took 1.1 times as long on text messages; with this
+/// limit they take the same time, and mails and posts .92 to .97 of it.
 const TOGETHER: usize = 512;
 
 /// A message before its words are looked up.
 pub enum Message<'a> {
     /// Text to be tokenised.
     Text(&'a str),
-    /// Text that the host has folded already.
+    /// Text that the caller has already folded.
     Folded(&'a str),
     /// Words with their counts.
     Counts(&'a WordCounts),
 }
 
-/// What holds a message; several threads may read it.
+/// A source of one message; several threads may read it.
 pub trait AsMessage: Send + Sync {
     fn as_message(&self) -> Message<'_>;
 }
@@ -63,7 +63,7 @@ impl WordCounts {
 }
 
 impl Message<'_> {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn size(&self) -> usize {
         match self {
             Message::Text(text) | Message::Folded(text) => text.len(),
@@ -71,7 +71,7 @@ impl Message<'_> {
         }
     }
 
-    /// The bytes of a text; None of what is none.
+    /// The bytes of a text; None for other messages.
     pub fn text_size(&self) -> Option<usize> {
         match self {
             Message::Text(text) | Message::Folded(text) => Some(text.len()),
@@ -79,10 +79,11 @@ impl Message<'_> {
         }
     }
 
-    /// Looks the words up, for scoring: unknown words stay unknown. Counts take the store's form.
+    /// Looks up the words for scoring; unknown words stay unknown. Counts get the store's term
+    /// weighting.
     ///
-    /// With `distinct` each word of the bag stands there once, with its count; without, once for
-    /// each token, which is faster and the same to a sum over tokens.
+    /// With `distinct`, each word occurs once in the bag, with its count. Without it, each token
+    /// occurs once, which is faster and gives the same sums.
     #[inline]
     pub fn look_up(
         &self,
@@ -92,18 +93,18 @@ impl Message<'_> {
         bag: &mut Bag,
         distinct: bool,
     ) -> std::result::Result<(), NotReady> {
-        let form = store.settings.form;
-        if distinct || !form.is_counts() {
+        let weighting = store.settings.term_weighting;
+        if distinct || !weighting.is_counts() {
             self.look_up_into(store, tokenizer, scratch, bag, Bag::add)?;
         } else {
             self.look_up_into(store, tokenizer, scratch, bag, Bag::push)?;
         }
-        form.apply(bag);
+        weighting.apply(bag);
         Ok(())
     }
 
-    /// The same of a text, each word once; keeps its tokens, and the places of the unknown ones in
-    /// the order of the bag's.
+    /// Looks up the distinct words of a text; keeps its tokens and the positions of the unknown
+    /// ones in the order of the bag.
     pub fn look_up_keeping(
         &self,
         store: &Store,
@@ -128,11 +129,11 @@ impl Message<'_> {
             place += 1;
         });
         bag.distinct = true;
-        store.settings.form.apply(bag);
+        store.settings.term_weighting.apply(bag);
         Ok(())
     }
 
-    /// Cuts a text into its tokens, each once. What is no text has none.
+    /// Splits a text into distinct tokens; other messages have none.
     pub fn cut(
         &self,
         hasher: &RandomState,
@@ -161,10 +162,11 @@ impl Message<'_> {
     ) -> std::result::Result<(), NotReady> {
         let vocabulary = &store.vocabulary;
         bag.clear(vocabulary.slots());
-        // By reference: a copy would be read in larger pieces than it was written, and wait for these.
+        // By reference: a copy would be read in larger pieces than it was written, and stall on
+        // them.
         let mut add = |token: &Token<'_>, count: f64| match vocabulary.find(token) {
             Some(id) => put(bag, id, count),
-            // Of a value that was never learned, its attribute is all that counts.
+            // For an unknown value only its attribute counts.
             None if store.settings.columns => {
                 bag.add_unseen(u64::from(store.attributes.find(token.bytes)), count);
             }
@@ -211,7 +213,7 @@ impl Message<'_> {
                 counts.iter().for_each(|(word, count)| add(&Token::new(&hasher, word), count));
             }
         }
-        store.settings.form.apply(bag);
+        store.settings.term_weighting.apply(bag);
         Ok(())
     }
 }
@@ -222,7 +224,7 @@ impl Store {
     pub fn intern(&mut self, token: &Token<'_>) -> WordId {
         match self.vocabulary.find(token) {
             Some(id) => {
-                // Its counts are changed once all words of the message are known.
+                // Its counts change once all words of the message are known.
                 self.rows.fetch(id);
                 id
             }
@@ -230,13 +232,13 @@ impl Store {
         }
     }
 
-    /// Puts the tokens of a text that is about to be learned into the bag; no token comes twice.
+    /// Puts the distinct tokens of a text that is about to be learned into the bag.
     pub fn intern_distinct<'a>(
         &mut self,
         tokens: impl Iterator<Item = (Token<'a>, f64)> + Clone,
         bag: &mut Bag,
     ) {
-        /// Stands for a word that is new.
+        /// Placeholder for a new word.
         const NEW: WordId = WordId::MAX;
         bag.clear(0);
         self.vocabulary.find_many(tokens.clone(), |_, count, word| {
@@ -250,10 +252,10 @@ impl Store {
                 *word = self.add_word(&token);
             }
         }
-        self.settings.form.apply(bag);
+        self.settings.term_weighting.apply(bag);
     }
 
-    /// The id of a word that is about to be learned, and is new.
+    /// The id of a new word that is about to be learned.
     #[cold]
     pub(crate) fn add_word(&mut self, token: &Token<'_>) -> WordId {
         let id = self.vocabulary.add(token);
@@ -310,10 +312,10 @@ impl Message<'_> {
     }
 }
 
-/// Documents as rows of counts over columns, where each column is a word.
+/// Documents as rows of counts; each column is a word.
 pub struct Columns<'a> {
     pub words: &'a [Box<[u8]>],
-    /// The word's id where it has one; kept from row to row.
+    /// The ids of known words, kept from row to row.
     ids: Vec<Option<WordId>>,
 }
 
@@ -324,14 +326,14 @@ impl<'a> Columns<'a> {
 
     fn id(&mut self, store: &Store, column: usize) -> Option<WordId> {
         let word = &self.words[column];
-        // Its id may stand for another word by now.
+        // The id may belong to another word by now.
         if !self.ids[column].is_some_and(|id| store.vocabulary.is(id, word)) {
             self.ids[column] = store.vocabulary.find(&store.vocabulary.token(word));
         }
         self.ids[column]
     }
 
-    /// Looks one row up, for scoring. Columns must be in range.
+    /// Looks up one row for scoring. Columns must be in range.
     pub fn look_up(&mut self, store: &Store, row: &[(u32, f64)], bag: &mut Bag) {
         bag.clear(store.vocabulary.slots());
         for &(column, count) in row {
@@ -343,10 +345,10 @@ impl<'a> Columns<'a> {
                 }
             }
         }
-        store.settings.form.apply(bag);
+        store.settings.term_weighting.apply(bag);
     }
 
-    /// Adds one row's words to the vocabulary, for learning. Columns must be in range.
+    /// Adds the words of one row to the vocabulary for learning. Columns must be in range.
     pub fn intern(&mut self, store: &mut Store, row: &[(u32, f64)], bag: &mut Bag) {
         bag.clear(store.vocabulary.slots());
         for &(column, count) in row {
@@ -356,11 +358,11 @@ impl<'a> Columns<'a> {
             };
             bag.add(id, count);
         }
-        store.settings.form.apply(bag);
+        store.settings.term_weighting.apply(bag);
     }
 }
 
-/// A count that can be learned: `Some` if positive, `None` if zero, which says nothing.
+/// Checks a count: `Some` if positive, `None` if zero.
 pub fn check_count(count: f64, word: &str) -> Result<Option<f64>> {
     if (0.0..=MAX_COUNT).contains(&count) {
         Ok((count > 0.0).then_some(count))

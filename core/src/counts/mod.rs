@@ -1,5 +1,6 @@
-//! Counts of words in classes: vocabulary, rows, index of documents, pairs, slices, snapshots.
+//! Word counts by class: vocabulary, rows, document index, pairs, slices, snapshots.
 
+pub mod alloc;
 pub mod attributes;
 pub mod bag;
 pub mod batch;
@@ -7,19 +8,16 @@ pub mod clock;
 pub mod codec;
 pub mod export;
 pub mod forgetting;
-pub mod form;
 pub mod index;
 pub mod merge;
 pub mod message;
 pub mod pairs;
 pub mod prune;
-pub mod rename;
-pub mod room;
 pub mod rows;
 pub mod slice;
 pub mod snapshot;
 pub mod statistic;
 pub mod store;
-pub mod swap;
+pub mod term_weighting;
 pub mod unlearn;
 pub mod vocabulary;

@@ -4,20 +4,20 @@ use crate::counts::rows::take;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 
-/// The share of a group that is forgotten when its turn comes.
+/// One in this many words of a group is forgotten when its turn comes.
 const FORGOTTEN: usize = 4;
 
 impl Store {
-    /// Prunes as long as there are too many words: group after group, in each the quarter (rounded
-    /// up) with the lowest document frequency; ties are broken by the words' bytes.
+    /// Prunes one group after the other while there are too many words. Each group loses the
+    /// quarter (rounded up) with the lowest document frequency; the words' bytes break ties.
     ///
-    /// A group has some sixty words, so this takes some microseconds, and makes room for so many
-    /// words as were forgotten. A word is looked at again when a quarter of the bound has arrived.
+    /// A group has about sixty words, so this takes microseconds and frees as many words as it
+    /// forgets. A word is considered again after a quarter of the bound has arrived.
     pub(crate) fn prune_to_bound(&mut self) {
         while self.vocabulary.len() > self.settings.max_features {
             let groups = self.vocabulary.groups();
-            let words = self.vocabulary.group(self.hand % groups);
-            self.hand = (self.hand + 1) % groups;
+            let words = self.vocabulary.group(self.prune_cursor % groups);
+            self.prune_cursor = (self.prune_cursor + 1) % groups;
             let forgotten = self.rarest(words.len().div_ceil(FORGOTTEN), words);
             self.forget_words(&forgotten);
             self.pruned = true;
@@ -25,8 +25,7 @@ impl Store {
         }
     }
 
-    /// So many of some words: those with the lowest document frequency, of equal ones the last by
-    /// their bytes.
+    /// The `count` words with the lowest document frequency; ties go to the last by their bytes.
     fn rarest(&self, count: usize, words: Vec<WordId>) -> Vec<WordId> {
         if count >= words.len() {
             return words;
@@ -41,8 +40,8 @@ impl Store {
         ranked.into_iter().take(count).map(|(_, word)| word).collect()
     }
 
-    /// Forgets all but the `keep` words with the highest document frequency, as if the others
-    /// had never been learned. Ties are broken by the words' bytes.
+    /// Forgets all words except the `keep` words with the highest document frequency, as if the
+    /// others had never been learned. The words' bytes break ties.
     pub fn prune(&mut self, keep: usize) {
         if self.vocabulary.len() <= keep {
             return;

@@ -1,7 +1,7 @@
-//! A slice of the counts: those of some of the indexed documents, kept up to date one by one.
+//! A slice of the counts: the counts of some indexed documents, updated document by document.
 //!
-//! Event models see the cells of words and the totals of classes, of the whole stream or of a
-//! slice, and cannot tell the two apart.
+//! Event models read the cells of words and the totals of classes, of the whole stream or of a
+//! slice, without a difference.
 
 use crate::counts::rows::{Cell, Class, ClassId, Rows, take};
 use crate::counts::vocabulary::WordId;
@@ -24,13 +24,13 @@ impl Cells for Rows {
 /// The counts of some documents.
 #[derive(Clone, Default)]
 pub struct Slice {
-    /// The row of each word that the documents contain.
+    /// The row of each word in the documents.
     row_of: HashMap<WordId, WordId, FixedState>,
     rows: Rows,
-    /// Rows that no word has any more.
+    /// Free rows.
     free: Vec<WordId>,
     classes: Vec<Class>,
-    /// Whether classes know their document frequencies, for the Bernoulli model.
+    /// Whether classes keep document frequencies, for the Bernoulli model.
     frequencies: bool,
 }
 
@@ -46,7 +46,7 @@ impl Slice {
         Slice { frequencies, ..Slice::default() }
     }
 
-    /// The totals of a class, if it ever had a document here.
+    /// The totals of a class, if it ever had a document in the slice.
     pub fn class(&self, class: ClassId) -> Option<&Class> {
         self.classes.get(class as usize)
     }
@@ -76,7 +76,7 @@ impl Slice {
         }
     }
 
-    /// The totals of a class, to be added to.
+    /// The totals of a class, to be changed.
     pub fn totals(&mut self, class: ClassId) -> &mut Class {
         if class as usize >= self.classes.len() {
             self.classes.resize_with(class as usize + 1, Class::default);
@@ -84,7 +84,7 @@ impl Slice {
         &mut self.classes[class as usize]
     }
 
-    /// Adds what a document, or a part of it, has of one word; its class has totals already.
+    /// Adds one word of a document, or of a part of it; the class must have totals.
     pub fn add_word(&mut self, class: ClassId, word: WordId, tokens: f64, documents: f64) {
         let next = self.free.last().copied().unwrap_or(self.rows.slots() as WordId);
         let row = *self.row_of.entry(word).or_insert_with(|| {
@@ -98,7 +98,7 @@ impl Slice {
         }
     }
 
-    /// Takes a document out that was added.
+    /// Removes a document that was added.
     pub fn remove(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
         let Some(totals) = self.classes.get_mut(class as usize) else { return };
         let length: f64 = words.iter().map(|&(_, count)| count).sum();
@@ -120,7 +120,7 @@ impl Slice {
         }
     }
 
-    /// Forgets a class, whose id may come to mean another one.
+    /// Forgets a class: its id may belong to another class later.
     pub fn forget_class(&mut self, class: ClassId) {
         let Some(totals) = self.classes.get_mut(class as usize) else { return };
         *totals = Class::default();
@@ -175,7 +175,7 @@ mod tests {
         );
         assert!(!slice.classes()[1].exists());
         assert_eq!(slice.classes()[1].frequencies().count(), 0);
-        // The row of word 9 is used again.
+        // The row of word 9 is reused.
         slice.add(1, &[(3, 1.0)], 1.0);
         assert_eq!((slice.rows.slots(), slice.words().count()), (2, 2));
         slice.forget_class(0);

@@ -1,29 +1,24 @@
-//! The bytes of a store: canonical, so that equal states give equal bytes whatever their history.
+//! The bytes of a store. They are canonical: equal states give equal bytes, whatever their history.
 //!
-//! Classes stand in the order the caller gives, words in the order of their bytes, cells by class,
-//! indexed documents from the oldest to the youngest. What follows from these (ids, lengths,
-//! postings, pairs, frequencies) is not written. Values of another form than counts are written as
-//! so many times the smallest of them. The caller adds a checksum over the whole file.
+//! Classes are in the caller's order, words in the order of their bytes, cells by class, indexed
+//! documents from the oldest to the youngest. Derived state (ids, lengths, postings, pairs,
+//! frequencies) is not written. Fractional values are written as multiples of the smallest step.
+//! The caller adds a checksum over the whole file.
 
 use crate::counts::clock::Clock;
 use crate::counts::codec::{Reader, corrupt, put, put_count, put_float};
-use crate::counts::form::Form;
 use crate::counts::index::{Document, STEPS};
 use crate::counts::rows::{Class, ClassId};
 use crate::counts::store::{Settings, Store};
+use crate::counts::term_weighting::TermWeighting;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"streamnb";
-/// Raise with every change of the format. Version 1 had no forms: what it counts are counts.
-/// Version 2 had no documents that weigh more than they were learned with, version 3 no corrections
-/// of words: stores without any are written as that one, to the same bytes as before.
-/// Version 5 says which group of words is pruned next: only stores that pruned are of it.
-/// Version 6 has a clock, or a window: only stores that forget are of it.
-/// Version 7 has a clock of times: only stores whose half-life is in time are of it.
-const VERSION: u64 = 7;
-/// How many bits say what is derived; those above them say what form documents have, and the one
-/// above these whether they have instance weights, then whether words have corrections.
+/// Raise with every change of the format.
+const VERSION: u64 = 1;
+/// Number of bits that describe derived state. The bits above hold the term weighting, then whether
+/// there are instance weights, then whether there are corrections of words.
 const KINDS: u32 = 3;
 const INSTANCE_WEIGHTS: u32 = 16;
 const ONLINE_WEIGHTS: u32 = 17;
@@ -31,7 +26,7 @@ const HALF_LIFE: u32 = 18;
 const WINDOWED: u32 = 19;
 const TIMED: u32 = 20;
 
-/// Writes where a clock stands: messages since the division, or its times once there are any.
+/// Writes the position of a clock: messages since the division, or its times if it has any.
 fn put_clock(bytes: &mut Vec<u8>, clock: &Clock, timed: bool) {
     if !timed {
         put(bytes, clock.elapsed() as u64);
@@ -58,8 +53,8 @@ fn read_clock(reader: &mut Reader<'_>, half_life: f64, timed: bool) -> Result<Op
 }
 
 impl Store {
-    /// The counts as bytes. `order` names every class with documents once; `number_of` gives the
-    /// number that stands beside each word.
+    /// The counts as bytes. `order` names every class with documents once; `number_of` returns the
+    /// number stored with each word.
     pub(crate) fn snapshot_counts(
         &self,
         order: &[ClassId],
@@ -69,7 +64,11 @@ impl Store {
         for (rank, &class) in order.iter().enumerate() {
             match rank_of_class.get_mut(class as usize) {
                 Some(slot) if slot.is_none() => *slot = Some(rank as u64),
-                _ => return Err(Error::Invalid(format!("class {class} can't stand in the order"))),
+                _ => {
+                    return Err(Error::Invalid(format!(
+                        "class {class} is unknown or repeated in the order"
+                    )));
+                }
             }
         }
         let ranked = |class: ClassId| {
@@ -77,27 +76,18 @@ impl Store {
                 .ok_or_else(|| Error::Invalid(format!("class {class} is missing in the order")))
         };
         let mut bytes = MAGIC.to_vec();
-        put(
-            &mut bytes,
-            match self.settings.online_weights {
-                _ if self.settings.timed => VERSION,
-                _ if self.settings.forgets() => 6,
-                _ if self.hand > 0 => 5,
-                true => 4,
-                false => 3,
-            },
-        );
+        put(&mut bytes, VERSION);
         put(&mut bytes, self.settings.max_features as u64);
         put(&mut bytes, self.settings.index_size as u64);
         put(&mut bytes, self.settings.max_pairs as u64);
-        let Settings { frequencies, columns, own_pairs, form, .. } = self.settings;
+        let Settings { frequencies, columns, own_pairs, term_weighting, .. } = self.settings;
         let Settings { instance_weights, online_weights, half_life, windowed, .. } = self.settings;
         let timed = self.settings.timed;
         let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
         put(
             &mut bytes,
             kinds
-                | form.number() << KINDS
+                | term_weighting.number() << KINDS
                 | u64::from(instance_weights) << INSTANCE_WEIGHTS
                 | u64::from(online_weights) << ONLINE_WEIGHTS
                 | u64::from(half_life.is_some()) << HALF_LIFE
@@ -108,11 +98,9 @@ impl Store {
             put_float(&mut bytes, half_life);
             put_clock(&mut bytes, &self.clock, timed);
         }
-        let scale = form.scale();
+        let scale = term_weighting.scale();
         put(&mut bytes, u64::from(self.pruned));
-        if self.hand > 0 || self.settings.forgets() {
-            put(&mut bytes, self.hand as u64);
-        }
+        put(&mut bytes, self.prune_cursor as u64);
         put(&mut bytes, order.len() as u64);
         for &class in order {
             put_count(&mut bytes, self.classes[class as usize].documents);
@@ -160,44 +148,34 @@ impl Store {
         Ok(bytes)
     }
 
-    /// A store from the bytes of [`snapshot_counts`](Self::snapshot_counts), its classes numbered in
-    /// the order they were given then; the number beside each word; and what bytes follow.
+    /// A store from the bytes of [`snapshot_counts`](Self::snapshot_counts), with classes numbered
+    /// in that order; the number stored with each word; and the remaining bytes.
     pub(crate) fn restore_counts(bytes: &[u8]) -> Result<(Self, Vec<f64>, Reader<'_>)> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
-            return Err(corrupt("they don't begin as the counts of streamnb do"));
+            return Err(corrupt("not the counts of a streamnb model"));
         };
         let mut reader = Reader::new(rest);
         let version = reader.number()?;
-        if !(1..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(Error::Corrupt(format!(
-                "the counts have format version {version}; this streamnb reads 1 to {VERSION}"
+                "the counts have format version {version}; this streamnb reads version {VERSION}"
             )));
         }
         let (max_features, index_size) = (reader.size()?, reader.size()?);
         let (max_pairs, kinds) = (reader.size()?, reader.number()?);
-        let instance_weights = version > 2 && kinds >> INSTANCE_WEIGHTS & 1 == 1;
-        let online_weights = version > 3 && kinds >> ONLINE_WEIGHTS & 1 == 1;
-        if version == 4 && !online_weights {
-            // One state has one snapshot: without corrections it is of version 3.
-            return Err(corrupt("they have format version 4 and no corrections"));
-        }
-        let half_life = version > 5 && kinds >> HALF_LIFE & 1 == 1;
-        let windowed = version > 5 && kinds >> WINDOWED & 1 == 1;
-        let timed = version > 6 && kinds >> TIMED & 1 == 1;
-        if version == 7 && !timed {
-            return Err(corrupt("they have format version 7 and no times"));
-        }
-        if version == 6 && !half_life && !windowed {
-            return Err(corrupt("they have format version 6 and forget nothing"));
-        }
+        let has = |bit: u32| kinds >> bit & 1 == 1;
+        let instance_weights = has(INSTANCE_WEIGHTS);
+        let online_weights = has(ONLINE_WEIGHTS);
+        let half_life = has(HALF_LIFE);
+        let windowed = has(WINDOWED);
+        let timed = has(TIMED);
         let flags = u64::from(instance_weights) << INSTANCE_WEIGHTS
             | u64::from(online_weights) << ONLINE_WEIGHTS
             | u64::from(half_life) << HALF_LIFE
             | u64::from(windowed) << WINDOWED
             | u64::from(timed) << TIMED;
-        let numbered = Form::numbered((kinds ^ flags) >> KINDS);
-        let form = numbered.filter(|form| version > 1 || form.is_counts());
-        let form = form.ok_or_else(|| corrupt("what it derives is unknown"))?;
+        let term_weighting = TermWeighting::numbered((kinds ^ flags) >> KINDS);
+        let term_weighting = term_weighting.ok_or_else(|| corrupt("unknown term weighting"))?;
         let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
         let half_life = if half_life { Some(reader.float()?) } else { None };
         let settings = Settings {
@@ -209,7 +187,7 @@ impl Store {
             own_pairs,
             instance_weights,
             online_weights,
-            form,
+            term_weighting,
             half_life,
             timed,
             windowed,
@@ -218,20 +196,18 @@ impl Store {
         let mut store = Store::new(settings);
         if let Some(half_life) = half_life {
             let clock = read_clock(&mut reader, half_life, timed)?;
-            store.clock = clock.ok_or_else(|| corrupt("their clock is none"))?;
+            store.clock = clock.ok_or_else(|| corrupt("invalid clock"))?;
         }
         store.pruned = reader.flag()?;
-        if version > 4 {
-            store.hand = reader.size()?;
-            let least = if version == 5 { 1 } else { 0 };
-            let known = (least..store.vocabulary.groups()).contains(&store.hand);
-            if !known || (store.hand > 0 && !store.pruned) {
-                let text = "they have another format version, or prune no group next";
-                return Err(corrupt(text));
-            }
+        store.prune_cursor = reader.size()?;
+        let known = store.prune_cursor < store.vocabulary.groups();
+        if !known || (store.prune_cursor > 0 && !store.pruned) {
+            return Err(corrupt("invalid group of words to prune next"));
         }
         for _ in 0..reader.number()? {
-            store.classes.push(Class::new(reader.positive()?, reader.count()? / form.scale()));
+            store
+                .classes
+                .push(Class::new(reader.positive()?, reader.count()? / term_weighting.scale()));
         }
         let numbers = store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;
@@ -257,7 +233,7 @@ impl Store {
                     return Err(corrupt("the classes of a word are out of order"));
                 }
                 next_class = class + 1;
-                let tokens = reader.positive()? / self.settings.form.scale();
+                let tokens = reader.positive()? / self.settings.term_weighting.scale();
                 let documents = reader.positive()?;
                 if documents > self.classes[class as usize].documents * (1.0 + 1e-9) {
                     return Err(corrupt("a word has more documents than its class"));
@@ -280,7 +256,7 @@ impl Store {
     fn restore_index(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         let documents = reader.size()?;
         if documents > self.settings.index_size {
-            return Err(corrupt("there are more documents than the index takes"));
+            return Err(corrupt("more documents than index_size"));
         }
         for _ in 0..documents {
             let class = reader.class(self.classes.len())?;
@@ -288,7 +264,7 @@ impl Store {
             let instance_weight =
                 if self.settings.instance_weights { reader.count()? / STEPS } else { 0.0 };
             if instance_weight > 1.0 || (instance_weight * STEPS).fract() != 0.0 {
-                return Err(corrupt("a document weighs what none can"));
+                return Err(corrupt("invalid instance weight of a document"));
             }
             let mut words: Vec<(WordId, f64)> = Vec::new();
             for _ in 0..reader.number()? {
@@ -301,7 +277,7 @@ impl Store {
                 {
                     return Err(corrupt("a document disagrees with the counts"));
                 }
-                words.push((word, reader.positive()? / self.settings.form.scale()));
+                words.push((word, reader.positive()? / self.settings.term_weighting.scale()));
             }
             let words = words.into_boxed_slice();
             self.index_document(Document { class, weight, instance_weight, words });

@@ -1,10 +1,12 @@
-//! What is computed from the counts now and then, kept beside them, and swapped in whole.
+//! Statistics of the counts: computed periodically, kept next to the counts, and replaced as a
+//! whole.
 //!
-//! The store tells its statistics what happens to the counts, and knows none of them by name.
+//! The store notifies its statistics of each change and does not depend on their types.
 
 use crate::counts::attributes::AttributeId;
 use crate::counts::index::{Document, Index};
 use crate::counts::rows::{Class, ClassId, Rows};
+use crate::counts::store::Store;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use std::any::Any;
 
@@ -16,51 +18,51 @@ pub struct Counted<'a> {
     pub index: &'a Index,
 }
 
-/// A statistic in use. What it does not name below leaves it as it is.
+/// A statistic in use. Every notification does nothing by default.
 pub trait Statistic: Any + Send + Sync {
-    /// A word is no more: its id may come to mean another one.
+    /// A word was forgotten: its id may belong to another word later.
     fn forget_word(&mut self, _word: WordId) {}
 
-    /// An attribute is no more; in texts each word is one.
+    /// An attribute was forgotten; in texts each word is an attribute.
     fn forget_attribute(&mut self, _attribute: AttributeId) {}
 
-    /// A class is no more: its id may come to mean another one.
+    /// A class was forgotten: its id may belong to another class later.
     fn forget_class(&mut self, _class: ClassId) {}
 
-    /// Whether it keeps its meaning where all words get other ids and attributes keep theirs.
+    /// Whether the statistic stays valid if all words get new ids and attributes keep theirs.
     fn outlives_word_ids(&self) -> bool {
         false
     }
 
-    /// The counts of these words are about to change …
+    /// The counts of these words are about to change.
     fn take_words(&mut self, _rows: &Rows, _words: &[(WordId, f64)]) {}
 
-    /// … and have changed.
+    /// The counts of these words have changed.
     fn add_words(&mut self, _rows: &Rows, _words: &[(WordId, f64)]) {}
 
     /// A message was learned.
     fn learn(&mut self, _words: &[(WordId, f64)], _class: ClassId, _weight: f64) {}
 
-    /// Tokens of a word were taken from a class; with `gone` the class has none left.
+    /// Tokens of a word were removed from a class; with `gone` the class has no tokens of it left.
     fn take(&mut self, _word: WordId, _class: ClassId, _tokens: f64, _gone: bool) {}
 
-    /// A document, or a part of its weight, enters the index.
+    /// A document, or a part of its weight, entered the index.
     fn enter(&mut self, _document: &Document, _weight: f64) {}
 
-    /// A document, or a part of its weight, leaves the index.
+    /// A document, or a part of its weight, left the index.
     fn leave(&mut self, _document: &Document, _weight: f64) {}
 
-    /// The newest document of the index has entered, and all that its entry made leave has left.
+    /// The newest document has entered the index, and all documents that it evicted have left.
     fn indexed(&mut self, _counted: &Counted<'_>) {}
 
-    /// Another store was added: takes in what its statistic of this kind holds. The maps lead from
-    /// its words and classes to those here.
+    /// Another store was merged: add its statistic of the same type. The maps translate its words
+    /// and classes to the ids of this store.
     fn merge(&mut self, _others: &Statistics, _word_of: &[WordId], _class_of: &[ClassId]) {}
 
-    /// Counts changed all at once: whatever follows them message by message is summed up anew.
+    /// Many counts changed together: recompute every sum that otherwise follows single messages.
     fn recount(&mut self, _counted: &Counted<'_>) {}
 
-    /// Takes over what does not follow from the counts, from the statistic it takes the place of.
+    /// Takes state that does not follow from the counts from the statistic it replaces.
     fn take_over(&mut self, _used: &Self)
     where
         Self: Sized,
@@ -74,7 +76,7 @@ pub trait Statistic: Any + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Statistic>;
 }
 
-/// Words and classes in the order in which a snapshot has them: a restored store numbers them so.
+/// Words and classes in snapshot order; a restored store numbers them in this order.
 pub struct SavedOrder {
     pub words: Vec<WordId>,
     pub classes: Vec<ClassId>,
@@ -84,15 +86,15 @@ pub struct SavedOrder {
 pub trait Exported: Statistic {
     type Arrays;
 
-    /// What is in use, as a restored store would number it.
+    /// The arrays as a restored store would number them.
     fn export(&self, order: &SavedOrder) -> Self::Arrays;
 }
 
-/// Ids have changed their meaning since a statistic was computed: it must be computed again.
+/// Ids changed their meaning since a statistic was computed: compute it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale;
 
-/// The statistics in use, one of a kind.
+/// The statistics in use, one per type.
 #[derive(Default)]
 pub struct Statistics(Vec<Box<dyn Statistic>>);
 
@@ -112,7 +114,7 @@ impl Statistics {
         self.0.iter_mut().find_map(|statistic| (&mut **statistic as &mut dyn Any).downcast_mut())
     }
 
-    /// Puts a statistic in the place of the one of its kind, which is returned.
+    /// Replaces the statistic of this type and returns the old one.
     pub fn put<T: Statistic>(&mut self, statistic: T) -> Option<Box<T>> {
         let mut kinds = self.0.iter().map(|used| (&**used as &dyn Any).is::<T>());
         let used = kinds.position(|same| same).map(|place| self.0.swap_remove(place));
@@ -129,12 +131,63 @@ impl Statistics {
         self.0.is_empty()
     }
 
-    /// Drops what has no meaning once words have other ids.
+    /// Drops statistics that become invalid if words get new ids.
     pub fn forget_word_ids(&mut self) {
         self.0.retain(|statistic| statistic.outlives_word_ids());
     }
 
     pub fn size(&self) -> usize {
         self.0.iter().map(|statistic| size_of_val(&**statistic) + statistic.size()).sum()
+    }
+}
+
+impl Store {
+    /// The statistic of type `T`, if it is in use.
+    #[inline]
+    pub fn statistic<T: Statistic>(&self) -> Option<&T> {
+        self.statistics.get()
+    }
+
+    /// The statistic of type `T` as arrays, if it is in use.
+    pub fn export_statistic<T: Exported>(&self) -> Option<T::Arrays> {
+        self.statistic::<T>().map(|statistic| statistic.export(&self.saved_order()))
+    }
+
+    /// Words and classes in snapshot order.
+    pub fn saved_order(&self) -> SavedOrder {
+        SavedOrder { words: self.vocabulary.sorted_ids(), classes: self.class_order() }
+    }
+
+    /// Replaces a statistic, computed at this `layout` and `version`, and returns the old one.
+    ///
+    /// Fails without a change if ids have changed their meaning since.
+    pub fn swap_in<T: Statistic>(
+        &mut self,
+        mut statistic: T,
+        layout: u64,
+        version: u64,
+    ) -> std::result::Result<Option<Box<T>>, Stale> {
+        if layout != self.layout {
+            return Err(Stale);
+        }
+        if let Some(used) = self.statistic() {
+            statistic.take_over(used);
+        }
+        if version != self.version {
+            statistic.recount(&self.counted());
+        }
+        Ok(self.statistics.put(statistic))
+    }
+
+    /// The counts as statistics see them.
+    pub fn counted(&self) -> Counted<'_> {
+        let Store { vocabulary, classes, rows, index, .. } = self;
+        Counted { vocabulary, classes, rows, index }
+    }
+
+    /// The statistics, together with the counts as they see them.
+    pub(crate) fn parts(&mut self) -> (&mut Statistics, Counted<'_>) {
+        let Store { statistics, vocabulary, classes, rows, index, .. } = self;
+        (statistics, Counted { vocabulary, classes, rows, index })
     }
 }

@@ -1,61 +1,61 @@
-//! The count store: vocabulary, counts and document index, changed together or not at all.
+//! The count store: vocabulary, counts and document index change together or not at all.
 
 use crate::counts::attributes::Attributes;
 use crate::counts::bag::Bag;
 use crate::counts::clock::Clock;
-use crate::counts::form::Form;
 use crate::counts::index::{Behind, Document, Index};
 use crate::counts::pairs::PairTable;
 use crate::counts::rows::{Class, ClassId, Rows};
 use crate::counts::statistic::Statistics;
+use crate::counts::term_weighting::TermWeighting;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Counts and weights above 2^53 are no longer exact in `f64`: they are refused.
+/// Counts and weights above 2^53 are not exact in `f64` and are rejected.
 pub const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 
-/// The most vocabulary bytes a store takes before it asks for a bound.
+/// Maximum vocabulary size in bytes; beyond it the user must set a bound.
 const MAX_VOCABULARY_BYTES: usize = 3 << 30;
 
-/// The most cells that one message is trusted to add.
+/// Maximum number of cells that one message is assumed to add.
 const SPARE_CELLS: usize = 1 << 24;
 
-/// What a store keeps and how much of it, set once.
+/// Immutable settings of a store: its contents and its bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Words kept; past it the rarest of one group after the other are pruned.
+    /// Maximum number of words; beyond it the rarest words of one group after the other are pruned.
     pub max_features: usize,
-    /// Documents kept in the index; 0 keeps none.
+    /// Maximum number of documents in the index; 0 disables it.
     pub index_size: usize,
-    /// (pair, class) cells kept in the pair table; 0 keeps none.
+    /// Maximum number of (pair, class) cells in the pair table; 0 disables it.
     pub max_pairs: usize,
-    /// Whether to keep, for each class, how many words have which document frequency: the
-    /// Bernoulli model needs it, and it costs the others two thirds of their learning speed.
+    /// Whether each class keeps a histogram of document frequencies. Bernoulli models need it; it
+    /// costs other models two thirds of their learning speed.
     pub frequencies: bool,
     /// Whether words are values of attributes, `name=value`. The length of a document is then 1:
-    /// documents are counted, not tokens.
+    /// documents are counted instead of tokens.
     pub columns: bool,
-    /// Whether the pair table also holds each word with itself.
+    /// Whether the pair table also pairs each word with itself.
     pub own_pairs: bool,
-    /// Whether messages get instance weights as they are learned.
+    /// Whether messages get instance weights while they are learned.
     pub instance_weights: bool,
-    /// Whether words have corrections, learned by a step a message.
+    /// Whether words have corrections, learned one step per message.
     pub online_weights: bool,
-    /// What counts become before they are learned or scored.
-    pub form: Form,
-    /// Messages, or seconds, after which a message counts for half; None: it never does.
+    /// Transformation of counts before they are learned or scored.
+    pub term_weighting: TermWeighting,
+    /// Messages or seconds after which a message counts half; None for no decay.
     pub half_life: Option<f64>,
-    /// Whether the half-life is in seconds, of the times that come with messages.
+    /// Whether the half-life is in seconds of the messages' times.
     pub timed: bool,
-    /// Whether a document that the index evicts leaves the counts too.
+    /// Whether a document that the index evicts is also removed from the counts.
     pub windowed: bool,
 }
 
 impl Settings {
-    /// Counts alone, without bounds: every other setting is named where it differs.
+    /// Counts only, without bounds.
     pub const COUNTS: Settings = Settings {
         max_features: usize::MAX,
         index_size: 0,
@@ -65,31 +65,31 @@ impl Settings {
         own_pairs: false,
         instance_weights: false,
         online_weights: false,
-        form: Form::COUNTS,
+        term_weighting: TermWeighting::COUNTS,
         half_life: None,
         timed: false,
         windowed: false,
     };
 }
 
-/// What a model does with a message that it learns besides counting it.
+/// An additional step of a model when it learns a message.
 pub trait LearningRule: Any + Send + Sync {
     /// Whether messages get instance weights.
     fn weighs(&self) -> bool {
         false
     }
 
-    /// The instance weight of a message, its words looked up, by what was learned before it: what
-    /// it counts for beyond its weight, in units of that.
+    /// The instance weight of a message, computed from the messages before it: the extra count in
+    /// units of its weight. The bag holds looked-up words.
     fn instance_weight(&self, _store: &Store, _bag: &Bag, _class: ClassId) -> f64 {
         0.0
     }
 
-    /// Learns from a message, its words interned, by what was counted before it.
+    /// Learns from a message before it is counted. The bag holds interned words.
     fn correct(&self, _store: &mut Store, _bag: &mut Bag, _class: ClassId, _weight: f64) {}
 }
 
-/// Everything learned so far.
+/// The state of the store.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) settings: Settings,
@@ -98,25 +98,26 @@ pub struct Store {
     pub(crate) rows: Rows,
     pub(crate) index: Index,
     pub(crate) pairs: PairTable,
-    /// What the pair table has yet to follow; None where it follows each document at once.
+    /// Documents that the pair table has not yet processed; None if it follows each document
+    /// immediately.
     pub(crate) behind: Option<Behind>,
     pub(crate) attributes: Attributes,
     pub(crate) clock: Clock,
-    /// When the messages came that are learned next, where a half-life is in time.
+    /// Times of the messages that are learned next, for a half-life in time.
     pub(crate) times: VecDeque<f64>,
-    /// Classes that the window left without documents, for who names them.
+    /// Classes that the window left without documents; their owner collects them.
     pub(crate) emptied: Vec<ClassId>,
-    /// What was computed from the counts and is in use.
+    /// The statistics in use.
     pub(crate) statistics: Statistics,
-    /// What learning a message does besides counting it, where a model asks for more.
+    /// An additional learning step, if the model needs one.
     pub(crate) rule: Option<Arc<dyn LearningRule>>,
-    /// Whether words were ever pruned, after which unlearning is lenient about what is missing.
+    /// Whether words were ever pruned; unlearning then tolerates missing words.
     pub(crate) pruned: bool,
     /// The group of words that is pruned next.
-    pub(crate) hand: usize,
-    /// Numbers in the order of the labels, by class id: it breaks ties and orders snapshots.
+    pub(crate) prune_cursor: usize,
+    /// Ranks of the classes in label order, by class id: they break ties and order snapshots.
     pub ranks: Vec<i64>,
-    /// How many classes had each id before the one that has it; those beyond, none.
+    /// How many earlier classes had each id; ids beyond the end had none.
     owners: Vec<u32>,
     pub(crate) version: u64,
     pub(crate) layout: u64,
@@ -124,8 +125,8 @@ pub struct Store {
 
 impl Store {
     pub fn new(settings: Settings) -> Self {
-        // Counts of indexed documents have lengths, and those of most forms are no whole numbers.
-        let small = settings.index_size == 0 && settings.form.scale() == 1.0;
+        // Counts of indexed documents have lengths, and most term weightings give fractions.
+        let small = settings.index_size == 0 && settings.term_weighting.scale() == 1.0;
         Store {
             settings,
             vocabulary: Vocabulary::bounded(settings.max_features),
@@ -141,7 +142,7 @@ impl Store {
             statistics: Statistics::default(),
             rule: None,
             pruned: false,
-            hand: 0,
+            prune_cursor: 0,
             ranks: Vec::new(),
             owners: Vec::new(),
             version: 0,
@@ -173,18 +174,18 @@ impl Store {
         &self.pairs
     }
 
-    /// What learning a message does besides counting it, where a model asks for more.
+    /// The additional learning step, if the model needs one.
     #[inline]
     pub fn rule(&self) -> Option<Arc<dyn LearningRule>> {
         self.rule.clone()
     }
 
-    /// Grows by one with every change.
+    /// Increases by one with every change.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Changes whenever an id may come to mean another word or class.
+    /// Changes whenever an id may refer to another word or class.
     pub fn layout(&self) -> u64 {
         self.layout
     }
@@ -194,7 +195,7 @@ impl Store {
         self.classes.iter().map(|class| class.documents).sum()
     }
 
-    /// How many classes have documents.
+    /// Number of classes with documents.
     pub fn existing_classes(&self) -> usize {
         self.classes.iter().filter(|class| class.exists()).count()
     }
@@ -203,7 +204,7 @@ impl Store {
         self.rows.n_cells()
     }
 
-    /// The place of a class among the labels; a class of no known place comes last.
+    /// The rank of a class among the labels; classes without a rank come last.
     pub(crate) fn rank(&self, class: ClassId) -> i64 {
         self.ranks.get(class as usize).copied().unwrap_or(i64::MAX)
     }
@@ -218,8 +219,8 @@ impl Store {
         }
     }
 
-    /// The class of a handle: its id, and in the bits above 32 how many classes had it before. None
-    /// where it has no documents, or another class has its id by now.
+    /// Resolves a class handle: the id in the low 32 bits, the number of earlier owners above. None
+    /// if the class has no documents or the id belongs to another class.
     pub fn known_class(&self, handle: u64) -> Option<ClassId> {
         let class = handle as ClassId;
         let owners = self.owners.get(class as usize).copied().unwrap_or(0);
@@ -236,24 +237,25 @@ impl Store {
         order
     }
 
-    /// Refuses to learn when the vocabulary's memory is exhausted; nothing has changed then.
+    /// Fails without a change if the memory of the vocabulary is exhausted.
     pub fn check_room(&self) -> Result<()> {
         let spare_bytes = u32::MAX as usize - MAX_VOCABULARY_BYTES;
         if self.vocabulary.has_room_for(spare_bytes) && self.rows.has_room_for(SPARE_CELLS) {
             Ok(())
         } else {
             Err(Error::Invalid(
-                "the vocabulary is full (3 GiB of words, or 4 GiB of counts): set max_features".into(),
+                "the vocabulary is full (3 GiB of words, or 4 GiB of counts): set max_features"
+                    .into(),
             ))
         }
     }
 
-    /// Learns one message, given as the bag of its (interned) words.
+    /// Learns one message, given as a bag of interned words.
     pub fn learn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
         self.learn_instance(bag, class, weight, 0.0)
     }
 
-    /// The same of a message with an instance weight.
+    /// Learns one message with an instance weight.
     pub fn learn_instance(
         &mut self,
         bag: &mut Bag,
@@ -304,7 +306,7 @@ impl Store {
         Ok(())
     }
 
-    /// Words interned for a message that is not learned after all.
+    /// Forgets words that were interned for a message that is not learned.
     fn forget_unused(&mut self, bag: &Bag) {
         for &(word, _) in &bag.words {
             if self.rows.is_empty(word) {
@@ -325,7 +327,7 @@ impl Store {
         self.layout += 1;
     }
 
-    /// Clears what is known of a class that has no documents left: its id may be used again.
+    /// Clears the statistics of a class without documents: its id may be reused.
     pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
         if !self.classes[class as usize].exists() {
             self.statistics.iter_mut().for_each(|statistic| statistic.forget_class(class));
@@ -337,7 +339,7 @@ impl Store {
         }
     }
 
-    /// Sets a cell's counts, dropping it at zero documents; returns the tokens taken away.
+    /// Sets the counts of a cell and drops it at zero documents; returns the tokens removed.
     pub(crate) fn set_cell(
         &mut self,
         word: WordId,
@@ -363,12 +365,12 @@ impl Store {
         before.tokens - tokens
     }
 
-    /// Says how many values an attribute has, learned or not.
+    /// Declares the number of values of an attribute, learned or not.
     pub fn declare(&mut self, attribute: &[u8], values: u32) {
         self.attributes.declare(attribute, values);
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         self.vocabulary.size()
             + self.rows.size()
@@ -381,7 +383,7 @@ impl Store {
     }
 }
 
-/// Refuses a weight that is negative, not finite or beyond exact counting.
+/// Rejects weights that are negative, not finite or beyond exact counting.
 pub fn check_weight(weight: f64) -> Result<()> {
     if (0.0..=MAX_COUNT).contains(&weight) {
         Ok(())

@@ -8,12 +8,12 @@ use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 
 impl Store {
-    /// Unlearns one message: the exact inverse of having learned it.
+    /// Unlearns one message: the exact inverse of learning it.
     ///
-    /// The document leaves the index where it is still there; a document that the index evicted
-    /// leaves the counts only, and one that learning evicted does not come back. Once words were
-    /// pruned, what is left of the message is taken away. With a half-life the weight is that of a
-    /// message of now: of one learned s messages ago 2^(−s / half-life) of its weight is left.
+    /// The document also leaves the index if it is still there. If the index has evicted it, only
+    /// the counts change, and documents that it displaced do not return. After pruning, only the
+    /// remaining words of the message are removed. With a half-life, `weight` is the current
+    /// weight: 2^(−s / half-life) of the weight of a message learned s messages ago.
     pub fn unlearn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
         check_weight(weight)?;
         if weight == 0.0 {
@@ -49,7 +49,7 @@ impl Store {
         };
         self.check_indexed(class, &bag.words, &amounts, documents, &removals)?;
         self.check_frequencies(class, &bag.words, documents)?;
-        // Nothing can fail from here on.
+        // No failure is possible from here on.
         for (slot, removed) in removals {
             self.remove_indexed(slot, removed);
         }
@@ -57,7 +57,7 @@ impl Store {
         Ok(())
     }
 
-    /// Leaves a class so many documents, and of these words so many tokens and documents each.
+    /// Removes documents from a class, and tokens and documents from these words.
     pub(crate) fn take_out(
         &mut self,
         class: ClassId,
@@ -77,8 +77,8 @@ impl Store {
         self.version += 1;
     }
 
-    /// Whether the words that are not in a message could all stand in the `documents` that its
-    /// class has without it. Visits the vocabulary only where the class's bound does not tell.
+    /// Whether every word outside the message fits into the `documents` that its class keeps.
+    /// Visits the vocabulary only if the class's bound does not decide.
     fn check_frequencies(
         &mut self,
         class: ClassId,
@@ -103,7 +103,8 @@ impl Store {
         Ok(())
     }
 
-    /// Which indexed documents an unlearned message is, newest first, and how much of each.
+    /// The indexed documents that an unlearned message removes, newest first, and the weight of
+    /// each.
     fn plan_removals(
         &self,
         class: ClassId,
@@ -128,8 +129,8 @@ impl Store {
         removals
     }
 
-    /// Whether `weight` of this message can lie outside the index: no indexed document may be
-    /// left without its counts.
+    /// Whether `weight` of this message can lie outside the index: no indexed document may lose its
+    /// counts.
     fn check_outside(&self, class: ClassId, words: &[(WordId, f64)], weight: f64) -> Result<()> {
         if weight == 0.0 || self.index.is_empty() {
             return Ok(());
@@ -171,8 +172,8 @@ impl Store {
         (tokens, documents)
     }
 
-    /// Refuses what would leave documents in the index without their counts: beside a weight of 10^15
-    /// times theirs they are lost in rounding.
+    /// Rejects a change that would leave indexed documents without counts: next to a weight of
+    /// 10^15 times theirs they are lost in rounding.
     fn check_indexed(
         &self,
         class: ClassId,
@@ -198,7 +199,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes a document out of the index, wherever it still is.
+    /// Removes a document from the index, wherever it is.
     pub(crate) fn unindex(&mut self, document: &Document) {
         let removals = self.plan_removals(document.class, &document.words, document.weight);
         for (slot, removed) in removals {

@@ -5,8 +5,8 @@
 //! message, so the pairs lie in a table that is probed linearly, and most look-ups take one miss
 //! of the cache.
 
+use crate::counts::alloc::fetch;
 use crate::counts::attributes::AttributeId;
-use crate::counts::room::fetch;
 use crate::counts::statistic::Statistic;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};

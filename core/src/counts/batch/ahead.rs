@@ -1,4 +1,4 @@
-//! A batch learned by one thread in its order, while others cut the next texts into their tokens.
+//! A batch learned in order by one thread, while other threads tokenise the next texts.
 
 use crate::counts::bag::Bag;
 use crate::counts::batch::queue::{Ended, Queue};
@@ -14,23 +14,24 @@ use foldhash::fast::RandomState;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Bytes of texts that are cut together, and no more messages than so many. Of 2 to 16 KB, 16 to 256
-/// messages and windows of 4 and 16 none was faster than the noise (text messages, R8, SpamAssassin).
+/// Size of a piece of texts in bytes; the same limit bounds its number of messages. Pieces of 2 to
+/// 16 KB, 16 to 256 messages and windows of 4 and 16 were equally fast within noise (text messages,
+/// R8, SpamAssassin).
 const PIECE: usize = 1 << 12;
 const MOST: usize = 64;
 
-/// Threads that help: two cut texts faster than one learns them.
+/// Helper threads: two tokenise faster than one thread learns.
 const THREADS: usize = 3;
 
-/// Pieces that each thread may be ahead of the one that learns: what bounds the memory.
+/// Pieces that each helper may be ahead of the learner; bounds the memory.
 const WINDOW: usize = 4;
 
-/// No longer text is cut ahead: its tokens would take too much memory beside those of others.
+/// Longer texts are not tokenised ahead: their tokens would take too much memory.
 const LONGEST: usize = 1 << 18;
 
 impl<T: AsMessage> Labelled<'_, T> {
-    /// Learns as [`learn`](Self::learn) does, one message after the other, on one of so many threads.
-    /// The caller's reads the messages, and cuts texts as the others do.
+    /// Like [`learn`](Self::learn), one message after the other, with helper threads. The caller's
+    /// thread reads the messages and tokenises like the helpers.
     pub(super) fn learn_cut_ahead(
         &self,
         items: &Items<T>,
@@ -66,7 +67,7 @@ impl<T: AsMessage> Labelled<'_, T> {
         Ok(Ok(()))
     }
 
-    /// Learns all pieces in their order: those that were cut, and itself what nobody has begun to.
+    /// Learns all pieces in order, and tokenises the pieces that no helper has claimed.
     fn learn_queue(
         &self,
         queue: &Queue,
@@ -92,7 +93,7 @@ impl<T: AsMessage> Labelled<'_, T> {
         Ok(Ok(()))
     }
 
-    /// Learns texts that were cut.
+    /// Learns tokenised texts.
     fn learn_cut(
         &self,
         store: &mut Store,
@@ -113,7 +114,7 @@ impl<T: AsMessage> Labelled<'_, T> {
     }
 }
 
-/// What cuts the texts of a queue.
+/// Tokenises the texts of a queue.
 struct Cutter<'a, T> {
     items: &'a Items<T>,
     tokenizer: &'a Tokenizer,
@@ -133,7 +134,7 @@ impl<T: AsMessage> Cutter<'_, T> {
         }
     }
 
-    /// Cuts a piece; None where it has what can't be cut here, which the one that learns will find.
+    /// Tokenises a piece; None if it contains a message that the learner must handle itself.
     fn cut_piece(
         &self,
         piece: usize,
@@ -175,7 +176,7 @@ mod tests {
 
     const ONLINE: Settings = Settings { online_weights: true, ..Settings::COUNTS };
 
-    /// Messages of old and new words, some of them long, and their classes.
+    /// Messages of old and new words, some of them long, with their classes.
     fn messages(number: usize) -> (Vec<Item>, Vec<ClassId>) {
         let text = |n: usize| {
             let words = (0..n % 90).map(|i| format!("word{} a-long-enough-word-{n} ", i * n % 577));
@@ -202,7 +203,7 @@ mod tests {
         store
     }
 
-    /// What was counted, and the words in the order of their ids.
+    /// The counts, and the words in the order of their ids.
     fn content(store: &mut Store) -> (Vec<u8>, Vec<Vec<u8>>) {
         store.ranks = vec![0, 1, 2];
         let counts = store.snapshot_counts(&store.class_order(), |_| 0.0);

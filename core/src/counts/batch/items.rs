@@ -1,4 +1,4 @@
-//! The messages of a batch, of which the first may be at work while the others are read.
+//! The messages of a batch. Threads can process the first messages while later ones are read.
 
 use crate::counts::batch::MESSAGE;
 use crate::counts::message::{AsMessage, Message};
@@ -6,16 +6,16 @@ use crate::watch::Watch;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Messages that are read at once: who waits for the first of them waits some microseconds.
+/// Messages read together: a reader of the first one waits a few microseconds.
 const PIECE: usize = 256;
 
-/// Reads the messages at some places; None where it was interrupted.
+/// Reads the messages of a range; None if it was interrupted.
 pub type Read<T> = dyn Fn(Range<usize>) -> Option<Vec<T>> + Send + Sync;
 
-/// Messages that are there, or that one thread reads while others wait for what they need of them.
+/// Messages that are present, or that one thread reads while others wait for them.
 ///
-/// Texts belong to the host, whose lock allows one thread to read them. Whoever uses a batch lets
-/// [`read`](Self::read) read it, on the thread that called.
+/// Texts belong to the host language, whose lock allows one thread to read them. The calling thread
+/// must call [`read`](Self::read).
 pub struct Items<T> {
     pieces: Box<[OnceLock<Vec<T>>]>,
     len: usize,
@@ -31,7 +31,7 @@ impl<T> From<Vec<T>> for Items<T> {
 }
 
 impl<T: AsMessage> Items<T> {
-    /// So many messages that are yet to be read.
+    /// `len` messages that are not read yet.
     pub fn unread(len: usize, read: Box<Read<T>>) -> Self {
         let pieces = (0..len.div_ceil(PIECE)).map(|_| OnceLock::new()).collect();
         Items { pieces, len, read: Some(read) }
@@ -41,20 +41,20 @@ impl<T: AsMessage> Items<T> {
         self.len
     }
 
-    /// The message at a place, once it is read; None where reading ended before it.
+    /// Waits for a message; None if reading ended before it.
     #[inline]
     pub fn get(&self, place: usize) -> Option<Message<'_>> {
         self.pieces[place / PIECE].wait().get(place % PIECE).map(T::as_message)
     }
 
-    /// Reads all messages that are not read yet, until the watch stops it.
+    /// Reads all remaining messages until the watch stops it.
     pub fn read(&self, watch: &Watch) {
         let _ended = Ended(&self.pieces);
         self.read_while(|_| !watch.stops(MESSAGE * PIECE));
     }
 
-    /// The mean bytes of the first texts, as many as have so many bytes together, or of all; None
-    /// where there are others than texts. These are read.
+    /// The mean size in bytes of the first texts, up to a total of `together` bytes; None if other
+    /// messages are among them. Reads these texts.
     pub fn mean_bytes(&self, together: usize) -> Option<usize> {
         let (mut bytes, mut texts) = (Some(0), 0);
         self.read_while(|items| {
@@ -66,7 +66,7 @@ impl<T: AsMessage> Items<T> {
         Some(bytes? / texts.max(1))
     }
 
-    /// Cuts a range into so many, of about as many bytes of texts.
+    /// Splits a range into `parts` ranges with about equal bytes of text.
     pub fn cut(&self, range: Range<usize>, parts: usize) -> Vec<Range<usize>> {
         let size = |place| self.get(place).and_then(|message| message.text_size()).unwrap_or(0);
         let all: usize = range.clone().map(size).sum();
@@ -83,7 +83,7 @@ impl<T: AsMessage> Items<T> {
         cut
     }
 
-    /// Goes on piece by piece, reading what is not read, while the function says so of what was read.
+    /// Reads piece by piece while `goes_on` accepts the messages read.
     fn read_while(&self, mut goes_on: impl FnMut(&[T]) -> bool) {
         for (number, piece) in self.pieces.iter().enumerate() {
             let places = number * PIECE..self.len.min((number + 1) * PIECE);
@@ -100,7 +100,7 @@ impl<T: AsMessage> Items<T> {
     }
 }
 
-/// At its end nobody waits any longer for what was not read.
+/// When dropped, nothing waits for unread messages any longer.
 struct Ended<'a, T>(&'a [OnceLock<Vec<T>>]);
 
 impl<T> Drop for Ended<'_, T> {
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// So many texts, which are read up to a place.
+    /// `len` texts that can be read up to `end`.
     fn unread(len: usize, end: usize) -> Items<Text> {
         let text = |place: usize| Text(place % 20);
         let read =
@@ -145,7 +145,7 @@ mod tests {
                 got.fetch_add(items.get(0).map_or(0, |_| 1), Ordering::Relaxed);
                 items.get(3 * PIECE - 1).map(|message| message.size())
             });
-            // The first piece lets the other thread go on to the last, which is not there.
+            // The first piece lets the other thread continue to the last one, which does not exist.
             assert_eq!(
                 items.mean_bytes(1),
                 Some((0..PIECE).map(|n| n % 20).sum::<usize>() / PIECE)
@@ -170,7 +170,7 @@ mod tests {
         ] {
             std::thread::scope(|scope| {
                 let last = scope.spawn(|| items.get(3 * PIECE - 1).is_none());
-                // Long enough for a watch to be asked.
+                // Long enough for the watch to be checked.
                 std::thread::sleep(std::time::Duration::from_millis(60));
                 items.read(&watch);
                 assert!(last.join().expect("no panic"));
@@ -198,7 +198,7 @@ mod tests {
             assert!(cut.windows(2).all(|pair| pair[0].end == pair[1].start));
             assert!(cut.iter().all(|part| part.len().abs_diff(195 / parts) < 9));
         }
-        // Of no bytes, or fewer messages than parts.
+        // Empty ranges, or fewer messages than parts.
         assert_eq!(items.cut(7..7, 3), [7..7, 7..7, 7..7]);
         let empty = Items::from(vec![Text(0), Text(0)]);
         let cut = empty.cut(0..2, 3);

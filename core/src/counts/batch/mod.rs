@@ -1,4 +1,4 @@
-//! Many messages at once, looked up or learned one after the other.
+//! Batches of messages, looked up or learned in order.
 
 mod ahead;
 mod items;
@@ -16,27 +16,28 @@ use crate::text::tokenizer::{self, NotReady, Tokenizer};
 use crate::watch::Watch;
 use std::ops::Range;
 
-/// Stands for a message that was not read, in work whose results mean nothing.
+/// Placeholder for an unread message, in work whose result is discarded.
 const NOTHING: Message<'_> = Message::Text("");
 
-/// Steps of a message besides its words.
+/// Cost of a message besides its words, in steps.
 pub const MESSAGE: usize = 64;
 
-/// Bytes of texts that are worth a thread, which must be started, and whose store must be added: two
-/// took 1/1.2 of the time of one with that much of text messages each, 1/1.4 with three times that.
+/// Bytes of text that justify a thread, which must be started and whose store must be added: with
+/// this amount per thread two threads took 1/1.2 of the time of one, with three times the amount
+/// 1/1.4.
 const WORTH: usize = 1 << 17;
 
-/// Mean bytes of texts that are cut ahead of who counts and indexes them: mails took .83 of the time
-/// then, short posts (R8) as long as before, and text messages 1.2 times as long.
+/// Mean length in bytes from which texts are tokenised ahead of counting and indexing: mails took
+/// .83 of the time, short posts (R8) the same time, and text messages 1.2 times as long.
 const LONG: usize = 1_000;
 
-/// Messages, checked.
+/// Checked messages.
 pub enum Messages<T> {
     Items(Items<T>),
     Matrix(Matrix),
 }
 
-/// A sparse matrix, a row a message, a column a word.
+/// A sparse matrix; rows are messages, columns are words.
 pub struct Matrix {
     words: Vec<Box<[u8]>>,
     cells: Vec<(u32, f64)>,
@@ -44,7 +45,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Takes compressed rows, with the word of each column.
+    /// Takes compressed rows and the word of each column.
     pub fn new(indptr: &[i64], indices: &[i64], data: &[f64], words: &[&str]) -> Result<Self> {
         let mut matrix = Matrix {
             words: words.iter().map(|word| word.as_bytes().into()).collect(),
@@ -97,14 +98,14 @@ impl<T: AsMessage> Messages<T> {
         self.len() == 0
     }
 
-    /// Reads all messages that are not read yet, until the watch stops it.
+    /// Reads all remaining messages until the watch stops it.
     pub fn read(&self, watch: &Watch) {
         if let Messages::Items(items) = self {
             items.read(watch);
         }
     }
 
-    /// Whether there is a message at a place, once it is read.
+    /// Waits for a message; returns whether it exists.
     #[inline]
     fn has(&self, place: usize) -> bool {
         match self {
@@ -114,14 +115,14 @@ impl<T: AsMessage> Messages<T> {
     }
 }
 
-/// Messages with what cuts their texts.
+/// Messages and their tokenizer.
 pub struct Batch<'a, T> {
     pub messages: &'a Messages<T>,
     pub tokenizer: &'a Tokenizer,
 }
 
 impl<'a, T: AsMessage> Batch<'a, T> {
-    /// A reader of the messages, by their places.
+    /// A reader for single messages.
     pub fn reader(&self) -> MessageReader<'a, T> {
         let Batch { messages, tokenizer } = *self;
         let columns = match messages {
@@ -132,19 +133,19 @@ impl<'a, T: AsMessage> Batch<'a, T> {
     }
 }
 
-/// Messages of a batch that are to be learned.
+/// The labelled messages of a batch.
 pub struct Labelled<'a, T> {
     batch: Batch<'a, T>,
-    /// Their places.
+    /// The range of messages.
     range: Range<usize>,
     /// The class of each message of the batch.
     classes: &'a [ClassId],
-    /// Of each message.
+    /// The weight of each message.
     weight: f64,
 }
 
 impl<'a, T: AsMessage> Labelled<'a, T> {
-    /// Refuses classes that are not one for each message, and a range outside them.
+    /// Requires one class per message and a range within the batch.
     pub fn new(
         batch: Batch<'a, T>,
         range: Range<usize>,
@@ -160,12 +161,12 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         )))
     }
 
-    /// Refuses to learn where there is no room, or no such weight.
+    /// Fails if the store has no room or the weight is invalid.
     fn check(&self, store: &Store) -> Result<()> {
         store.check_room().and_then(|()| store.settings().check_in_window(self.weight))
     }
 
-    /// Learns a part of the range, until the watch stops it, or up to what was not read.
+    /// Learns a part of the range until the watch stops it or an unread message is reached.
     pub fn learn(
         &self,
         store: &mut Store,
@@ -201,11 +202,11 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         Ok(Ok(()))
     }
 
-    /// The same of all messages, on up to so many threads, of which the caller's is one, where the
-    /// batch is worth them. Messages that are not read yet are read by the caller's.
+    /// Learns all messages on up to `threads` threads, including the calling thread, if the batch
+    /// is large enough. The calling thread reads the messages.
     ///
-    /// Where counts add up they learn shares of it. Where each message is learned with those before
-    /// it, one thread does that while others cut the next texts, and the pair table follows with all.
+    /// If counts add up, each thread learns a share. Otherwise one thread learns in order while the
+    /// others tokenise the next texts, and all threads update the pair table.
     pub fn learn_on_threads(
         &self,
         store: &mut Store,
@@ -220,8 +221,8 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         learned
     }
 
-    /// Who only counts does not let others cut: it took 1.2 times (mails) to 4 times as long (text
-    /// messages), as most of the work is to find and count words.
+    /// Stores that only count do not let other threads tokenise: it took 1.2 (mails) to 4 times
+    /// (text messages) as long, because most of the work is finding and counting words.
     fn learn_texts_on_threads(
         &self,
         store: &mut Store,
@@ -250,7 +251,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     }
 }
 
-/// Reads messages one after the other, remembering the ids of columns.
+/// Reads messages one after the other and remembers the ids of columns.
 pub struct MessageReader<'a, T> {
     messages: &'a Messages<T>,
     tokenizer: &'a Tokenizer,
@@ -258,7 +259,7 @@ pub struct MessageReader<'a, T> {
 }
 
 impl<T: AsMessage> MessageReader<'_, T> {
-    /// Looks up the words of the message at a place; `distinct` as in [`Message::look_up`].
+    /// Looks up the words of a message; for `distinct` see [`Message::look_up`].
     #[inline]
     pub fn look_up(
         &mut self,

@@ -1,4 +1,4 @@
-//! The pieces of a batch that threads cut ahead of the one that learns them.
+//! The pieces of a batch that threads tokenise ahead of the learner.
 
 use crate::text::distinct::CutTexts;
 use crate::threads::{LOOK, lock};
@@ -7,14 +7,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The pieces of a batch, in order: those that are learned, those that somebody has taken to cut or
-/// to learn them, and the rest.
+/// The pieces of a batch, in order: learned pieces, claimed pieces, and the rest.
 pub(super) struct Queue {
     range: Range<usize>,
     /// Messages of a piece.
     length: usize,
     pub(super) pieces: usize,
-    /// How many of those that are not learned may be taken.
+    /// How many unlearned pieces may be claimed.
     window: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -24,16 +23,16 @@ pub(super) struct Queue {
 struct State {
     learned: usize,
     taken: VecDeque<Taken>,
-    /// Whether nobody learns any longer.
+    /// Whether learning has ended.
     ended: bool,
-    /// Room to be used again.
+    /// Buffers for reuse.
     spare: Vec<CutTexts>,
 }
 
-/// A piece that somebody has taken.
+/// A claimed piece.
 enum Taken {
     AtWork,
-    /// With its texts, where they could be cut.
+    /// The tokenised texts, if tokenising succeeded.
     Done(Option<CutTexts>),
 }
 
@@ -50,8 +49,8 @@ impl Queue {
         start..self.range.end.min(start + self.length)
     }
 
-    /// Takes the next piece to be cut, once it is not too far ahead; None where there is none, or
-    /// the watch stops.
+    /// Claims the next piece once it is not too far ahead; None if there is none or the watch
+    /// stops.
     pub(super) fn take(&self, watch: &Watch) -> Option<Claim<'_>> {
         let mut state = lock(&self.state);
         loop {
@@ -68,8 +67,8 @@ impl Queue {
         }
     }
 
-    /// The texts of the first piece that is not learned, cut; None where nobody has taken it, where
-    /// it could not be cut, or the watch stops.
+    /// The tokenised texts of the first unlearned piece; None if it is unclaimed, could not be
+    /// tokenised, or the watch stops.
     pub(super) fn first(&self, watch: &Watch) -> Option<CutTexts> {
         let mut state = lock(&self.state);
         loop {
@@ -86,7 +85,7 @@ impl Queue {
         }
     }
 
-    /// Says that the first piece is learned.
+    /// Marks the first piece as learned.
     pub(super) fn learned(&self, texts: Option<CutTexts>) {
         let mut state = lock(&self.state);
         state.learned += 1;
@@ -95,7 +94,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits until something may have changed, and looks at the watch.
+    /// Waits for a change and checks the watch.
     fn wait<'a>(&self, state: MutexGuard<'a, State>, watch: &Watch) -> MutexGuard<'a, State> {
         let waited = self.changed.wait_timeout(state, LOOK);
         watch.asks();
@@ -103,13 +102,13 @@ impl Queue {
     }
 }
 
-/// A piece that a thread cuts. At its end, however that comes, it is done.
+/// A piece claimed by a thread. Dropping the claim completes it.
 pub(super) struct Claim<'a> {
     queue: &'a Queue,
     pub(super) piece: usize,
-    /// Room to cut into.
+    /// Buffer for the tokens.
     pub(super) spare: CutTexts,
-    /// What was cut, where it could be.
+    /// The tokenised texts, if tokenising succeeded.
     pub(super) cut: Option<CutTexts>,
 }
 
@@ -122,7 +121,7 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// At its end nobody learns any longer.
+/// When dropped, learning has ended.
 pub(super) struct Ended<'a>(pub(super) &'a Queue);
 
 impl Drop for Ended<'_> {
@@ -137,7 +136,7 @@ mod tests {
     use super::*;
     use crate::text::distinct::DistinctTokens;
 
-    /// A watch that stops who waits.
+    /// A watch that stops a waiting thread.
     fn impatient() -> Watch<'static> {
         Watch::asking(&|| false)
     }
@@ -155,7 +154,7 @@ mod tests {
         first.spare.push(&tokens);
         first.cut = Some(std::mem::take(&mut first.spare));
         drop(second);
-        // The second is cut, but the first is not.
+        // The second piece is tokenised, the first is not.
         assert!(queue.first(&impatient()).is_none());
         std::thread::scope(|scope| {
             let third = scope.spawn(|| queue.take(&Watch::default()).map(|claim| claim.piece));
@@ -167,7 +166,7 @@ mod tests {
             queue.learned(texts);
             assert_eq!(third.join().expect("no panic"), Some(2));
         });
-        // What was taken and not cut is the learner's, as what nobody has taken.
+        // A claimed piece without tokens is handled like an unclaimed one.
         assert!(queue.first(&watch).is_none() && !watch.is_stopped());
         queue.learned(None);
         assert!(queue.first(&watch).is_none());

@@ -1,7 +1,7 @@
 //! A batch learned by several threads: each counts its share in a store of its own.
 //!
-//! Counts add up. Where they are whole numbers, what the threads counted, added up, is what one
-//! thread would have counted, to the last bit.
+//! Counts add up. With integer counts, the sum of the threads' counts equals the counts of a single
+//! thread in every bit.
 
 use crate::counts::bag::Bag;
 use crate::counts::batch::{Items, Labelled};
@@ -17,19 +17,19 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// Messages that are taken at once of those which may be shared out yet.
+/// Messages taken together from the part that may still be shared.
 const TAKEN: usize = 16;
 
-/// Words ahead of the one that is added whose counts are fetched.
+/// Distance in words of the prefetch while counts are added.
 const AHEAD: usize = 16;
 
-/// Sums below it leave room for a batch.
+/// Sums below this leave room for a batch.
 const MUCH: f64 = MAX_COUNT / 2.0;
 
 impl<T: AsMessage> Labelled<'_, T> {
-    /// Learns as [`learn`](Self::learn) does, by a thread for each share. One learns the first, while the caller's thread reads
-    /// the messages of all; the other shares are then counted apart, in the end added. So where it is
-    /// stopped, the first messages are learned and no others.
+    /// Like [`learn`](Self::learn), with one thread per share. One thread learns the first share
+    /// while the calling thread reads all messages; the other shares are then counted separately
+    /// and finally added. If stopped, a prefix of the messages is learned.
     pub(super) fn learn_shares(
         &self,
         items: &Items<T>,
@@ -81,7 +81,7 @@ impl<T: AsMessage> Labelled<'_, T> {
             parts.iter().for_each(|(_, part)| store.add_counts(part));
             return Ok(Ok(()));
         }
-        // Which words are pruned depends on when.
+        // Pruning depends on the order of arrival.
         let apart = shares.get(1).start..shares.get(last).end;
         self.learn(store, scratch, bag, apart, watch)
     }
@@ -91,7 +91,7 @@ impl<T: AsMessage> Labelled<'_, T> {
 struct Shares<'a, T> {
     items: &'a Items<T>,
     number: usize,
-    /// What is left of the first share: all of the batch, until it is cut.
+    /// The rest of the first share: the whole batch until it is split.
     first: Mutex<Range<usize>>,
     all: OnceLock<Vec<Range<usize>>>,
 }
@@ -109,8 +109,7 @@ impl<'a, T: AsMessage> Shares<'a, T> {
         (!taken.is_empty()).then_some(taken)
     }
 
-    /// The share at a place beyond the first. When all messages are read, what nobody has taken is
-    /// cut into as many.
+    /// A share after the first. Once all messages are read, the unclaimed rest is split evenly.
     fn get(&self, place: usize) -> Range<usize> {
         let all = self.all.get_or_init(|| {
             let mut left = lock(&self.first);
@@ -123,15 +122,16 @@ impl<'a, T: AsMessage> Shares<'a, T> {
 }
 
 impl Store {
-    /// Whether texts of this weight, counted apart and added, leave the same bits as those counted
-    /// here: all that is kept are sums of whole numbers.
+    /// Whether counting texts of this weight separately and adding the counts gives the same bits:
+    /// all counts are sums of integers.
     pub(super) fn adds_up(&self, weight: f64) -> bool {
-        let Settings { max_features, max_pairs, frequencies, form, .. } = self.settings;
-        // Without an index there are no pairs, whatever their bound is.
-        let counts_alone = Settings { max_features, max_pairs, frequencies, form, ..Settings::COUNTS };
+        let Settings { max_features, max_pairs, frequencies, term_weighting, .. } = self.settings;
+        // Without an index there are no pairs, whatever their bound.
+        let counts_alone =
+            Settings { max_features, max_pairs, frequencies, term_weighting, ..Settings::COUNTS };
         let whole = |sum: f64| sum.fract() == 0.0 && sum < MUCH;
         self.settings == counts_alone
-            && form.scale() == 1.0
+            && term_weighting.scale() == 1.0
             && self.rule.is_none()
             && self.statistics.is_empty()
             && weight.fract() == 0.0
@@ -140,14 +140,14 @@ impl Store {
             && self.rows.is_whole()
     }
 
-    /// A store without counts of the same settings, whose words this one finds without reading them.
+    /// An empty store of the same settings whose words this store finds without reading them.
     fn emptied(&self) -> Store {
         let mut store = Store::new(self.settings);
         store.vocabulary = self.vocabulary.emptied(self.settings.max_features);
         store
     }
 
-    /// Adds what such a store of the same classes counted, which has forgotten nothing.
+    /// Adds the counts of such a store, which has the same classes and has forgotten nothing.
     fn add_counts(&mut self, other: &Store) {
         for (ours, theirs) in grown(&mut self.classes, other.classes.len()).zip(&other.classes) {
             ours.documents += theirs.documents;
@@ -161,7 +161,7 @@ impl Store {
             if let Some(&Some(ahead)) = known.get(id as usize + AHEAD) {
                 self.rows.fetch(ahead);
             }
-            // No word stands there twice: what is not known is new.
+            // Words are distinct: an unknown word is new.
             let token = || other.vocabulary.known_token(id);
             let ours = known[id as usize].unwrap_or_else(|| self.add_word(&token()));
             let cells = other.rows.cells(id);
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Texts of so many words together, some of them frequent, and their classes.
+    /// Texts with `words` words in total, some of them frequent, and their classes.
     fn texts(words: u64) -> (Vec<Text>, Vec<ClassId>) {
         let (mut state, mut items, mut classes) = (1u64, Vec::new(), Vec::new());
         let mut draw = |below: u64| {
@@ -252,7 +252,8 @@ mod tests {
                     assert!(learn(&mut many, weight, 3) == expected);
                 }
                 assert_eq!(many.pruned, max_features == 500);
-                // Words get the ids that one thread would give them: sums over them keep their bits.
+                // Words get the ids that a single thread would assign: sums over words keep their
+                // bits.
                 let words = |store: &Store| store.vocabulary().sorted_ids();
                 assert_eq!(words(&many), words(&one));
                 for (ours, theirs) in many.classes().iter().zip(one.classes()) {
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_does_not_add_up_to_the_same_bits_is_learned_by_one() {
-        // A bound of pairs is in every model's settings.
+        // Every model sets a bound for pairs.
         let mut store = Store::new(Settings { max_pairs: 9, ..Settings::COUNTS });
         assert!(store.adds_up(1.0) && store.adds_up(0.0));
         assert!(!store.adds_up(0.1) && !store.adds_up(MAX_COUNT));

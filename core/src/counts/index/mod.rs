@@ -4,15 +4,15 @@ mod stored;
 
 pub(crate) use stored::Behind;
 
-use crate::counts::room::make_room;
+use crate::counts::alloc::make_room;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 use std::collections::VecDeque;
 
-/// Where a document lies in the index; reused after eviction.
+/// Position of a document in the index; reused after eviction.
 pub type Slot = u32;
 
-/// Instance weights are multiples of 1 / STEPS: so sums of them are exact.
+/// Instance weights are multiples of 1 / STEPS, so sums of them are exact.
 pub const STEPS: f64 = 1024.0;
 
 /// A learned document: its words ordered by id, each once.
@@ -20,7 +20,7 @@ pub const STEPS: f64 = 1024.0;
 pub struct Document {
     pub class: ClassId,
     pub weight: f64,
-    /// What it counts for beyond its weight, in units of it: a multiple of 1 / [`STEPS`].
+    /// Extra count in units of the weight: a multiple of 1 / [`STEPS`].
     pub instance_weight: f64,
     pub words: Box<[(WordId, f64)]>,
 }
@@ -43,8 +43,8 @@ pub struct Posting {
 #[derive(Clone, Default)]
 pub struct Index {
     slots: Vec<Option<Document>>,
-    /// By slot what is asked of many documents: their classes, weights, and the lengths of their
-    /// vectors of counts.
+    /// Properties read for many documents, by slot: classes, weights, and lengths of the count
+    /// vectors.
     classes: Vec<ClassId>,
     weights: Vec<f64>,
     norms: Vec<f64>,
@@ -62,7 +62,7 @@ impl Index {
         self.order.is_empty()
     }
 
-    /// One more than the largest slot ever used: the length of arrays indexed by slot.
+    /// Number of slots ever used: the length of arrays indexed by slot.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -81,7 +81,7 @@ impl Index {
         &self.weights
     }
 
-    /// The length of a document as a vector of counts.
+    /// The Euclidean length of a document's count vector.
     #[inline]
     pub fn norm(&self, slot: Slot) -> f64 {
         self.norms[slot as usize]
@@ -92,7 +92,7 @@ impl Index {
         self.order.iter().filter_map(|&slot| self.document(slot))
     }
 
-    /// So many of them, the newest; oldest first.
+    /// The newest `number` documents, oldest first.
     pub fn newest(&self, number: usize) -> impl Iterator<Item = &Document> {
         let order = self.order.range(self.len() - number..);
         order.filter_map(|&slot| self.document(slot))
@@ -102,15 +102,14 @@ impl Index {
         self.postings.get(word as usize).into_iter().flatten()
     }
 
-    /// The postings of a word, oldest first, as the two runs in which they lie in memory: to walk
-    /// along many of them.
+    /// The postings of a word, oldest first, as two contiguous runs: for long walks.
     pub fn posting_runs(&self, word: WordId) -> [&[Posting]; 2] {
         let (older, younger) =
             self.postings.get(word as usize).map_or((&[][..], &[][..]), VecDeque::as_slices);
         [older, younger]
     }
 
-    /// How many indexed documents contain a word.
+    /// Number of indexed documents that contain a word.
     pub fn frequency(&self, word: WordId) -> usize {
         self.postings.get(word as usize).map_or(0, VecDeque::len)
     }
@@ -166,7 +165,7 @@ impl Index {
         }
     }
 
-    /// The documents that contain one of some words.
+    /// The documents that contain at least one of some words.
     pub fn with_any(&self, words: &[WordId]) -> Vec<Slot> {
         let postings = words.iter().flat_map(|&word| self.postings(word));
         let mut slots: Vec<Slot> = postings.map(|posting| posting.slot).collect();
@@ -175,7 +174,7 @@ impl Index {
         slots
     }
 
-    /// Gives a document other words, of those it has; it keeps its place.
+    /// Replaces the words of a document by a subset; it keeps its place.
     pub fn set_words(&mut self, slot: Slot, words: Box<[(WordId, f64)]>) {
         if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
             self.norms[slot as usize] = norm(&words);
@@ -183,7 +182,7 @@ impl Index {
         }
     }
 
-    /// Drops the postings of a word that no document has any more.
+    /// Drops the postings of a word that no document contains.
     pub fn forget_word(&mut self, word: WordId) {
         if let Some(postings) = self.postings.get_mut(word as usize) {
             *postings = VecDeque::new();
@@ -194,7 +193,7 @@ impl Index {
         let document = self.slots.get_mut(slot as usize)?.take()?;
         for &(word, _) in &document.words {
             let postings = &mut self.postings[word as usize];
-            // The oldest document stands first in each of its words' postings.
+            // The oldest document is first in each of its words' postings.
             if postings.front().is_some_and(|posting| posting.slot == slot) {
                 postings.pop_front();
             } else if let Some(position) = postings.iter().rposition(|p| p.slot == slot) {
@@ -220,7 +219,7 @@ impl Index {
     }
 }
 
-/// Sets what is in a slot, the next one behind the last or one of those before it.
+/// Sets the value of a slot: an existing one or the next new one.
 fn put<T>(slots: &mut Vec<T>, slot: Slot, value: T) {
     match slots.get_mut(slot as usize) {
         Some(place) => *place = value,

@@ -1,4 +1,4 @@
-//! The index as a part of the store: what follows from the documents comes and goes with them.
+//! The index as a part of the store: lengths, pairs and statistics follow its documents.
 
 use crate::counts::index::Document;
 use crate::counts::pairs::Change;
@@ -6,22 +6,22 @@ use crate::counts::rows::take;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 
-/// Pairs that several threads count together: some milliseconds' work, beside which it is nothing to
-/// start a thread.
+/// Pairs that several threads count together: milliseconds of work, which outweighs starting a
+/// thread.
 const TOGETHER: usize = 1 << 18;
 
-/// Fewer are counted by one.
+/// Fewer pairs are counted by one thread.
 const WORTH: usize = 1 << 14;
 
-/// What the pair table has yet to follow while a batch is learned.
+/// Documents that the pair table must still process while a batch is learned.
 #[derive(Clone)]
 pub(crate) struct Behind {
     threads: usize,
-    /// How many documents entered the index: the newest.
+    /// Number of documents that entered the index: the newest ones.
     entered: usize,
-    /// Those that left it, each with how many had entered before.
+    /// Documents that left the index, each with the number of earlier entries.
     left: Vec<(usize, Document)>,
-    /// Pairs of all of them, and one more for each.
+    /// Number of pairs of all of them, plus one per document.
     pairs: usize,
 }
 
@@ -46,16 +46,16 @@ impl Behind {
 }
 
 impl Store {
-    /// From now on the pair table follows some documents after the index, on so many threads; with
-    /// one it follows each. Nobody may ask it meanwhile.
+    /// From now on the pair table follows the index with a delay, on `threads` threads; with one
+    /// thread it follows each document. Nothing may read it meanwhile.
     pub(crate) fn follow_by(&mut self, threads: usize) {
         self.catch_up();
-        // A rule may ask for the pairs of all messages before the one that is learned.
+        // A learning rule may read the pairs of all earlier messages.
         let may = threads > 1 && self.pairs.is_complete() && self.rule.is_none();
         self.behind = may.then(|| Behind::new(threads));
     }
 
-    /// Lets the pair table follow all that it has not yet.
+    /// Updates the pair table with all documents it has not processed.
     fn catch_up(&mut self) {
         let Some(behind) = &mut self.behind else { return };
         let Behind { threads, entered, left, pairs } =
@@ -94,7 +94,7 @@ impl Store {
         statistics.iter_mut().for_each(|statistic| statistic.indexed(&counted));
     }
 
-    /// Takes the oldest document out of the index.
+    /// Removes the oldest document from the index.
     fn evict(&mut self) {
         if self.behind.as_ref().is_some_and(|behind| behind.entered == self.index.len()) {
             self.catch_up();
@@ -110,7 +110,7 @@ impl Store {
         }
     }
 
-    /// Takes back what an indexed document gave to lengths, pairs and statistics.
+    /// Subtracts the contribution of an indexed document from lengths, pairs and statistics.
     pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
         self.leave_index(document, weight);
         self.pairs.unlearn(document.class, &document.words, weight);
@@ -137,10 +137,10 @@ impl Store {
         }
     }
 
-    /// Drops words from the indexed documents, which keep their place, and from what follows from
-    /// these.
+    /// Removes words from the indexed documents, which keep their place, and from everything
+    /// derived from them.
     pub(crate) fn drop_words_from_index(&mut self, words: &[WordId]) {
-        // Their pairs count where it is decided whether all fit.
+        // Their pairs count in the decision whether all pairs fit.
         self.catch_up();
         let mut gone_words = words.to_vec();
         gone_words.sort_unstable();
@@ -172,7 +172,7 @@ mod tests {
     use crate::counts::rows::ClassId;
     use crate::counts::store::Settings;
 
-    /// A store that learned messages of some sixty words, of which so many follow behind.
+    /// A store that learned messages of about sixty words, with delayed pairs on `threads` threads.
     fn learned(settings: Settings, threads: usize) -> Store {
         let (mut store, mut bag, mut state) = (Store::new(settings), Bag::default(), 1u64);
         let mut draw = |below: u64| {
@@ -236,13 +236,13 @@ mod tests {
         for settings in [
             all,
             Settings { own_pairs: true, ..all },
-            // Documents leave that the table knows, and such as it does not know yet.
+            // Documents leave that the table has processed, and others that it has not.
             Settings { index_size: 170, ..all },
             Settings { index_size: 20, ..all },
             Settings { index_size: 170, windowed: true, ..all },
             // Words leave all documents.
             Settings { max_features: 150, ..all },
-            // It is dropped.
+            // The table is dropped.
             Settings { max_pairs: 30_000, ..all },
         ] {
             let one = learned(settings, 1);

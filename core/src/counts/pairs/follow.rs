@@ -1,4 +1,4 @@
-//! Many documents at once, whose pairs several threads learn and unlearn together.
+//! Updating the pair table with many documents on several threads.
 
 use crate::counts::index::Document;
 use crate::counts::pairs::shard::Shard;
@@ -8,11 +8,11 @@ use crate::watch::Watch;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-/// Pairs that a thread looks at between two questions whether there are too many: to ask for each
-/// word costs text messages a tenth of the time.
+/// Pairs that a thread processes between checks of the limit: checking for each word costs text
+/// messages a tenth of the time.
 const ASK: usize = 1 << 12;
 
-/// A document that enters the index, or leaves it.
+/// A document that enters or leaves the index.
 #[derive(Clone, Copy)]
 pub struct Change<'a> {
     pub document: &'a Document,
@@ -20,10 +20,10 @@ pub struct Change<'a> {
 }
 
 impl PairTable {
-    /// Learns and unlearns documents as [`learn`](Self::learn) and [`unlearn`](Self::unlearn) do, one
-    /// after the other, on so many threads: each looks at all pairs and changes those of its shards.
-    /// Whether the table is dropped does not depend on how many there are; before it is, each may hold
-    /// as many cells as are allowed together.
+    /// Learns and unlearns documents in order, like [`learn`](Self::learn) and
+    /// [`unlearn`](Self::unlearn), on several threads: each reads all pairs and changes those of
+    /// its shards. Whether the table is dropped does not depend on the number of threads; until
+    /// then each thread may hold as many cells as are allowed in total.
     pub fn follow(&mut self, changes: &[Change<'_>], threads: usize) {
         let threads = threads.min(self.shards.len());
         if threads <= 1 {
@@ -59,20 +59,20 @@ impl PairTable {
     }
 }
 
-/// What the threads know of one another.
+/// State shared by the threads.
 struct Total {
     limit: isize,
     own: bool,
-    /// The cells of all, each as far as it is.
+    /// Cells of all threads, up to their last update.
     cells: AtomicIsize,
-    /// Whether none is ever taken back.
+    /// Whether no document leaves.
     grows: bool,
     exceeded: AtomicBool,
 }
 
 impl Total {
-    /// Whether there are too many cells for certain, where one thread has `own` of them, and `added`
-    /// since this was asked.
+    /// Whether there are certainly too many cells, given `own` cells of this thread, `added` since
+    /// the last check.
     fn exceeds(&self, own: isize, added: isize) -> bool {
         let cells = self.cells.fetch_add(added, Ordering::Relaxed) + added;
         if own > self.limit || self.grows && cells > self.limit {
@@ -82,17 +82,17 @@ impl Total {
     }
 }
 
-/// The shards of one thread, by their places.
+/// The shards of one thread, by position.
 #[derive(Default)]
 struct Share<'a> {
     shards: [Option<&'a mut Shard>; SHARDS],
-    /// Whether it has the shard at a place.
+    /// Whether the thread has the shard at a position.
     has: [bool; SHARDS],
     cells: isize,
 }
 
 impl<'a> Share<'a> {
-    /// A share for each thread.
+    /// One share for each thread.
     fn of(shards: &'a mut [Shard], threads: usize) -> Vec<Self> {
         let mut shares: Vec<Self> = (0..threads).map(|_| Share::default()).collect();
         for (place, shard) in shards.iter_mut().enumerate() {
@@ -104,8 +104,7 @@ impl<'a> Share<'a> {
         shares
     }
 
-    /// Follows the changes until there are too many cells; returns how many more there were after
-    /// each.
+    /// Applies the changes until there are too many cells; returns the growth after each change.
     fn follow(mut self, changes: &[Change<'_>], total: &Total) -> Vec<isize> {
         let mut after = Vec::with_capacity(changes.len());
         let (mut chosen, mut seen, mut unsaid) = (Vec::new(), 0, 0);
@@ -145,8 +144,8 @@ impl<'a> Share<'a> {
         after
     }
 
-    /// The pairs of a row that are in these shards, by their hashes and the places of the other word;
-    /// returns how many they are. No branch depends on a hash: half of them would be guessed wrong.
+    /// Selects the pairs of a row that belong to these shards, as hashes and positions of the other
+    /// word; returns their number. No branch depends on a hash: half of them would be mispredicted.
     fn choose(&self, row: &Row<'_>, chosen: &mut Vec<(u64, u32)>) -> usize {
         if chosen.len() < row.others.len() {
             chosen.resize(row.others.len(), (0, 0));

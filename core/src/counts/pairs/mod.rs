@@ -1,19 +1,19 @@
-//! The pair table: how often two words stand in the same indexed document, class by class.
+//! The pair table: how often two words occur in the same indexed document, by class.
 //!
-//! It holds nothing that the document index does not: it trades memory for a prediction whose
-//! cost does not grow with the stream. Once it would need more cells than allowed it is dropped
-//! for good, and predictions walk the postings instead, with the same result.
+//! Its content follows from the document index; it trades memory for predictions whose cost does
+//! not grow with the stream. If it would need more cells than allowed, it is dropped permanently,
+//! and predictions walk the postings instead, with the same result.
 //!
-//! The table is far larger than a cache, and nearly every look-up misses it. So it is probed
-//! linearly, from half a cache line on, and whoever wants many pairs [`touch`](PairTable::touch)es
-//! them all first: the misses then overlap. That made learning and predicting about three times
-//! as fast on the SMS collection as a general hash table.
+//! The table is much larger than a cache, and nearly every look-up misses. It is probed linearly,
+//! starting at half a cache line, and callers [`touch`](PairTable::touch) many pairs first so that
+//! the misses overlap. This made learning and predicting about three times as fast on the SMS
+//! collection as a general hash table.
 //!
-//! It grows by linear hashing: it lies in many small parts, of which one is split in two at a time,
-//! and a table that is dropped goes part by part. So no message waits for all of it.
+//! It grows by linear hashing: it consists of many small parts, one of which is split at a time,
+//! and a dropped table is freed part by part, so no message waits for the whole table.
 //!
-//! A pair lies in one of a few shards, by its hash, and several threads can change a table together,
-//! each its own shards ([`follow`](PairTable::follow)).
+//! The hash assigns each pair to one of a few shards, and several threads can change different
+//! shards together ([`follow`](PairTable::follow)).
 
 mod follow;
 mod part;
@@ -27,15 +27,15 @@ use crate::counts::pairs::shard::Shard;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 
-/// Shards of a table: no more threads can change it together.
+/// Number of shards, and the maximum number of threads that can change a table together.
 const SHARDS: usize = 1 << SHARD_BITS;
 const SHARD_BITS: u32 = 4;
 
 #[derive(Clone)]
 pub struct PairTable {
-    /// None of them where the table is not used, or was dropped.
+    /// Empty if the table is unused or was dropped.
     shards: Vec<Shard>,
-    /// Parts of a table that was dropped, which are not given back yet.
+    /// Parts of a dropped table that are not freed yet.
     left: Vec<Part>,
     cells: usize,
     limit: usize,
@@ -44,20 +44,20 @@ pub struct PairTable {
 }
 
 impl PairTable {
-    /// A table of at most `limit` (pair, class) cells; with 0 it is never used. With `own` each
-    /// word is also paired with itself, which holds its tokens in the indexed documents.
+    /// A table of at most `limit` (pair, class) cells; 0 disables it. With `own` each word is also
+    /// paired with itself, which holds its tokens in the indexed documents.
     pub fn new(limit: usize, own: bool) -> Self {
         let shards = if limit == 0 { 0 } else { SHARDS };
         let shards = (0..shards).map(|_| Shard::new()).collect();
         PairTable { shards, left: Vec::new(), cells: 0, limit, own }
     }
 
-    /// Whether the table covers the index, so that it can be asked.
+    /// Whether the table covers the index and can be read.
     pub fn is_complete(&self) -> bool {
         !self.shards.is_empty()
     }
 
-    /// How many (pair, class) cells are held.
+    /// Number of (pair, class) cells.
     pub fn len(&self) -> usize {
         self.cells
     }
@@ -66,10 +66,10 @@ impl PairTable {
         self.len() == 0
     }
 
-    /// Adds a document's pairs; drops the whole table if they don't fit.
+    /// Adds the pairs of a document; drops the whole table if they do not fit.
     pub fn learn(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
         if !self.is_complete() {
-            // What is left of it: a few kilobytes.
+            // The rest is a few kilobytes.
             self.left.pop();
             return;
         }
@@ -85,14 +85,15 @@ impl PairTable {
         }
     }
 
-    /// Takes a document's pairs back. `words` are the words it was learned with.
+    /// Subtracts the pairs of a document. `words` are the words it was learned with.
     pub fn unlearn(&mut self, class: ClassId, words: &[(WordId, f64)], weight: f64) {
         if self.is_complete() {
             rows(class, words, weight, self.own).for_each(|row| self.subtract(&row));
         }
     }
 
-    /// Takes back a document's pairs of which one word at least is in `gone`; `kept` are the others.
+    /// Subtracts the pairs of a document that contain at least one word of `gone`; `kept` are the
+    /// other words.
     pub fn unlearn_some(
         &mut self,
         class: ClassId,
@@ -113,7 +114,7 @@ impl PairTable {
         }
     }
 
-    /// Drops the table: it is given back part by part, with each document that would have been learned.
+    /// Drops the table: it is freed part by part, with each document that would have been learned.
     fn drop_all(&mut self) {
         self.left =
             std::mem::take(&mut self.shards).into_iter().flat_map(Shard::into_parts).collect();
@@ -124,7 +125,7 @@ impl PairTable {
         row.hashes().for_each(|hash| self.shards[shard(hash)].touch(hash));
     }
 
-    /// Brings a pair closer before it is asked for; no answer is waited for.
+    /// Prefetches a pair before it is read; does not wait.
     #[inline]
     pub fn touch(&self, a: WordId, b: WordId) {
         let hash = hash(a.min(b), a.max(b));
@@ -133,7 +134,7 @@ impl PairTable {
         }
     }
 
-    /// The classes in which `a` and `b` meet.
+    /// The classes with documents that contain both `a` and `b`.
     #[inline]
     pub fn pairs(&self, a: WordId, b: WordId) -> impl Iterator<Item = Pair> {
         let hash = hash(a.min(b), a.max(b));
@@ -141,7 +142,7 @@ impl PairTable {
         shard.map(|shard| shard.pairs(hash, a, b)).into_iter().flatten()
     }
 
-    /// The table where each word has another id; words may become one that never met.
+    /// The table under new word ids; words may be joined if they never occur together.
     pub fn renamed(&self, word_of: &[WordId]) -> Self {
         let mut renamed = PairTable::new(self.limit, self.own);
         if !self.is_complete() {
@@ -164,13 +165,13 @@ impl PairTable {
     }
 }
 
-/// The shard of a pair: by other bits of its hash than choose its part and its slot.
+/// The shard of a pair. It uses other bits of the hash than the part and the slot.
 #[inline]
 fn shard(hash: u64) -> usize {
     (hash >> (u64::BITS - SHARD_BITS)) as usize
 }
 
-/// A word of a document with others that it is paired with.
+/// A word of a document with the words that it is paired with.
 struct Row<'a> {
     class: ClassId,
     weight: f64,
@@ -197,14 +198,14 @@ impl Row<'_> {
         self.others.iter().map(move |&(b, _)| hash(a.min(b), a.max(b)))
     }
 
-    /// What is to be added to the pair with another word.
+    /// The change of the pair with another word.
     #[inline]
     fn cell(&self, (other, count): (WordId, f64)) -> PairCell {
         let (word, count_of_word) = self.word;
         PairCell::new(word, other, self.class, self.weight * count_of_word, self.weight * count)
     }
 
-    /// The same of all pairs, with their hashes.
+    /// The changes of all pairs, with their hashes.
     fn cells(&self) -> impl Iterator<Item = (u64, PairCell)> {
         self.hashes().zip(self.others.iter().map(|&other| self.cell(other)))
     }

@@ -1,22 +1,22 @@
-//! A small part of the pair table: its slots, probed linearly.
+//! A small part of the pair table: slots with linear probing.
 
 use crate::counts::rows::{ClassId, take};
 use crate::counts::vocabulary::WordId;
 
 pub const NONE: u32 = u32::MAX;
 
-/// Slots for each slot in use, at least.
+/// Minimum number of slots for each used slot.
 const SLOTS_PER_CELL: f64 = 1.6;
 
 /// Both directions of one unordered pair in one class.
 #[derive(Clone, Copy)]
 pub struct PairCell {
     pub low: WordId,
-    /// Above `low`, or `low` itself where the table holds words with themselves; `NONE` in a free
-    /// slot.
+    /// Greater than `low`, or equal to it if the table pairs words with themselves; `NONE` in a
+    /// free slot.
     pub high: WordId,
     pub class: ClassId,
-    /// The pair's cell of another class in `more`, or `NONE`.
+    /// The pair's cell of the next class in `more`, or `NONE`.
     pub next: u32,
     /// Σ f_low over documents of the class that contain `high`.
     pub low_count: f64,
@@ -24,7 +24,7 @@ pub struct PairCell {
     pub high_count: f64,
 }
 
-/// The slots of a part of the table: a power of two of them, or none.
+/// The slots of a part: a power of two, or none.
 #[derive(Clone, Default)]
 pub struct Part {
     pub slots: Vec<PairCell>,
@@ -32,13 +32,13 @@ pub struct Part {
 }
 
 impl Part {
-    /// The slot where a pair of this hash is looked for first.
+    /// The first slot for a pair of this hash.
     #[inline]
     pub fn home(&self, hash: u64) -> usize {
         hash as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// The slot that holds a pair, or the free one where it belongs.
+    /// The slot that holds a pair, or the free slot where it belongs.
     #[inline]
     pub fn find(&self, hash: u64, low: WordId, high: WordId) -> Result<usize, usize> {
         let mask = self.slots.len().wrapping_sub(1);
@@ -55,7 +55,7 @@ impl Part {
         Err(slot)
     }
 
-    /// Puts a pair in that is not there.
+    /// Inserts a new pair.
     #[inline]
     pub fn insert(&mut self, hash: u64, cell: PairCell) {
         let needed = slots(self.used + 1);
@@ -68,7 +68,7 @@ impl Part {
         }
     }
 
-    /// A part that need not be enlarged before so many pairs are in it.
+    /// A part with room for `used` pairs.
     pub fn with_room(used: usize) -> Self {
         let slots = vec![PairCell::FREE; slots(used).next_power_of_two()];
         Part { slots, used: 0 }
@@ -90,7 +90,7 @@ impl Part {
         }
     }
 
-    /// Frees a slot and moves up those behind it that would not be found any more.
+    /// Frees a slot and moves up later pairs that would otherwise become unreachable.
     pub fn vacate(&mut self, mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = hole;
@@ -101,7 +101,7 @@ impl Part {
                 break;
             }
             let home = hash(cell.low, cell.high) as usize & mask;
-            // Distances from the cell's home, around the end of the table.
+            // Distances from the cell's home slot, modulo the size of the table.
             if slot.wrapping_sub(home) & mask >= slot.wrapping_sub(hole) & mask {
                 self.slots[hole] = cell;
                 hole = slot;
@@ -112,12 +112,12 @@ impl Part {
     }
 }
 
-/// How many slots so many pairs need: a free one always remains.
+/// Number of slots for `used` pairs: one always stays free.
 fn slots(used: usize) -> usize {
     ((used + 1) as f64 * SLOTS_PER_CELL) as usize
 }
 
-/// Ids are dense and not chosen by whoever writes the messages: one folded multiplication will do.
+/// Ids are dense, and senders of messages cannot choose them: one folded multiplication suffices.
 #[inline]
 pub fn hash(low: WordId, high: WordId) -> u64 {
     let key = (u64::from(low) << 32) | u64::from(high);
@@ -146,7 +146,7 @@ impl PairCell {
         self.high_count += by.high_count;
     }
 
-    /// Takes counts away; true when nothing is left.
+    /// Subtracts counts; true if nothing is left.
     pub fn reduce(&mut self, by: &PairCell) -> bool {
         self.low_count = take(self.low_count, by.low_count).unwrap_or(0.0);
         self.high_count = take(self.high_count, by.high_count).unwrap_or(0.0);

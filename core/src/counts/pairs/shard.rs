@@ -1,19 +1,19 @@
-//! A part of the pairs by their hashes, with all that changes as these do: so that a thread can change it
-//! while others change the rest.
+//! A shard of the pair table: the pairs of some hashes and all state that changes with them, so
+//! that threads can change different shards at the same time.
 
+use crate::counts::alloc::make_room;
 use crate::counts::pairs::part::{NONE, PairCell, Part, hash};
-use crate::counts::room::make_room;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 use std::hint::black_box;
 
-/// Slots in use in a part, on average: a split moves about so many.
+/// Used slots per part, on average: a split moves about this many.
 const SPREAD: usize = 200;
 
-/// Which bits of a hash choose the part: not those that choose a slot in it, nor the shard.
+/// Position of the hash bits that choose the part; other bits choose the slot and the shard.
 const CHOICE: u32 = 32;
 
-/// What one class knows of a pair (a, b), seen from the caller's order of the two words.
+/// Counts of a pair (a, b) in one class, in the caller's order of the words.
 #[derive(Clone, Copy)]
 pub struct Pair {
     pub class: ClassId,
@@ -39,24 +39,24 @@ impl Shard {
         Shard { parts, mask: 0, used: 0, more: Vec::new(), free: Vec::new() }
     }
 
-    /// How many (pair, class) cells are held.
+    /// Number of (pair, class) cells.
     pub fn len(&self) -> usize {
         self.used + self.more.len() - self.free.len()
     }
 
-    /// Its parts, of which nothing is asked any more.
+    /// The parts of a shard that is no longer read.
     pub fn into_parts(self) -> Vec<Part> {
         self.parts
     }
 
-    /// Brings a pair closer before it is asked for; no answer is waited for.
+    /// Prefetches a pair before it is read; does not wait.
     #[inline]
     pub fn touch(&self, hash: u64) {
         let part = &self.parts[self.place(hash)];
         black_box(part.slots.get(part.home(hash)).map(|cell| cell.low));
     }
 
-    /// The classes in which `a` and `b` meet.
+    /// The classes with documents that contain both `a` and `b`.
     #[inline]
     pub fn pairs(&self, hash: u64, a: WordId, b: WordId) -> impl Iterator<Item = Pair> {
         let part = &self.parts[self.place(hash)];
@@ -87,7 +87,7 @@ impl Shard {
         if place < self.parts.len() { place } else { place & (self.mask >> 1) }
     }
 
-    /// Splits the oldest part that was not split since the parts were half as many.
+    /// Splits the oldest part that has not been split since the last doubling.
     #[cold]
     fn split(&mut self) {
         let added = self.parts.len();
@@ -104,7 +104,7 @@ impl Shard {
         }
     }
 
-    /// Adds to a pair's counts in a class; returns whether it had none.
+    /// Adds to the counts of a pair in a class; returns whether the cell is new.
     #[inline]
     pub fn add(&mut self, hash: u64, added: PairCell) -> bool {
         let place = self.place(hash);
@@ -124,7 +124,7 @@ impl Shard {
             head.increase(&added);
             return false;
         }
-        // The last cell of the chain is linked to where a new one will lie.
+        // Link the last cell of the chain to the position of the new one.
         let free = self.free.last().copied().unwrap_or(self.more.len() as u32);
         let mut next = head.next;
         if next == NONE {
@@ -151,7 +151,7 @@ impl Shard {
         true
     }
 
-    /// Takes from a pair's counts in a class; returns whether nothing is left of them.
+    /// Subtracts from the counts of a pair in a class; returns whether nothing is left.
     #[inline]
     pub fn subtract(&mut self, hash: u64, taken: PairCell) -> bool {
         let place = self.place(hash);

@@ -1,4 +1,4 @@
-//! The pair table against the obvious structure.
+//! The pair table against a simple map.
 
 use super::*;
 use crate::counts::index::Document;
@@ -55,7 +55,7 @@ fn is_dropped_at_its_limit() {
 
 #[test]
 fn agrees_with_a_map() {
-    // A fixed sequence of documents learned and unlearned, against the obvious structure.
+    // A fixed sequence of learned and unlearned documents, compared with a simple map.
     let mut table = PairTable::new(100_000, false);
     let mut map = std::collections::BTreeMap::<(WordId, WordId, ClassId), f64>::new();
     let mut documents = Vec::new();
@@ -118,7 +118,7 @@ fn many_threads_follow_as_one() {
     let documents = documents(600);
     let enter = |document| Change { document, enters: true };
     let all: Vec<Change<'_>> = documents.iter().map(enter).collect();
-    // Each leaves 20 documents after it entered.
+    // Each document leaves after 20 later ones.
     let passing = documents.iter().zip(documents[20..].iter().map(Some).chain([None; 20]));
     let passing: Vec<Change<'_>> = all[..20]
         .iter()
@@ -176,7 +176,7 @@ fn no_thread_goes_on_with_a_document_that_does_not_fit() {
     let words: Vec<(WordId, f64)> = (0..20_000).map(|word| (word, 1.0)).collect();
     let huge =
         Document { class: 0, weight: 1.0, instance_weight: 0.0, words: words.into_boxed_slice() };
-    // Some of the pairs of a message that leaves are none, but nobody knows when.
+    // Some pairs of a leaving message do not exist, but the table cannot know which.
     let small = Document { words: [(0, 1.0)].into(), ..huge.clone() };
     for leaves in [false, true] {
         let mut changes = vec![Change { document: &huge, enters: true }];
@@ -185,7 +185,7 @@ fn no_thread_goes_on_with_a_document_that_does_not_fit() {
         }
         let mut table = PairTable::new(10_000, false);
         table.follow(&changes, 4);
-        // Of 200 million pairs.
+        // The document has 200 million pairs.
         assert!(!table.is_complete() && table.size() < 1 << 24, "{}", table.size());
     }
 }

@@ -1,29 +1,29 @@
-//! Blocks of cells in one array: each has a power of two of them, and is used again once it is free.
+//! Blocks of cells in one array. The size of a block is a power of two; free blocks are reused.
 
-use crate::counts::room::{fetch, make_room};
+use crate::counts::alloc::{fetch, make_room};
 use std::ops::Range;
 
-/// A block's name: where it starts (27 bits) and the logarithm of its size (5 bits).
+/// Name of a block: its start (27 bits) and the logarithm of its size (5 bits).
 pub type Name = u32;
 
-/// No block's name.
+/// The name for "no block".
 pub const NONE: Name = u32::MAX;
 
 const START_BITS: u32 = 27;
 
-/// Bytes that come into a cache at once.
+/// Size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// Lines that are asked for: the processor foresees what follows them.
+/// Lines prefetched explicitly; the hardware prefetches the following ones.
 const LINES: usize = 8;
 
-/// The most cells of all blocks.
+/// Maximum number of cells in all blocks.
 pub const MAX_CELLS: usize = 1 << START_BITS;
 
 #[derive(Clone)]
 pub struct Blocks<T> {
     cells: Vec<T>,
-    /// Blocks that are free, by the logarithm of their size.
+    /// Free blocks, by the logarithm of their size.
     free: Vec<Vec<u32>>,
 }
 
@@ -44,14 +44,14 @@ impl<T: Copy> Blocks<T> {
         &mut self.cells[range(name)]
     }
 
-    /// Asks the memory for the cells of a block.
+    /// Prefetches the cells of a block.
     #[inline]
     pub fn fetch(&self, name: Name) {
         let step = (LINE / size_of::<T>()).max(1);
         self.get(name).iter().step_by(step).take(LINES).for_each(fetch);
     }
 
-    /// All cells, those of free blocks too.
+    /// All cells, including those of free blocks.
     pub fn all(&self) -> &[T] {
         &self.cells
     }
@@ -61,7 +61,7 @@ impl<T: Copy> Blocks<T> {
         &mut self.cells
     }
 
-    /// Makes a block of 2^power cells, all like this one.
+    /// Allocates a block of 2^power cells filled with `empty`.
     pub fn allocate(&mut self, power: u32, empty: T) -> Name {
         if let Some(start) = self.free.get_mut(power as usize).and_then(Vec::pop) {
             return power << START_BITS | start;
@@ -72,7 +72,7 @@ impl<T: Copy> Blocks<T> {
         power << START_BITS | start
     }
 
-    /// Gives a block back, all of its cells like this one.
+    /// Frees a block and resets its cells to `empty`.
     pub fn release(&mut self, name: Name, empty: T) {
         let (range, power) = (range(name), (name >> START_BITS) as usize);
         if self.free.len() <= power {
@@ -82,7 +82,7 @@ impl<T: Copy> Blocks<T> {
         self.cells[range].fill(empty);
     }
 
-    /// Makes a block twice as large of one that is full; of none, a block of one cell.
+    /// Replaces a full block by one of twice the size; `NONE` by a block of one cell.
     pub fn grow(&mut self, name: Name, empty: T) -> Name {
         if name == NONE {
             return self.allocate(0, empty);
@@ -94,20 +94,20 @@ impl<T: Copy> Blocks<T> {
         grown
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         size_of_val(self.cells.as_slice())
             + self.free.iter().map(Vec::capacity).sum::<usize>() * size_of::<u32>()
     }
 }
 
-/// Where a block starts.
+/// Start of a block.
 #[inline]
 pub fn start(name: Name) -> usize {
     (name & (MAX_CELLS as u32 - 1)) as usize
 }
 
-/// How many cells a block has.
+/// Number of cells of a block.
 #[inline]
 pub fn size(name: Name) -> usize {
     1 << (name >> START_BITS)

@@ -1,31 +1,31 @@
-//! What is counted for each class.
+//! Counts of each class.
 
 use super::counted::{DIVISOR, FLOOR, left_of};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// What the store counts for one class.
+/// Counts of one class.
 #[derive(Clone, Default)]
 pub struct Class {
-    /// Weight of the documents learned; a class without documents does not exist.
+    /// Weight of the learned documents; a class without documents does not exist.
     pub documents: f64,
     /// Tokens of those documents.
     pub tokens: f64,
-    /// No word of the class is in more documents than this: a bound that learning raises and
-    /// unlearning lowers now and then.
+    /// Upper bound of the document frequency of any word of the class. Learning raises it,
+    /// unlearning lowers it periodically.
     pub most_documents: f64,
-    /// Document frequency → how many words of the class have it. It makes the Bernoulli model's
-    /// Σ_w log(1 − p_wc) cost the number of distinct frequencies instead of the vocabulary.
+    /// Document frequency → number of words of the class. With it the Bernoulli model's Σ_w log(1 −
+    /// p_wc) costs the number of distinct frequencies instead of the vocabulary.
     frequencies: BTreeMap<Scaled, u32>,
-    /// How often all counts were divided: the scale of frequencies.
+    /// Number of divisions of all counts: the scale of the frequencies.
     divisions: u32,
 }
 
-/// A number times 2^256 for each division before it: so old ones stand where they did, and none is
-/// moved. Higher bits than those of the number hold what is beyond its exponent.
+/// A number times 2^256 for each earlier division, so old keys stay in place. The bits above the
+/// number hold the excess of its exponent.
 type Scaled = u128;
 
-/// The bits of a number that are its fraction.
+/// Number of fraction bits.
 const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 
 impl Class {
@@ -37,7 +37,7 @@ impl Class {
         self.documents > 0.0
     }
 
-    /// Moves one word of the class from one document frequency to another (0 is not kept).
+    /// Moves one word of the class to another document frequency (0 is not stored).
     pub fn move_frequency(&mut self, from: f64, to: f64) {
         if from > 0.0 {
             let key = self.key_of(from);
@@ -53,7 +53,7 @@ impl Class {
         }
     }
 
-    /// Under what a document frequency stands: one that fell to the least still stands below it.
+    /// The key of a document frequency. A frequency that fell to the floor keeps a key below it.
     fn key_of(&self, count: f64) -> Scaled {
         let key = self.scaled(count);
         if self.divisions == 0 || self.frequencies.contains_key(&key) {
@@ -62,7 +62,7 @@ impl Class {
         self.frequencies.keys().next().copied().filter(|&lowest| lowest < key).unwrap_or(key)
     }
 
-    /// Divides all counts by 2^256, so many times.
+    /// Divides all counts by 2^256, `times` times.
     pub fn divide(&mut self, times: u32) {
         self.documents = left_of(self.documents, times);
         self.tokens = left_of(self.tokens, times);
@@ -78,9 +78,9 @@ impl Class {
         Scaled::from(count.to_bits()) + self.offset()
     }
 
-    /// Pairs (document frequency, number of words), frequencies ascending.
+    /// Pairs (document frequency, number of words) in ascending order.
     pub fn frequencies(&self) -> impl Iterator<Item = (f64, f64)> {
-        // All that fell to the least are one.
+        // All frequencies at the floor are equal.
         let least = if self.divisions == 0 { 0 } else { self.scaled(FLOOR) };
         let fallen: u32 = self.frequencies.range(..=least).map(|(_, words)| words).sum();
         let fallen = (fallen > 0).then_some((FLOOR, f64::from(fallen)));
@@ -97,10 +97,10 @@ impl Class {
     }
 }
 
-/// `value - amount`, or `None` when that much is not there.
+/// `value - amount`, or `None` if `value` is smaller.
 ///
-/// Weights that are no integers leave rounding residue: what is within a few units in the last
-/// place of nothing is nothing. Of integers nothing is lost.
+/// Fractional weights leave rounding residue: a result within a few units in the last place of zero
+/// is zero. Integers are exact.
 pub fn take(value: f64, amount: f64) -> Option<f64> {
     let left = value - amount;
     let rounded = value.fract() != 0.0 || amount.fract() != 0.0;
@@ -146,7 +146,7 @@ mod tests {
         let expected = [(share, 1.0), (3.0 * share, 1.0), (1e60 * share, 1.0), (2.0, 1.0)];
         assert_eq!(class.frequencies().collect::<Vec<_>>(), expected);
         class.divide(1);
-        // Two have fallen to the least that there is.
+        // Two words have fallen to the floor.
         let (high, two) = ((1e60 * share * share, 1.0), (2.0 * share, 1.0));
         assert_eq!(class.frequencies().collect::<Vec<_>>(), [(FLOOR, 2.0), high, two]);
         class.move_frequency(FLOOR, 1.0);

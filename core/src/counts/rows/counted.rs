@@ -1,15 +1,15 @@
-//! The counts of words by class: packed where they may be, and how they become less.
+//! Word counts by class: packed where possible, with lazy division.
 //!
-//! Where counts fade they are all divided now and then, so that they stay numbers. To divide them at
-//! once would be a pause. So each word has the number of divisions that its counts have seen: who
-//! reads them makes up for the others, and who changes them divides them first.
+//! Decaying counts are divided periodically to stay in range. Dividing all of them together would
+//! be a pause. So each word stores the number of divisions that its counts include: readers apply
+//! the missing ones, and writers divide first.
 
 use super::packed::{Added, PackedRows, Place, unpack};
 use super::{ClassId, SparseRows};
-use crate::counts::room::make_room;
+use crate::counts::alloc::make_room;
 use crate::counts::vocabulary::WordId;
 
-/// What the store counts for one word in one class.
+/// Counts of one word in one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Occurrences of the word: Σ f_ji over documents j of the class.
@@ -17,11 +17,11 @@ pub struct Counts {
     /// Documents of the class that contain the word.
     pub documents: f64,
     /// Length of the *indexed* documents of the class that contain the word: the denominator of
-    /// P(w_i | w_t, c). It covers the document index only, as the numerator does.
+    /// P(w_i | w_t, c). Like the numerator it covers the document index only.
     pub length: f64,
 }
 
-/// The counts of one word in one class, as they are now.
+/// The current counts of one word in one class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     pub class: ClassId,
@@ -36,16 +36,16 @@ impl Cell {
     }
 }
 
-/// The logarithm to base 2 of what counts are divided by.
+/// Base-2 logarithm of the divisor.
 pub const DIVISOR: u32 = 256;
 
-/// 2^-400: what no count falls below, so that it never becomes nothing, and squares of counts are
-/// numbers.
+/// 2^-400: the minimum of a count, so that counts stay positive and their squares stay
+/// representable.
 pub const FLOOR: f64 = power(400);
 
-/// What so many divisions leave of 1, to where nothing above the least is left: no count is above
-/// 2^500. A table, because what is left is computed for every cell that is read, divided or not:
-/// a power in its place took a fifth of the time of `OnlineNB` with pairs of words.
+/// Factor of each number of divisions, until everything is at the floor: no count exceeds 2^500. A
+/// table, because every cell that is read needs the factor; computing the power took a fifth of the
+/// time of `OnlineNB` with pairs of words.
 const LEFT: [f64; 5] = [1.0, power(256), power(512), power(768), power(1_022)];
 
 /// 2^-n.
@@ -53,7 +53,7 @@ const fn power(n: u64) -> f64 {
     f64::from_bits((1_023 - n) << 52)
 }
 
-/// What is left of a count after so many divisions.
+/// A count after some divisions.
 #[inline]
 pub fn left_of(count: f64, divisions: u32) -> f64 {
     if divisions == 0 || count == 0.0 {
@@ -65,27 +65,28 @@ pub fn left_of(count: f64, divisions: u32) -> f64 {
 /// The counts of all words.
 #[derive(Clone, Default)]
 pub struct Rows {
-    /// Rows of small whole numbers, where most are; those of others are named there.
+    /// Rows of small integers, which are most; rows of other numbers are only named there.
     packed: Option<PackedRows>,
-    /// Rows of any numbers: of all words, or of those that are not packed, under names of their own.
+    /// Rows of any numbers: of all words, or of the words that are not packed, under separate
+    /// names.
     wide: SparseRows<Counts>,
-    /// Such names that are free.
+    /// Free names of wide rows.
     free: Vec<WordId>,
-    /// How often all counts were divided.
+    /// Number of divisions of all counts.
     divisions: u32,
-    /// How many of these the counts of each word have seen, where counts fade.
+    /// Number of divisions that the counts of each word include, for decaying counts.
     seen: Option<Vec<u32>>,
 }
 
 impl Rows {
-    /// Rows of counts: packed where most are `small` whole numbers, and ready to be divided where
-    /// they fade.
+    /// Rows of counts: packed if most are `small` integers, with lazy division if they decay
+    /// (`fading`).
     pub fn new(small: bool, fading: bool) -> Self {
         let packed = (small && !fading).then(PackedRows::default);
         Rows { packed, seen: fading.then(Vec::new), ..Rows::default() }
     }
 
-    /// One more than the largest word that has a row.
+    /// Number of row slots: one more than the largest word with a row.
     pub fn slots(&self) -> usize {
         self.packed.as_ref().map_or_else(|| self.wide.slots(), PackedRows::slots)
     }
@@ -122,12 +123,12 @@ impl Rows {
         self.packed.as_ref().map_or(0, PackedRows::n_cells) + self.wide.n_cells()
     }
 
-    /// Whether all counts are whole numbers: nearly all are packed, or none.
+    /// Whether all counts are integers: nearly all are packed, or none.
     pub fn is_whole(&self) -> bool {
         self.packed.is_some() && self.wide.all(|c| c.tokens.fract() + c.documents.fract() == 0.0)
     }
 
-    /// Asks the memory for the row of a word …
+    /// Prefetches the row of a word.
     #[inline]
     pub fn fetch(&self, word: WordId) {
         match &self.packed {
@@ -136,7 +137,7 @@ impl Rows {
         }
     }
 
-    /// … and for the rest of it, once its beginning is there.
+    /// Prefetches the rest of the row, once its beginning is cached.
     #[inline]
     pub fn fetch_more(&self, word: WordId) {
         match &self.packed {
@@ -145,13 +146,13 @@ impl Rows {
         }
     }
 
-    /// Divides all counts by 2^256, so many times.
+    /// Divides all counts by 2^256, `times` times.
     pub fn divide(&mut self, times: u32) {
         debug_assert!(self.seen.is_some());
         self.divisions = self.divisions.saturating_add(times);
     }
 
-    /// How many divisions the counts of a word have not seen.
+    /// Number of divisions that the counts of a word lack.
     #[inline]
     fn unseen(&self, word: WordId) -> u32 {
         self.seen.as_ref().map_or(0, |seen| self.divisions - seen[word as usize])
@@ -185,20 +186,19 @@ impl Rows {
         }
     }
 
-    /// Adds tokens and documents to what a word has of a class; returns how many documents that
-    /// makes, and made before.
+    /// Adds tokens and documents of a class to a word; returns its documents after and before.
     pub fn add(&mut self, word: WordId, class: ClassId, tokens: f64, documents: f64) -> (f64, f64) {
         self.adding(class, documents).add(word, tokens)
     }
 
-    /// What adds tokens and so many documents to what words have of a class.
+    /// An adder of tokens and documents for one class.
     #[inline]
     pub fn adding(&mut self, class: ClassId, documents: f64) -> Adding<'_> {
         let packed = self.packed.is_some().then(|| Added::new(class, documents)).flatten();
         Adding { rows: self, class, documents, packed, most: 0, most_of_others: 0.0 }
     }
 
-    /// The same where what a word has is not packed, or will not be.
+    /// The slow path: the row is not packed, or will not be.
     #[inline(never)]
     fn add_other(
         &mut self,
@@ -217,7 +217,7 @@ impl Rows {
         (after, before)
     }
 
-    /// Sets the tokens and documents that a word has of a class; with no documents, it has no cell.
+    /// Sets the tokens and documents of a word in a class; without documents the cell is removed.
     pub fn set(&mut self, word: WordId, class: ClassId, tokens: f64, documents: f64) {
         if documents == 0.0 {
             self.remove(word, class);
@@ -229,12 +229,12 @@ impl Rows {
         }
     }
 
-    /// Sets the length of the indexed documents of a cell that is there.
+    /// Sets the length of the indexed documents of an existing cell.
     pub fn set_length(&mut self, word: WordId, class: ClassId, length: f64) {
         self.wide_entry(word, class).length = length;
     }
 
-    /// Changes the counts of a word and class, made if they are missing, as they are now.
+    /// Changes the current counts of a word and class; creates a missing cell.
     #[inline]
     fn change(&mut self, word: WordId, class: ClassId, mut change: impl FnMut(&mut Counts)) {
         if let Some(packed) = &mut self.packed
@@ -249,7 +249,7 @@ impl Rows {
         change(self.wide_entry(word, class));
     }
 
-    /// The counts of a word and class among rows of any numbers, made if they are missing.
+    /// The counts of a word and class in a wide row; creates a missing cell.
     fn wide_entry(&mut self, word: WordId, class: ClassId) -> &mut Counts {
         if self.unseen(word) > 0 {
             self.catch_up(word);
@@ -261,7 +261,7 @@ impl Rows {
         self.wide.entry(row, class)
     }
 
-    /// Moves a row to those of any numbers; returns its name there.
+    /// Moves a row to the wide rows; returns its name there.
     #[cold]
     fn widen(&mut self, word: WordId) -> WordId {
         let row = self.free.pop().unwrap_or(self.wide.slots() as WordId);
@@ -292,7 +292,7 @@ impl Rows {
         }
     }
 
-    /// Divides the counts of a word by what they have not seen.
+    /// Applies the missing divisions to the counts of a word.
     #[cold]
     fn catch_up(&mut self, word: WordId) {
         let unseen = self.unseen(word);
@@ -310,22 +310,21 @@ impl Rows {
     }
 }
 
-/// Adds tokens and documents to what words have of a class.
+/// Adds tokens and documents of one class to words.
 pub struct Adding<'a> {
     rows: &'a mut Rows,
     class: ClassId,
     documents: f64,
-    /// What is added to packed cells, where it fits.
+    /// The summand of packed cells, if it fits.
     packed: Option<Added>,
-    /// The most documents that a packed cell has now, …
+    /// Maximum documents of a packed cell.
     most: u32,
-    /// … and another one.
+    /// Maximum documents of a wide cell.
     most_of_others: f64,
 }
 
 impl Adding<'_> {
-    /// Adds tokens, and the documents, to a word; returns how many documents that makes, and made
-    /// before.
+    /// Adds tokens and the documents to a word; returns its documents after and before.
     #[inline(always)]
     pub fn add(&mut self, word: WordId, tokens: f64) -> (f64, f64) {
         if let (Some(packed), Some(added)) = (&mut self.rows.packed, self.packed)
@@ -339,16 +338,16 @@ impl Adding<'_> {
         found
     }
 
-    /// The most documents that a cell has to which was added.
+    /// Maximum documents of any changed cell.
     pub fn most_documents(&self) -> f64 {
         self.most_of_others.max(f64::from(self.most))
     }
 }
 
-/// The cells of a word: those packed, up to the first that is nothing, or those of any numbers.
+/// The cells of a word: packed ones up to the first empty slot, or wide ones.
 ///
-/// One step of it is one branch that is foreseen; what `chain` makes of the two took a fifth of the
-/// time of a prediction. Who takes all of them at once has no branch but the end.
+/// Each step has one predictable branch; `chain` took a fifth of the time of a prediction. Internal
+/// iteration branches only at the end.
 #[derive(Clone)]
 struct Cells<'a, W> {
     here: std::slice::Iter<'a, u64>,
@@ -382,8 +381,8 @@ impl<W: Iterator<Item = Cell>> Iterator for Cells<'_, W> {
     }
 }
 
-/// Counts that have not seen so many divisions, as they are now. With a half-life there is no
-/// index, and no length of indexed documents.
+/// Current counts of a cell that lacks some divisions. With a half-life there is no index, and no
+/// length of indexed documents.
 #[inline]
 fn now(counts: Counts, unseen: u32) -> Counts {
     if unseen == 0 {

@@ -1,20 +1,19 @@
-//! The counts: for each class its documents and tokens, for each word one sparse row of cells.
+//! The counts: documents and tokens of each class, and one sparse row of cells for each word.
 //!
-//! Counts are `f64` and exact for integer weights up to 2^53, so that learning and unlearning, or
-//! merging in any order, end in the same bits.
+//! Counts are `f64` and exact for integer weights up to 2^53, so learning and unlearning, or
+//! merging in any order, give the same bits.
 
 mod blocks;
 mod classes;
 mod counted;
 mod packed;
-mod whole;
 
 pub use self::classes::{Class, take};
 pub use self::counted::{Cell, DIVISOR, FLOOR, Rows};
-pub use self::whole::small_whole;
+pub use self::packed::small_whole;
 
 use self::blocks::{Blocks, MAX_CELLS, NONE, Name};
-use crate::counts::room::{fetch, make_room};
+use crate::counts::alloc::{fetch, make_room};
 use crate::counts::vocabulary::WordId;
 use std::ops::{Deref, DerefMut};
 
@@ -23,12 +22,12 @@ pub type ClassId = u32;
 
 const NO_CLASS: ClassId = ClassId::MAX;
 
-/// What is kept for one word in one class.
+/// The value of one word in one class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseCell<V> {
     value: V,
     pub class: ClassId,
-    /// For a word's first cell: the block of its other cells, or `NONE`.
+    /// In a word's first cell: the block of its other cells, or `NONE`.
     more: Name,
 }
 
@@ -60,9 +59,9 @@ impl<V> SparseCell<V> {
     }
 }
 
-/// The cells of all words, by word. Most words belong to one class, so the first cell of each
-/// lies in one array, half a cache line apart; the others lie side by side in a block of another,
-/// by class: so a word of very many classes is found as fast as any.
+/// The cells of all words. Most words belong to one class, so the first cell of each word lies in
+/// one array, half a cache line apart. The other cells are contiguous in a block of a second array,
+/// ordered by class, so words of many classes are found as fast as others.
 #[derive(Clone, Default)]
 pub struct SparseRows<V> {
     first: Vec<SparseCell<V>>,
@@ -70,7 +69,7 @@ pub struct SparseRows<V> {
 }
 
 impl<V: Copy + Default> SparseRows<V> {
-    /// One more than the largest word that has a row.
+    /// Number of row slots: one more than the largest word with a row.
     pub fn slots(&self) -> usize {
         self.first.len()
     }
@@ -90,7 +89,7 @@ impl<V: Copy + Default> SparseRows<V> {
 
     /// Whether so many cells can be added.
     pub fn has_room_for(&self, cells: usize) -> bool {
-        // A growing block is copied: at worst half of the array is free blocks.
+        // A growing block is copied: at worst half of the array consists of free blocks.
         self.more.all().len().saturating_add(cells * 2) < MAX_CELLS
     }
 
@@ -106,7 +105,7 @@ impl<V: Copy + Default> SparseRows<V> {
         std::iter::once(first).chain(rest).take_while(|cell| cell.is_used())
     }
 
-    /// Asks the memory for the first cell of a word …
+    /// Prefetches the first cell of a word.
     #[inline]
     pub fn fetch(&self, word: WordId) {
         if let Some(first) = self.first.get(word as usize) {
@@ -114,7 +113,7 @@ impl<V: Copy + Default> SparseRows<V> {
         }
     }
 
-    /// … and for its other cells, once the first is there.
+    /// Prefetches its other cells, once the first is cached.
     #[inline]
     pub fn fetch_more(&self, word: WordId) {
         let more = self.first.get(word as usize).map_or(NONE, |first| first.more);
@@ -136,7 +135,7 @@ impl<V: Copy + Default> SparseRows<V> {
         rest.get(place_of(rest, class)).filter(|cell| cell.class == class)
     }
 
-    /// The cell of a word and class, made if it is missing.
+    /// The cell of a word and class; creates a missing cell.
     #[inline]
     pub fn entry(&mut self, word: WordId, class: ClassId) -> &mut SparseCell<V> {
         let index = word as usize;
@@ -158,7 +157,7 @@ impl<V: Copy + Default> SparseRows<V> {
         self.grow(word, class)
     }
 
-    /// Adds a cell to a block that has room.
+    /// Inserts a cell into a block with room.
     fn insert(&mut self, more: Name, class: ClassId) -> &mut SparseCell<V> {
         let rest = self.more.get_mut(more);
         let (place, used) = (place_of(rest, class), place_of(rest, NO_CLASS));
@@ -194,7 +193,7 @@ impl<V: Copy + Default> SparseRows<V> {
             rest.get(place).is_some_and(|cell| cell.class == class).then_some(place)
         };
         if let Some(place) = place {
-            // The cells after it move up, so that no gap is left.
+            // Close the gap.
             rest.copy_within(place + 1..used, place);
             rest[used - 1] = SparseCell::new(NO_CLASS);
         }
@@ -204,13 +203,13 @@ impl<V: Copy + Default> SparseRows<V> {
         }
     }
 
-    /// Whether something holds of what is kept in every cell.
+    /// Whether a condition holds for the value of every cell.
     pub fn all(&self, holds: impl Fn(&V) -> bool) -> bool {
         let cells = self.first.iter().chain(self.more.all()).filter(|cell| cell.is_used());
         cells.map(|cell| &cell.value).all(holds)
     }
 
-    /// Changes what is kept in each cell of a word.
+    /// Changes the value of each cell of a word.
     pub fn change(&mut self, word: WordId, change: impl Fn(&mut V)) {
         let first = &mut self.first[word as usize];
         let rest = if first.more == NONE { &mut [][..] } else { self.more.get_mut(first.more) };
@@ -218,7 +217,7 @@ impl<V: Copy + Default> SparseRows<V> {
         used.for_each(|cell| change(&mut cell.value));
     }
 
-    /// Takes all cells of a word away.
+    /// Removes all cells of a word.
     pub fn clear(&mut self, word: WordId) {
         if let Some(first) = self.first.get_mut(word as usize) {
             let more = std::mem::replace(first, SparseCell::new(NO_CLASS)).more;
@@ -233,7 +232,7 @@ impl<V: Copy + Default> SparseRows<V> {
     }
 }
 
-/// Where the cell of a class lies in a block, or would; with `NO_CLASS`, how many cells it has.
+/// The position of a class in a block, or its insertion point; with `NO_CLASS` the number of cells.
 #[inline]
 fn place_of<V>(block: &[SparseCell<V>], class: ClassId) -> usize {
     block.partition_point(|cell| cell.class < class)
@@ -261,7 +260,7 @@ mod tests {
         rows.remove(1, 0);
         rows.remove(1, 1);
         assert!(rows.is_empty(1));
-        // The room of the other cells is used again.
+        // The block of the other cells is reused.
         let size = rows.more.all().len();
         rows.entry(0, 5);
         rows.entry(0, 6);
@@ -271,7 +270,7 @@ mod tests {
 
     #[test]
     fn rows_agree_with_a_map() {
-        // A fixed sequence of additions and removals, against the obvious structure.
+        // A fixed sequence of additions and removals, compared with a simple map.
         let mut rows = SparseRows::<f64>::default();
         rows.reach(7);
         let mut map = std::collections::BTreeMap::new();

@@ -1,19 +1,20 @@
-//! Counts that are small whole numbers, as nearly all are: a cell takes eight bytes.
+//! Small integer counts, which are nearly all counts, in cells of eight bytes.
 //!
-//! A cell has its class in 22 bits, and the tokens and the documents of the word in 20 bits each. A
-//! word of one class has its cell in an array by word. One of several has there where they lie, by
-//! class; and one with a count that does not fit, where its row is among those of any numbers.
+//! A cell has 22 bits for the class and 20 bits each for tokens and documents of the word. A word
+//! of one class has its cell in an array indexed by word. For a word of several classes the array
+//! names the block of its cells, ordered by class; for a word with a count that does not fit, it
+//! names its wide row.
 
 use super::blocks::{Blocks, MAX_CELLS, Name, range, size, start};
-use super::{Cell, ClassId, small_whole};
-use crate::counts::room::{fetch, make_room};
+use super::{Cell, ClassId};
+use crate::counts::alloc::{fetch, make_room};
 use crate::counts::vocabulary::WordId;
 use std::hint::select_unpredictable;
 
-/// A cell, or what a word has in the place of one; 0 is nothing.
+/// A cell, or a reference to the cells of a word; 0 is empty.
 type Slot = u64;
 
-/// The two highest bits of a slot say what it is.
+/// The two highest bits of a slot give its kind.
 const KIND: u32 = 62;
 const CELL: u64 = 1;
 const BLOCK: u64 = 2;
@@ -28,9 +29,9 @@ const CARRIED: Slot = 1 << COUNT_BITS | 1 << CLASS_AT;
 
 /// Where the cells of a word are.
 pub enum Place<'a> {
-    /// Here, up to the first that is nothing.
+    /// In these slots, up to the first empty one.
     Here(&'a [Slot]),
-    /// In this row of any numbers.
+    /// In this wide row.
     Wide(WordId),
 }
 
@@ -77,16 +78,16 @@ pub fn unpack(slot: Slot) -> Cell {
     }
 }
 
-/// What is added to cells of one class.
+/// The summand for cells of one class.
 #[derive(Clone, Copy)]
 pub struct Added {
-    /// The class, and that it is a cell.
+    /// The kind and class bits.
     key: u64,
     documents: Slot,
 }
 
 impl Added {
-    /// So many documents of a class, where they fit.
+    /// A number of documents of a class, if it fits.
     #[inline]
     pub fn new(class: ClassId, documents: f64) -> Option<Self> {
         let class = u64::from(class);
@@ -96,10 +97,10 @@ impl Added {
     }
 }
 
-/// Where the cell of a class lies in a block, or would.
+/// The position of a class in a block, or its insertion point.
 #[inline]
 fn place_of(cells: &[Slot], class: ClassId) -> usize {
-    // Cells are in the order of their numbers, and 0, which is nothing, becomes the largest.
+    // Cells are ordered as numbers, and the subtraction turns 0 (empty) into the largest.
     let least = (CELL << KIND | u64::from(class) << CLASS_AT) - 1;
     let below = |cell: Slot| cell.wrapping_sub(1) < least;
     match cells {
@@ -129,7 +130,7 @@ impl PackedRows {
 
     /// Whether so many cells can be added.
     pub fn has_room_for(&self, cells: usize) -> bool {
-        // A growing block is copied: at worst half of the array is free blocks.
+        // A growing block is copied: at worst half of the array consists of free blocks.
         self.blocks.all().len().saturating_add(cells * 2) < MAX_CELLS
     }
 
@@ -138,7 +139,7 @@ impl PackedRows {
         cells.filter(|&&slot| kind(slot) == CELL).count()
     }
 
-    /// Asks the memory for what a word has …
+    /// Prefetches the slot of a word.
     #[inline]
     pub fn fetch(&self, word: WordId) {
         if let Some(slot) = self.slots.get(word as usize) {
@@ -146,7 +147,7 @@ impl PackedRows {
         }
     }
 
-    /// … and for its cells, once that is there.
+    /// Prefetches its cells, once the slot is cached.
     #[inline]
     pub fn fetch_more(&self, word: WordId) {
         if let Some(&slot) = self.slots.get(word as usize)
@@ -173,7 +174,7 @@ impl PackedRows {
         (cell != 0 && class_of(cell) == class).then(|| unpack(cell))
     }
 
-    /// The cells of a word to change, unless they are in a row of any numbers.
+    /// The cells of a word to change, unless its row is wide.
     #[inline]
     fn cells_mut(&mut self, word: WordId) -> Option<&mut [Slot]> {
         let slot = &mut self.slots[word as usize];
@@ -184,8 +185,8 @@ impl PackedRows {
         }
     }
 
-    /// Adds tokens and documents to the cell of a word, if they fit, and it is there or the word has
-    /// none; returns how many documents that makes, and made before.
+    /// Adds tokens and documents to the cell of a word if they fit, and if the cell exists or the
+    /// word has none; returns its documents after and before.
     #[inline(always)]
     pub fn add(&mut self, word: WordId, added: Added, tokens: f64) -> Option<(u32, u32)> {
         let Added { key, documents } = added;
@@ -195,14 +196,14 @@ impl PackedRows {
             self.slots[word as usize] = key << CLASS_AT | tokens << COUNT_BITS | documents;
             return Some((documents as u32, 0));
         }
-        // Of a word of two classes, which cell it is; the processor would guess wrong.
+        // Select the cell of a word of two classes without a branch, which would be mispredicted.
         let (blocks, is_block) = (self.blocks.all_mut(), kind(slot) == BLOCK);
         let first = select_unpredictable(is_block, start(slot as Name), 0);
         let other = blocks.get(first).is_some_and(|one| one >> CLASS_AT != key);
         let mut place = first + usize::from(other);
         if is_block && size(slot as Name) > 2 {
             let cells = &blocks[range(slot as Name)];
-            // Its cells are in the order of their numbers, and 0 becomes the largest.
+            // Cells are ordered as numbers, and 0 becomes the largest.
             let below = cells.partition_point(|&cell| (cell >> CLASS_AT).wrapping_sub(1) < key - 1);
             if below == cells.len() {
                 return None; // what lies behind a full block is another word's
@@ -216,7 +217,8 @@ impl PackedRows {
         }
         let before = *cell;
         let after = before + (tokens << COUNT_BITS | documents);
-        // What is carried from documents to tokens, or from these to the class, did not fit.
+        // A carry from documents to tokens, or from tokens to the class, means that the sum does
+        // not fit.
         if (before ^ after ^ (tokens << COUNT_BITS | documents)) & CARRIED != 0 {
             return None;
         }
@@ -225,8 +227,8 @@ impl PackedRows {
         Some((documents(after), documents(before)))
     }
 
-    /// Sets the cell of a word and class to what `change` makes of its tokens and documents; returns
-    /// whether that fits, which it does not where the row is elsewhere.
+    /// Sets the cell of a word and class to the tokens and documents that `change` returns; returns
+    /// false if they do not fit or the row is wide.
     #[inline]
     pub fn change(
         &mut self,
@@ -270,7 +272,7 @@ impl PackedRows {
         cells[place] = cell;
     }
 
-    /// Takes a cell away, if it is there. The row is here.
+    /// Removes a cell, if it exists. The row must be packed.
     pub fn remove(&mut self, word: WordId, class: ClassId) {
         let slot = self.slots[word as usize];
         if kind(slot) != BLOCK {
@@ -292,7 +294,7 @@ impl PackedRows {
         }
     }
 
-    /// Takes the cells of a row, which from now on is one of any numbers under this name.
+    /// Takes the cells of a row that becomes the wide row of this name.
     pub fn widen(&mut self, word: WordId, row: WordId) -> Vec<Cell> {
         let slot = self.slots[word as usize];
         let cells = match self.place(word) {
@@ -307,20 +309,33 @@ impl PackedRows {
         cells
     }
 
-    /// Forgets that the row of a word is of any numbers: it has none.
+    /// Forgets that the row of a word is wide: it becomes empty.
     pub fn clear(&mut self, word: WordId) {
         self.slots[word as usize] = 0;
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         size_of_val(self.slots.as_slice()) + self.blocks.size()
     }
 }
 
-/// How many cells of a block are used.
+/// Number of used cells of a block.
 fn used(cells: &[Slot]) -> usize {
     cells.partition_point(|&cell| cell != 0)
+}
+
+/// 2^52: larger numbers are integers, and their lowest bits are the distance.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// The nearest integer, and whether the value is equal to it. Negative values, values far above
+/// 2^52, NaN and infinity give a very large integer.
+///
+/// A conversion to an integer would check its range, which takes longer.
+#[inline(always)]
+pub fn small_whole(number: f64) -> (u64, bool) {
+    let above = number + WHOLE;
+    (above.to_bits().wrapping_sub(WHOLE.to_bits()), above - WHOLE == number)
 }
 
 #[cfg(test)]
@@ -329,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_class_behind_those_of_a_full_block_is_no_other_words() {
-        // However many cells a block has, the one behind it begins with the class that is added.
+        // For any number of cells, the following block begins with the class that is added.
         for classes in 1..40 {
             let mut rows = PackedRows::default();
             rows.reach(1);
@@ -343,6 +358,22 @@ mod tests {
             assert_eq!(rows.add(0, added, 1.0), None);
             let Place::Here(cells) = rows.place(1) else { panic!("small counts are here") };
             assert!(cells.iter().all(|&cell| unpack(cell).documents <= 1.0));
+        }
+    }
+
+    #[test]
+    fn small_whole_numbers_are_found() {
+        for number in [0, 1, 2, 7, 1 << 16, (1 << 20) - 1, 1 << 20, u32::MAX] {
+            assert_eq!(small_whole(f64::from(number)), (u64::from(number), true));
+        }
+        assert_eq!(small_whole(-0.0), (0, true));
+        for number in [0.5, 0.1, 1e-300, 5e-324, 1.5, 1_048_575.999, 3.0 - 4e-16] {
+            assert!(!small_whole(number).1, "{number}");
+        }
+        let far = [-1.0, -0.6, -3.5, -1e300, 1e15, 1e17, 1e300, f64::INFINITY, f64::NEG_INFINITY];
+        for number in far.into_iter().chain([f64::NAN, -f64::NAN]) {
+            let (found, is_whole) = small_whole(number);
+            assert!(!is_whole || found > u64::from(u32::MAX), "{number}");
         }
     }
 }

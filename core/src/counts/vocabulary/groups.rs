@@ -1,21 +1,21 @@
-//! Words in groups by a fixed hash of their bytes: pruning looks at one group at a time.
+//! Groups of words by a fixed hash of their bytes: pruning examines one group at a time.
 //!
-//! A group is a set that follows from the words and the bound alone, whatever their ids and
-//! whatever was learned before, so that a restored store prunes what the saved one would have.
-//! Groups are chains through an array by id. They are linked while the vocabulary grows from half
-//! of its bound to the whole, a few words with each that comes: before, they take no memory.
+//! A group follows from the words and the bound alone, independent of ids and history, so a
+//! restored store prunes the same words as the saved one. Groups are chains through an array
+//! indexed by id. They are linked, a few words per arrival, while the vocabulary grows from half
+//! its bound to the bound, and take no memory before.
 
 use super::WordId;
-use crate::counts::room::make_room;
+use crate::counts::alloc::make_room;
 
-/// Words in a group, on average.
+/// Words per group, on average.
 pub const GROUP: usize = 64;
 
-/// A group of more words, which only somebody who computed it could have made, is looked at in
-/// parts: then those that pruning sees follow from the order of arrival.
+/// Larger groups can only be constructed deliberately; they are examined in parts, so their pruning
+/// depends on the order of arrival.
 const MOST: usize = 16 * GROUP;
 
-/// Ids linked with each word that comes.
+/// Ids linked with each new word.
 const LINKED_AT_ONCE: usize = 4;
 
 const END: WordId = WordId::MAX;
@@ -23,9 +23,9 @@ const END: WordId = WordId::MAX;
 #[derive(Clone, Default)]
 pub struct Groups {
     max_features: usize,
-    /// The first word of each group; none before half of the bound is reached.
+    /// The first word of each group; empty until half of the bound is reached.
     first: Vec<WordId>,
-    /// The next word of its group, for the ids that have been looked at.
+    /// The next word of its group, for the ids linked so far.
     next: Vec<WordId>,
 }
 
@@ -34,7 +34,7 @@ impl Groups {
         Groups { max_features, ..Groups::default() }
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn count(&self) -> usize {
         (self.max_features / GROUP).clamp(1, WordId::MAX as usize)
     }
@@ -43,7 +43,7 @@ impl Groups {
         (hash(word) % self.count() as u64) as usize
     }
 
-    /// Takes notice of a new word; `word_of` gives the bytes of ids in use.
+    /// Registers a new word; `word_of` returns the bytes of ids in use.
     pub fn add<'a>(
         &mut self,
         id: WordId,
@@ -66,7 +66,7 @@ impl Groups {
         }
     }
 
-    /// Links all words; does nothing where arrivals have done it.
+    /// Links all words; does nothing if arrivals have linked them.
     pub fn complete<'a>(&mut self, slots: usize, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
         if self.first.is_empty() {
             self.first = vec![END; self.count()];
@@ -92,7 +92,7 @@ impl Groups {
         }
     }
 
-    /// Takes a word out that is about to be forgotten.
+    /// Removes a word that is about to be forgotten.
     pub fn remove(&mut self, id: WordId, word: &[u8]) {
         if id as usize >= self.next.len() {
             return;
@@ -114,16 +114,16 @@ impl Groups {
         }
     }
 
-    /// The words of a group, where there are so many words in all.
+    /// The words of a group, given the number of all words.
     pub fn words(&self, group: usize, all: usize) -> impl Iterator<Item = WordId> {
-        // One message brought more than all others together: then all groups are large.
+        // If one message brought more words than all others together, all groups are large.
         let most = if all / 2 > self.max_features { usize::MAX } else { MOST };
         let next = |&id: &WordId| Some(self.next[id as usize]).filter(|&id| id != END);
         let first = self.first.get(group).copied().filter(|&id| id != END);
         std::iter::successors(first, next).take(most)
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         (self.first.len() + self.next.len()) * size_of::<WordId>()
     }

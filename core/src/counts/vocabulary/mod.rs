@@ -1,14 +1,14 @@
-//! Words and their ids, found through a hash table. Ids are handed out in order of arrival, and
-//! handed out again after a word was forgotten.
+//! Words and their ids, found through a hash table. Ids are assigned in order of arrival and reused
+//! after a word is forgotten.
 //!
-//! A word of up to 15 bytes is its key: finding it compares two machine words and follows no
-//! pointer. The bytes of each longer word lie by themselves. Nothing here ever copies all words:
-//! the table grows part by part, and arrays as `crate::counts::room` says.
+//! A word of up to 15 bytes is its own key: finding it compares two machine words and follows no
+//! pointer. Longer words are allocated separately. Nothing copies all words: the table grows part
+//! by part, and arrays grow as described in `crate::counts::alloc`.
 
 mod groups;
 mod table;
 
-use crate::counts::room::{fetch, make_room};
+use crate::counts::alloc::{fetch, make_room};
 use crate::counts::vocabulary::groups::Groups;
 use crate::counts::vocabulary::table::Table;
 use crate::text::token::{BLOCK, LONG, Token, hash_key};
@@ -16,23 +16,23 @@ use foldhash::fast::RandomState;
 use std::hash::BuildHasher;
 use std::hint::select_unpredictable;
 
-/// Tokens that are looked up at once: what they touch fits a cache of the first level.
+/// Tokens looked up together: their cache lines fit the first-level cache.
 const TOGETHER: usize = 64;
 
-/// Words that a cache is trusted to hold anyway.
+/// Number of words that are assumed to be cached anyway.
 const CACHED: usize = 1 << 15;
 
-/// The id of a word. Ids are internal: snapshots know words by their bytes only.
+/// The id of a word. Ids are internal: snapshots identify words by their bytes.
 pub type WordId = u32;
 
-/// The highest byte of a long word's name; it is followed by 56 bits of the word's hash, then by
-/// the place of its bytes among those of long words.
+/// The highest byte of a long word's name, followed by 56 bits of its hash and the position of its
+/// bytes among the long words.
 const LONG_BYTE: u8 = (LONG >> 120) as u8;
 
-/// A short word's key, or where a long one lies: 16 bytes, little-endian.
+/// The key of a short word, or the location of a long one: 16 bytes, little-endian.
 type Name = [u8; BLOCK];
 
-/// The name of an id that is not in use: no word's, and of no bytes.
+/// The name of an unused id: different from every word, and of no bytes.
 const FREE: Name = 1_u128.to_le_bytes();
 
 /// A two-way map between words (any bytes) and ids.
@@ -60,12 +60,12 @@ impl Vocabulary {
         Self::bounded(usize::MAX)
     }
 
-    /// A vocabulary without words that hashes as this one does.
+    /// An empty vocabulary with the same hasher.
     pub fn emptied(&self, max_features: usize) -> Self {
         Vocabulary { hasher: self.hasher.clone(), ..Self::bounded(max_features) }
     }
 
-    /// A vocabulary that is to be pruned past so many words.
+    /// A vocabulary that is pruned beyond `max_features` words.
     pub fn bounded(max_features: usize) -> Self {
         Vocabulary {
             names: Vec::new(),
@@ -75,12 +75,13 @@ impl Vocabulary {
             table: Table::default(),
             free: Vec::new(),
             groups: Groups::new(max_features),
-            // Seeded anew in each process: whoever writes the messages can't aim at collisions.
+            // Seeded randomly in each process, so that senders of messages cannot construct
+            // collisions.
             hasher: RandomState::default(),
         }
     }
 
-    /// The hasher of the tokens that [`find`](Self::find) and [`intern`](Self::intern) take.
+    /// The hasher of the tokens for [`find`](Self::find) and [`intern`](Self::intern).
     pub fn hasher(&self) -> &RandomState {
         &self.hasher
     }
@@ -90,8 +91,8 @@ impl Vocabulary {
         Token::new(&self.hasher, word)
     }
 
-    /// The token of a known word, for a vocabulary with the same hasher, but for the bits of its hash
-    /// that no table looks at. The bytes of a long word are not read.
+    /// The token of a known word for a vocabulary with the same hasher; hash bits that no table
+    /// reads may differ. Does not read the bytes of a long word.
     pub fn known_token(&self, id: WordId) -> Token<'_> {
         let name = &self.names[id as usize];
         let key = u128::from_le_bytes(*name);
@@ -99,7 +100,7 @@ impl Vocabulary {
         Token { bytes: word(name, &self.long), key, hash: hash_name(&self.hasher, name) }
     }
 
-    /// How many words are known.
+    /// Number of known words.
     pub fn len(&self) -> usize {
         self.table.len()
     }
@@ -108,12 +109,12 @@ impl Vocabulary {
         self.table.len() == 0
     }
 
-    /// One more than the largest id ever given out: the length of arrays indexed by word.
+    /// Number of ids ever assigned: the length of arrays indexed by word.
     pub fn slots(&self) -> usize {
         self.names.len()
     }
 
-    /// The bytes of a word; empty for an id that is not in use.
+    /// The bytes of a word; empty for unused ids.
     pub fn word(&self, id: WordId) -> &[u8] {
         word(&self.names[id as usize], &self.long)
     }
@@ -127,11 +128,10 @@ impl Vocabulary {
         self.table.find(token.hash, |&id| u128::from_le_bytes(names[id as usize]) == token.key)
     }
 
-    /// Finds the words of many tokens, in their order, each with the number that it came with.
+    /// Finds the words of many tokens in order, and passes each with its count.
     ///
-    /// Who finds one after the other waits for the memory at each of them: whether a word is known
-    /// is not foreseen. Here nothing depends on what is read first, so that the processor waits
-    /// for many at once.
+    /// A sequential search waits for memory at each token, because the branch "is it known" is
+    /// mispredicted. Here no step depends on an earlier read, so the processor overlaps the misses.
     pub fn find_many<'a>(
         &self,
         tokens: impl Iterator<Item = (Token<'a>, f64)> + Clone,
@@ -155,7 +155,7 @@ impl Vocabulary {
         }
     }
 
-    /// Fetches into the cache what finds the words of these hashes.
+    /// Prefetches the buckets of these hashes.
     fn touch(&self, hashes: impl Iterator<Item = u64> + Clone) {
         hashes.clone().for_each(|hash| self.table.fetch(hash));
         let mut names = [&FREE; TOGETHER];
@@ -178,7 +178,7 @@ impl Vocabulary {
         self.table.find(token.hash, same)
     }
 
-    /// The id of a token's word, which is added if it is new.
+    /// The id of a token's word; adds a new word.
     #[inline]
     pub fn intern(&mut self, token: &Token<'_>) -> WordId {
         match self.find(token) {
@@ -194,7 +194,7 @@ impl Vocabulary {
         name.is_some_and(|name| *name != FREE && word(name, &self.long) == bytes)
     }
 
-    /// The id of a token's word, which is new.
+    /// The id of a new word.
     #[cold]
     pub fn add(&mut self, token: &Token<'_>) -> WordId {
         let name = if token.is_short() {
@@ -233,7 +233,7 @@ impl Vocabulary {
         place as u32
     }
 
-    /// Forgets a word; its id may be given to another word later.
+    /// Forgets a word; its id may be reused.
     pub fn remove(&mut self, id: WordId) {
         let name = self.names[id as usize];
         if !self.table.remove(hash_name(&self.hasher, &name), id) {
@@ -250,7 +250,7 @@ impl Vocabulary {
         self.free.push(id);
     }
 
-    /// How many groups of words there are, for pruning.
+    /// Number of groups for pruning.
     pub fn groups(&self) -> usize {
         self.groups.count()
     }
@@ -269,12 +269,12 @@ impl Vocabulary {
         ids
     }
 
-    /// Whether so many bytes of long words more are within what a store takes.
+    /// Whether `bytes` more bytes of long words are within the limit.
     pub fn has_room_for(&self, bytes: usize) -> bool {
         self.long_bytes.saturating_add(bytes) < u32::MAX as usize
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         self.names.len() * size_of::<Name>()
             + self.long_bytes
@@ -289,7 +289,7 @@ fn is_long(name: &Name) -> bool {
     name[BLOCK - 1] == LONG_BYTE
 }
 
-/// A long word's name, from the upper half of its key and where its bytes lie.
+/// A long word's name, from the upper half of its key and the position of its bytes.
 fn long_name(key: u128, place: u32) -> Name {
     (key >> 64 << 64 | u128::from(place)).to_le_bytes()
 }
@@ -302,17 +302,17 @@ fn word<'a>(name: &'a Name, long: &'a [Box<[u8]>]) -> &'a [u8] {
     if is_long(name) { &long[long_place(name)] } else { &name[..name[BLOCK - 1] as usize] }
 }
 
-/// The word of an id, if it is in use.
+/// The word of an id in use.
 fn used<'a>(names: &'a [Name], long: &'a [Box<[u8]>], id: WordId) -> Option<&'a [u8]> {
     let name = &names[id as usize];
     (*name != FREE).then(|| word(name, long))
 }
 
-/// The hash of a name, but for what the table ignores.
+/// The hash of a name, except for the bits that the table ignores.
 fn hash_name<S: BuildHasher>(hasher: &S, name: &Name) -> u64 {
     let bits = u128::from_le_bytes(*name);
-    // Of a long word its name has all of it that is looked at. The processor would guess which it
-    // is, and wait for each name instead of many.
+    // A long word's name contains all hash bits that are read. A branch on the length would be
+    // mispredicted and serialise the cache misses.
     select_unpredictable(is_long(name), (bits >> 56) as u64, hash_key(hasher, bits))
 }
 

@@ -1,50 +1,49 @@
-//! A hash table of word ids that never stops to grow: of its buckets one is split in two whenever
-//! the words have become too many (linear hashing, Litwin 1980), so that no word waits for others
-//! to be moved.
+//! A hash table of word ids without pauses: when it becomes too full, one bucket is split (linear
+//! hashing, Litwin 1980), so no insertion waits for a rehash.
 //!
-//! A bucket is one line of the cache, where it lies follows from the hash alone: of many words
-//! that are looked up at once, all buckets can be on their way at the same time.
+//! A bucket is one cache line whose position follows from the hash alone, so the buckets of many
+//! words can be fetched at the same time.
 
 use super::WordId;
-use crate::counts::room::{fetch, make_room};
+use crate::counts::alloc::{fetch, make_room};
 
-/// Ids in a bucket; what it has no room for goes to others, one linked to the next.
+/// Ids per bucket; the overflow goes to a chain of linked buckets.
 const PLACES: usize = 12;
 
-/// Words for each bucket, on average. With 6 it took 1.6 bytes more of memory a word, with 8 as many
-/// words again lay in linked buckets.
+/// Words per bucket, on average. With 6 a word took 1.6 bytes more; with 8 twice as many words were
+/// in linked buckets.
 const SPREAD: usize = 7;
 
-/// The lowest bits of a hash are not looked at: the names of long words leave them out.
+/// Number of lowest hash bits that are ignored: the names of long words omit them.
 pub const IGNORED: u32 = 8;
 
-/// Which bits of a hash tell apart the words of a bucket; those that choose it are below.
+/// Position of the hash bits that distinguish the words of a bucket; lower bits choose the bucket.
 const TAG: u32 = 56;
 
 /// A byte of 1 for each place.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 const ONES: u128 = 0x0101_0101_0101_0101_0101_0101;
-/// What names the next bucket lies above the bytes of the places.
+/// The number of the next bucket is stored above the bytes of the places.
 const NEXT: u32 = 8 * PLACES as u32;
 
-/// A line of the cache.
+/// A cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Bucket {
-    /// A byte for each place, from the hash of its word, 0 where it is free; above them the number
-    /// of the next bucket, or 0.
+    /// One byte per place from the hash of its word, 0 if free; above them the number of the next
+    /// bucket, or 0.
     tags: u128,
     ids: [WordId; PLACES],
 }
 
 impl Bucket {
-    /// The places that may have a word of this tag: all that have, and seldom one that has not.
+    /// The places that may hold a word of this tag: all that do, and rarely one that does not.
     #[inline(always)]
     fn places(&self, tag: u8) -> Places {
         Places(equal_bytes(self.tags, tag))
     }
 
-    /// The id that has this tag and is the same.
+    /// The id with this tag for which `same` holds.
     #[inline(always)]
     fn find(&self, tag: u8, mut same: impl FnMut(&WordId) -> bool) -> Option<WordId> {
         self.places(tag).map(|place| self.ids[place]).find(|id| same(id))
@@ -73,8 +72,8 @@ impl Bucket {
     }
 }
 
-/// A bit for each place: with what compares sixteen bytes at once one next to the other, else the
-/// highest of a byte.
+/// One bit per place if the processor compares sixteen bytes at a time, otherwise the highest bit
+/// of a byte.
 #[cfg(target_arch = "x86_64")]
 type Bits = u32;
 #[cfg(not(target_arch = "x86_64"))]
@@ -83,7 +82,7 @@ type Bits = u128;
 /// Bits of [`Bits`] for each place.
 const WIDTH: usize = if size_of::<Bits>() == 16 { 8 } else { 1 };
 
-/// The places whose byte is this one.
+/// The places whose byte equals `tag`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn equal_bytes(tags: u128, tag: u8) -> Bits {
@@ -100,7 +99,7 @@ fn equal_bytes(tags: u128, tag: u8) -> Bits {
 #[cfg(not(target_arch = "x86_64"))]
 use bytes_that_may_equal as equal_bytes;
 
-/// The highest bit of each byte that is this one, and seldom of one above it that is not.
+/// The highest bit of each byte that equals `tag`, and rarely of the byte above it.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 fn bytes_that_may_equal(tags: u128, tag: u8) -> u128 {
@@ -108,7 +107,7 @@ fn bytes_that_may_equal(tags: u128, tag: u8) -> u128 {
     differences.wrapping_sub(ONES) & !differences & (ONES << 7)
 }
 
-/// Places, from the lowest.
+/// Places in ascending order.
 struct Places(Bits);
 
 impl Iterator for Places {
@@ -122,11 +121,11 @@ impl Iterator for Places {
     }
 }
 
-/// Ids under the hashes of their words.
+/// Ids indexed by the hashes of their words.
 #[derive(Clone)]
 pub struct Table {
     buckets: Vec<Bucket>,
-    /// Those that others are linked to, by their numbers; the first is none.
+    /// Linked buckets by number; number 0 is unused.
     linked: Vec<Bucket>,
     free: Vec<u32>,
     /// One less than the power of two at or above the number of buckets.
@@ -157,13 +156,13 @@ impl Table {
         if bucket < self.buckets.len() { bucket } else { bucket & (self.mask >> 1) }
     }
 
-    /// Asks the memory for the bucket of a hash.
+    /// Prefetches the bucket of a hash.
     #[inline]
     pub fn fetch(&self, hash: u64) {
         fetch(&self.buckets[self.bucket(hash)]);
     }
 
-    /// An id that may be of this hash: mostly the one if there is one, else any, or 0.
+    /// A candidate id for a hash: the right one in most cases, otherwise any id, or 0.
     #[inline]
     pub fn guess(&self, hash: u64) -> WordId {
         let bucket = &self.buckets[self.bucket(hash)];
@@ -179,7 +178,7 @@ impl Table {
         }
     }
 
-    /// An id of some linked bucket, or of those behind it.
+    /// An id of a linked bucket or its successors.
     #[inline(never)]
     fn find_linked(
         &self,
@@ -197,8 +196,8 @@ impl Table {
         None
     }
 
-    /// Adds an id that is not there; `hash_of` gives the hashes of the others, and is told some words
-    /// before by `announce` which they will be.
+    /// Inserts a new id. `hash_of` returns the hashes of other ids; `announce` receives these ids
+    /// some words earlier.
     pub fn insert(
         &mut self,
         hash: u64,
@@ -241,7 +240,7 @@ impl Table {
         }
     }
 
-    /// Takes an id out; returns whether it was there.
+    /// Removes an id; returns whether it was present.
     pub fn remove(&mut self, hash: u64, id: WordId) -> bool {
         let mut bucket = self.bucket(hash);
         let mut buckets = &mut self.buckets;
@@ -264,7 +263,7 @@ impl Table {
         self.buckets.iter().chain(&self.linked).flat_map(Bucket::ids)
     }
 
-    /// Splits the oldest bucket that was not split since the buckets were half as many.
+    /// Splits the oldest bucket that has not been split since the last doubling.
     fn split(&mut self, hash_of: impl Fn(WordId) -> u64) {
         let added = self.buckets.len();
         self.mask = (added + 1).next_power_of_two() - 1;
@@ -286,7 +285,7 @@ impl Table {
         }
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         (self.buckets.len() + self.linked.len()) * size_of::<Bucket>()
             + self.free.len() * size_of::<u32>()
@@ -303,7 +302,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_byte() {
-        // Numbers of few values, so that many are equal, and neighbours differ by one.
+        // Numbers with few distinct values, so that many are equal and neighbours differ by one.
         let numbers =
             |seed: u64| (0..PLACES as u64).map(move |i| (hash((seed + i) as u32) >> 61) as u8);
         for seed in 0..500 {
@@ -319,7 +318,8 @@ mod tests {
                 let found: Vec<usize> =
                     bucket.places(tag).filter(|&p| bucket.tag(p) == tag).collect();
                 assert_eq!(found, expected);
-                // What other processors do finds the same first, and those after it among others.
+                // The portable version finds the same first place; later ones may include false
+                // candidates.
                 let may = bytes_that_may_equal(bucket.tags, tag);
                 let first = (may != 0).then(|| may.trailing_zeros() as usize / 8);
                 assert_eq!(first, expected.first().copied());

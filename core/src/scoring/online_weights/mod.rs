@@ -242,7 +242,7 @@ impl OnlineScores {
             }
         };
         sums.add(store, terms, bag, out, visit);
-        if store.settings().form.is_counts() {
+        if store.settings().term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
         let unseen = bag.unseen.iter().map(|unseen| unseen.count);
@@ -278,7 +278,7 @@ impl OnlineScores {
             parts.chain([baseline]).for_each(|parts| parts.fill(0.0));
             return Vec::new();
         }
-        if store.settings().form.is_counts() {
+        if store.settings().term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
         let mut values = Vec::new();

@@ -60,7 +60,7 @@ fn names_that_are_none_are_refused() {
     for (set, what) in [
         ((|o| o.event = "poisson".into()) as fn(&mut Options), "event must be 'bernoulli', "),
         (|o| o.prior = "flat".into(), "prior must be 'empirical', "),
-        (|o| o.unseen = "guess".into(), "unseen must be 'smooth' or 'skip', not \"guess\""),
+        (|o| o.unseen = "guess".into(), "oov must be 'smooth' or 'skip', not \"guess\""),
         (|o| o.hidden = name("parents"), "hidden must be None, "),
         (|o| o.weights = name("heavy"), "weights must be None, "),
         (|o| o.neighbourhood = name("street"), "neighbourhood must be None, "),

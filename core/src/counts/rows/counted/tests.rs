@@ -1,10 +1,10 @@
-//! Rows beside maps: packed, widened, divided.
+//! Rows compared with maps: packed, widened, divided.
 
 use super::*;
 
 #[test]
 fn rows_that_are_divided_when_they_are_touched_are_those_divided_at_once() {
-    // A fixed sequence of additions, removals and divisions, against the obvious structure.
+    // A fixed sequence of additions, removals and divisions, compared with a simple map.
     let mut rows = Rows::new(true, true);
     rows.reach(7);
     let mut map = std::collections::BTreeMap::<(WordId, ClassId), (f64, f64)>::new();
@@ -49,8 +49,8 @@ fn rows_that_are_divided_when_they_are_touched_are_those_divided_at_once() {
 
 #[test]
 fn packed_rows_agree_with_a_map() {
-    // A fixed sequence of additions and removals, with counts and classes that do not fit and
-    // counts that are no whole numbers, against the obvious structure.
+    // A fixed sequence of additions and removals, including counts and classes that do not fit and
+    // fractions, compared with a simple map.
     let mut rows = Rows::new(true, false);
     rows.reach(11);
     let mut map = std::collections::BTreeMap::<(WordId, ClassId), (f64, f64)>::new();
@@ -63,7 +63,7 @@ fn packed_rows_agree_with_a_map() {
         if (4..7).contains(&word) {
             class += 4 * (word - 4); // the classes of one begin where those of another end
         }
-        // Blocks of cells fill up, are emptied and used again.
+        // Blocks of cells fill up, become empty and are reused.
         let removals = if step / 400 % 4 == 0 { 50 } else { 500 };
         match (state >> 50) % 1024 {
             number if number < removals => {
@@ -87,7 +87,7 @@ fn packed_rows_agree_with_a_map() {
                 assert_eq!(added, (*documents, before), "step {step}");
             }
         }
-        // Those of all words: what belongs to one may not come to another.
+        // Check all words: no change may leak to another word.
         for word in 0..12 {
             let mut cells: Vec<_> = rows.cells(word).collect();
             cells.sort_unstable_by_key(|cell| cell.class);
@@ -100,7 +100,7 @@ fn packed_rows_agree_with_a_map() {
         assert_eq!(rows.is_empty(word), rows.cells(word).next().is_none());
     }
     assert_eq!(rows.n_cells(), map.len());
-    // What was wide is used again.
+    // Freed wide rows are reused.
     assert!(rows.wide.slots() <= 12);
 }
 

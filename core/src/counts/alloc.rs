@@ -1,17 +1,16 @@
-//! Room for arrays that grow with the stream, without ever copying a large one; and asking the memory
-//! for what will be read of them soon.
+//! Arrays that grow with the stream without copying large blocks, and memory prefetch.
 //!
-//! An array that doubles copies itself, and a copy of tens of megabytes is a pause. So an array
-//! past its first pages is given a large piece of address space at once. Of that, the machine uses
-//! the pages that are written to. Past that piece, the allocator moves pages and copies nothing.
+//! A doubling array copies itself, and copying tens of megabytes is a pause. An array beyond its
+//! first pages reserves a large piece of address space instead; the system uses only pages that are
+//! written. Beyond that piece the allocator moves pages and copies nothing.
 
-/// Arrays of fewer bytes are copied in some microseconds.
+/// Copying fewer bytes takes microseconds.
 const SMALL: usize = 1 << 16;
 
-/// Bytes of address space given at once.
+/// Bytes of address space reserved together.
 const PIECE: usize = 1 << 26;
 
-/// Makes room for so many elements.
+/// Reserves capacity for `wanted` elements.
 #[inline]
 pub fn make_room<T>(array: &mut Vec<T>, elements: usize) {
     if array.capacity() < elements {
@@ -24,7 +23,7 @@ fn enlarge<T>(array: &mut Vec<T>, more: usize) {
     let bytes = array.len().saturating_mul(size_of::<T>());
     if (SMALL..PIECE).contains(&bytes) {
         let wanted = PIECE / size_of::<T>().max(1) - array.len();
-        // Where the machine refuses it, the array grows as any other.
+        // If the system refuses, the array grows like any other.
         if wanted >= more && array.try_reserve_exact(wanted).is_ok() {
             return;
         }
@@ -32,8 +31,8 @@ fn enlarge<T>(array: &mut Vec<T>, more: usize) {
     array.reserve(more);
 }
 
-/// Asks for the line of the cache that a value begins in. Nothing waits for it, and nothing but the
-/// time of a later reading depends on it.
+/// Prefetches the cache line where a value begins. Nothing waits for it; only the time of a later
+/// read depends on it.
 #[inline(always)]
 pub fn fetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

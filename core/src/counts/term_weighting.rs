@@ -1,19 +1,18 @@
-//! The form of documents: what the counts of a message's words become before they are learned or
-//! scored.
+//! Term weighting: the transformation of word counts before they are learned or scored.
 //!
-//! Logarithms and shares are no integers, and sums of them would depend on the order they were
-//! taken in. So they are rounded to multiples of 2^-20: sums of these are exact up to 2^33, as
-//! those of integers are up to 2^53, and what was learned can be taken back to the last bit.
+//! Logarithms and shares are not integers, and sums of them would depend on the order of addition.
+//! They are rounded to multiples of 2^-20, so sums are exact up to 2^33 (integers: up to 2^53), and
+//! unlearning restores every bit.
 
 use crate::counts::bag::Bag;
 
-/// How finely values are told apart: 2^20 to one.
+/// Resolution of values: 2^20 steps per unit.
 const SCALE: f64 = 1_048_576.0;
 
-/// Sums of squares of multiples of 2^-20 are exact up to here, in whatever order they are taken.
+/// Sums of squares of multiples of 2^-20 are exact up to this value, in any order.
 const EXACT_SQUARES: f64 = 8192.0;
 
-/// What the count of a word becomes.
+/// The transformation of a single count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Count,
@@ -23,62 +22,65 @@ enum Value {
     Log,
 }
 
-/// The form of documents.
+/// A term weighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct TermWeighting {
     value: Value,
     /// Whether the values of a message are divided by their Euclidean length.
     unit: bool,
 }
 
-/// All forms by name. Snapshots hold their places: new ones go to the end.
-const FORMS: [(&str, Form); 6] = [
-    ("counts", Form { value: Value::Count, unit: false }),
-    ("presence", Form { value: Value::Presence, unit: false }),
-    ("log", Form { value: Value::Log, unit: false }),
-    ("unit", Form { value: Value::Count, unit: true }),
-    ("presence-unit", Form { value: Value::Presence, unit: true }),
-    ("log-unit", Form { value: Value::Log, unit: true }),
+/// All term weightings by name. Snapshots store the positions: append new ones at the end.
+const NAMED: [(&str, TermWeighting); 6] = [
+    ("counts", TermWeighting { value: Value::Count, unit: false }),
+    ("presence", TermWeighting { value: Value::Presence, unit: false }),
+    ("log", TermWeighting { value: Value::Log, unit: false }),
+    ("unit", TermWeighting { value: Value::Count, unit: true }),
+    ("presence-unit", TermWeighting { value: Value::Presence, unit: true }),
+    ("log-unit", TermWeighting { value: Value::Log, unit: true }),
 ];
 
-impl Form {
-    pub const COUNTS: Self = FORMS[0].1;
+impl TermWeighting {
+    pub const COUNTS: Self = NAMED[0].1;
 
     pub fn named(name: &str) -> Option<Self> {
-        FORMS.iter().find(|(other, _)| *other == name).map(|&(_, form)| form)
+        NAMED.iter().find(|(other, _)| *other == name).map(|&(_, weighting)| weighting)
     }
 
     pub fn name(self) -> &'static str {
-        FORMS[self.number() as usize].0
+        NAMED[self.number() as usize].0
     }
 
-    /// The names there are, as an enumeration.
+    /// The allowed names as an enumeration.
     pub fn names() -> String {
-        let names: Vec<String> = FORMS.iter().map(|(name, _)| format!("'{name}'")).collect();
+        let names: Vec<String> = NAMED.iter().map(|(name, _)| format!("'{name}'")).collect();
         let (last, others) = names.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
         format!("{} or {last}", others.join(", "))
     }
 
-    /// The form with this number in a snapshot.
+    /// The term weighting with this number in a snapshot.
     pub fn numbered(number: u64) -> Option<Self> {
-        usize::try_from(number).ok().and_then(|place| FORMS.get(place)).map(|&(_, form)| form)
+        usize::try_from(number)
+            .ok()
+            .and_then(|place| NAMED.get(place))
+            .map(|&(_, weighting)| weighting)
     }
 
     pub fn number(self) -> u64 {
-        FORMS.iter().position(|&(_, form)| form == self).unwrap_or(0) as u64
+        NAMED.iter().position(|&(_, weighting)| weighting == self).unwrap_or(0) as u64
     }
 
-    /// Whether counts stay as they are.
+    /// Whether counts stay unchanged.
     pub fn is_counts(self) -> bool {
         self == Self::COUNTS
     }
 
-    /// What makes integers of the values.
+    /// The factor that turns values into integers.
     pub fn scale(self) -> f64 {
         if self.unit || self.value == Value::Log { SCALE } else { 1.0 }
     }
 
-    /// Gives the words of a bag, each of which stands there once, their values.
+    /// Applies the term weighting to a bag whose words are distinct.
     #[inline]
     pub fn apply(self, bag: &mut Bag) {
         if !self.is_counts() {
@@ -100,12 +102,13 @@ impl Form {
     }
 }
 
-/// The nearest multiple of 2^-20, but never 0: a word that is there is no absent one.
+/// The nearest multiple of 2^-20, but at least one step: a word that is present must not become
+/// absent.
 fn round(value: f64) -> f64 {
     (value * SCALE).round_ties_even().max(1.0) / SCALE
 }
 
-/// The Euclidean length of a message: the same in whatever order its words stand.
+/// The Euclidean length of a message, independent of the order of its words.
 fn length(bag: &mut Bag) -> f64 {
     let (mut squares, mut exact) = (0.0, true);
     for &mut count in bag.counts_mut() {
@@ -117,7 +120,7 @@ fn length(bag: &mut Bag) -> f64 {
     }
     let mut counts: Vec<f64> = bag.counts_mut().map(|count| *count).collect();
     counts.sort_unstable_by(f64::total_cmp);
-    // Squares of the smallest numbers there are would vanish.
+    // Squares of the smallest numbers would underflow.
     let largest = counts.last().copied().unwrap_or(1.0);
     let squares: f64 = counts.iter().map(|count| (count / largest) * (count / largest)).sum();
     largest * squares.sqrt()
@@ -132,7 +135,7 @@ mod tests {
         bag.clear(known.len());
         known.iter().enumerate().for_each(|(word, &count)| bag.add(word as u32, count));
         unseen.iter().for_each(|&(hash, count)| bag.add_unseen(hash, count));
-        Form::named(name).expect("a form").apply(&mut bag);
+        TermWeighting::named(name).expect("a name").apply(&mut bag);
         let known = bag.words.iter().map(|&(_, value)| value).collect();
         (known, bag.unseen.iter().map(|unseen| unseen.count).collect())
     }
@@ -141,7 +144,7 @@ mod tests {
     fn values_are_those_of_the_form() {
         let unseen = [(7, 1.0), (8, 1.0), (7, 1.0)];
         assert_eq!(formed("counts", &[3.0, 1.0], &unseen), (vec![3.0, 1.0], vec![1.0; 3]));
-        // All tokens of an unknown word are one word.
+        // All tokens of an unknown word count as one word.
         assert_eq!(formed("presence", &[3.0, 1.0], &unseen), (vec![1.0; 2], vec![1.0, 1.0, 0.0]));
         let (log, unit) = (|count: f64| round(count.ln_1p()), |value| round(value / 15_f64.sqrt()));
         let expected = (vec![log(3.0), log(1.0)], vec![log(2.0), log(1.0), 0.0]);
@@ -156,11 +159,11 @@ mod tests {
     #[test]
     fn values_are_multiples_that_are_never_zero() {
         let hostile = [5e-324, 1e-300, 1e-9, 0.1, 1.0, 3.0, 9_007_199_254_740_992.0];
-        for (name, form) in FORMS {
+        for (name, weighting) in NAMED {
             for counts in [&hostile[..], &hostile[..1], &hostile[..2], &hostile[6..]] {
                 let values = formed(name, counts, &[]).0;
                 let whole = |value: &f64| *value > 0.0 && (value * SCALE).fract() == 0.0;
-                assert!(form.is_counts() || values.iter().all(whole), "{name} {values:?}");
+                assert!(weighting.is_counts() || values.iter().all(whole), "{name} {values:?}");
             }
         }
     }
@@ -168,14 +171,14 @@ mod tests {
     #[test]
     fn values_do_not_depend_on_the_order_of_words() {
         let counts: Vec<f64> = (1..400).map(|i| f64::from(i * i % 37 + 1) / 10.0).collect();
-        for (name, form) in FORMS {
+        for (name, weighting) in NAMED {
             let forwards = formed(name, &counts, &[]).0;
             let reversed: Vec<f64> = counts.iter().rev().copied().collect();
             let mut backwards = formed(name, &reversed, &[]).0;
             backwards.reverse();
             assert_eq!(forwards, backwards, "{name}");
-            assert_eq!(Form::numbered(form.number()), Some(form));
+            assert_eq!(TermWeighting::numbered(weighting.number()), Some(weighting));
         }
-        assert_eq!((Form::named("idf"), Form::numbered(6)), (None, None));
+        assert_eq!((TermWeighting::named("idf"), TermWeighting::numbered(6)), (None, None));
     }
 }
