@@ -51,7 +51,7 @@ def alike(mine: Any, other: Any) -> Any:
     if other.tokenizer != mine.tokenizer:
         raise InputError("models with different tokenizers count different words")
     if other.term_weighting != mine.term_weighting:
-        raise InputError("models with different forms of documents count differently")
+        raise InputError("models with different term_weighting count differently")
     if other._forgetting != mine._forgetting:
         raise InputError("models with another half_life or window count differently")
     if mine._columns and other._columns and mine._columns.bins != other._columns.bins:

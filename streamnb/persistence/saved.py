@@ -188,7 +188,7 @@ class SavedModel(base.Base):
             ):
                 raise ModelFileError("the model can't be read: labels and counts disagree")
             if self._store.term_weighting != self.term_weighting:
-                raise ModelFileError("the model can't be read: its counts have another form")
+                raise ModelFileError("corrupt model file: its counts have another term_weighting")
         self._schedule.reset(round(self._store.n_documents))
         self.refresh()
 
