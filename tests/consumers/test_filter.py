@@ -180,7 +180,7 @@ def test_feedback_may_carry_the_message() -> None:
 def test_the_bound_keeps_lost_ham_below_the_target() -> None:
     bound = HamBound(0.05)
     for n in range(1_000):
-        bound.record(n / 100, pos_label=False)
+        bound.record(n / 100, positive=False)
     above = sum(n / 100 > bound.cut for n in range(1_000))
     assert 30 <= above <= 50  # bins are 2 % wide
 
@@ -190,8 +190,8 @@ def test_the_bound_loses_as_many_as_it_may(target: float, lost: int) -> None:
     scores = [2.0**n for n in range(8)]  # each in a bin of its own
     bound = HamBound(target)
     for score in scores:
-        bound.record(score, pos_label=False)
-        bound.record(3 * score, pos_label=True)
+        bound.record(score, positive=False)
+        bound.record(3 * score, positive=True)
     assert sum(score > bound.cut for score in scores) == lost
 
 

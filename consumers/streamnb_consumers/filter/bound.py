@@ -80,12 +80,12 @@ class HamBound:
     >>> bound.cut                       # nothing is known of ham yet
     0.0
     >>> for score in (-3.0, -2.0, 0.5, -1.0, 2.0):
-    ...     bound.record(score, pos_label=False)
+    ...     bound.record(score, positive=False)
     >>> 0.5 <= bound.cut < 0.52         # one of five may be lost, and it is the one at 2.0
     True
     >>> bound = HamBound(target=0.01, calibrated=True)
     >>> for _ in range(9):
-    ...     bound.judge(log_odds=9.0, pos_label=False)  # almost surely spam, and ham
+    ...     bound.judge(log_odds=9.0, positive=False)  # almost surely spam, and ham
     >>> bound.cut > 1
     True
 
@@ -172,8 +172,6 @@ class HamBound:
     def restore(self, state: list[Any]) -> None:
         """Take a record that `to_json` returned.
 
-        Before there was a forecast the cut was saved: it stands, and falls with ham that is right.
-
         Raises
         ------
         ValueError, TypeError
@@ -196,10 +194,7 @@ def _followed(state: list[Any]) -> tuple[float, list[Any] | None]:
     """Return what was lost beyond the target, and the forecast, if there is one."""
     if not state:
         return 0.0, None
-    (followed,) = state
-    if isinstance(followed, float) and 0 <= followed < math.inf:
-        return _SLACK + followed / _STEP, None
-    excess, forecast = followed
+    ((excess, forecast),) = state
     if not isinstance(excess, float) or not isinstance(forecast, list):
         raise TypeError("what was lost beyond the target must be a number, a forecast a list")
     if not 0 <= excess < math.inf:

@@ -6,7 +6,6 @@ import dataclasses
 import logging
 import random
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +26,6 @@ from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.records import Message, Record, TrainingEvent
 from support.filters import FlakySink, folded, records, restored, text
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 MODELS: dict[str, Callable[[], Any]] = {
     "MNB": MNB,
     "OnlineNB": OnlineNB,
@@ -252,13 +250,15 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
 # --- snapshots of before ---
 
 
-def test_a_snapshot_of_before_is_challenged_from_now_on() -> None:
-    old = (FIXTURES / "sms-filter-v1.bin").read_bytes()
-    model = Challenger(MNB(alpha=0.1, oov="skip"), span=30)
+def test_a_challenger_goes_on_from_the_snapshot_of_a_plain_model() -> None:
+    plain = Filter(MNB(alpha=0.1), Sms(("ham", "spam")), Options(ham_target=0.05))
+    for record in records(values(20)):
+        plain.handle(record)
+    model = Challenger(MNB(alpha=0.1), span=30)
     worker = Filter(model, Sms(("ham", "spam")), Options(ham_target=0.05))
-    state.restore(worker, old)
-    assert worker.learner.learned == 5
-    assert worker.learner.model.model.n_documents == 4
+    state.restore(worker, state.dump(plain))
+    assert worker.learner.learned == plain.learner.learned > 0
+    assert worker.learner.model.model.n_documents == plain.learner.model.n_documents
     assert worker.learner.alarm is worker.learner.model.alarm
     assert worker.learner.alarm.seen == 0
     assert worker.learner.model.span == 30

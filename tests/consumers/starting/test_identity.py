@@ -48,7 +48,7 @@ OTHERS = {
     "labels": (lambda: make(labels=("ham", "spam")), r"labels: .*ham.*spam.*, and here '\[\]'"),
     "pos_label": (
         lambda: make(pos_label="ham", negative="spam"),
-        "positive: 'ham', and here 'spam'",
+        "pos_label: 'ham', and here 'spam'",
     ),
     "log": (lambda: make(log="y"), "topic id of the training events: 'y', and here 'x'"),
 }

@@ -154,7 +154,7 @@ def test_those_of_other_settings_are_passed_over(
         ({"log": "two"}, "topic id of the training events: 'two', and here 'one'"),
         (
             {"pos_label": "ham", "negative": "spam"},
-            "positive label|positive: 'ham', and here 'spam'",
+            "pos_label: 'ham', and here 'spam'",
         ),
     ],
 )
