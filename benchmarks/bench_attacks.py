@@ -28,7 +28,7 @@ from sklearn.naive_bayes import MultinomialNB
 import streamnb
 from streamnb import datasets
 from streamnb.model_specs import build, model_spec
-from streamnb_consumers.filter.label_rates import LabelRates
+from streamnb_consumers.pipeline.label_rates import LabelRates
 
 PAGE = Path(__file__).parents[1] / "docs" / "streams" / "attacks.md"
 MARKS = ("<!-- make attacks -->", "<!-- end -->")

@@ -28,7 +28,7 @@ from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_loop
 from streamnb_consumers.daemon.settings import PREFIX, Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
-from streamnb_consumers.filter import state
+from streamnb_consumers.pipeline import state
 
 __all__ = ["Lines", "main", "write_lines"]
 
@@ -172,14 +172,14 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
 
 
 def _table(loop: Any, decisions: bytes, seconds: float) -> str:
-    tally, metrics = loop.worker.learner.tally, loop.metrics
+    tally, metrics = loop.worker.learner.confusion, loop.metrics
     head = ("decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
     row = (
         f"{len(decisions.splitlines()):,}",
         f"{loop.worker.learner.learned:,}",
         f"{metrics.dead_letters:,}",
         _share(tally.accuracy()),
-        _share(tally.windowed_accuracy()),
+        _share(tally.rolling_accuracy()),
         f"{metrics.records / seconds:,.0f}",
     )
     return aligned([("model", *head), (type(loop.worker.learner.model).__name__, *row)])

@@ -15,11 +15,11 @@ import pytest
 from streamnb import MNB
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.errors import BadRecordError, SnapshotError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.training_log import read_training_event
-from streamnb_consumers.filter.window import Bounds, JoinWindow, WindowEntry
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.join_window import Bounds, JoinWindow, WindowEntry
+from streamnb_consumers.pipeline.training import read_training_event
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 from support.filters import PLACE, handle_all, make_filter, records, stream
 

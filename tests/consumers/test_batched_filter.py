@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from streamnb import MNB, OnlineNB
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.filter.window import Bounds, JoinWindow
 from streamnb_consumers.jsons import canonical
-from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.join_window import Bounds, JoinWindow
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import records, stream
 
@@ -38,7 +38,9 @@ def cut(found: list[Record], seed: int) -> Iterator[list[Record]]:
 def worker(name: str, shared: bool) -> Filter:
     make, options = MODELS[name]
     bounds = Bounds(count=20)  # so that messages and labels leave
-    return Filter(make(), Sms(("ham", "spam")), Options(shared=shared, bounds=bounds, **options))
+    return Filter(
+        make(), SmsReader(("ham", "spam")), Options(shared=shared, bounds=bounds, **options)
+    )
 
 
 def training(events: list[TrainingEvent], first: int) -> list[Record]:
@@ -131,16 +133,16 @@ def test_a_message_that_the_model_refuses_is_the_only_dead_letter() -> None:
                 raise AttributeError(name)
             return getattr(self.model, name)
 
-    one = Filter(Single(), Sms(), Options())  # type: ignore[arg-type]
+    one = Filter(Single(), SmsReader(), Options())  # type: ignore[arg-type]
     values = [{"id": str(at), "text": "win"} for at in range(5)]
     assert len(one.handle_many(records(values)).decisions) == 5
     with pytest.raises(AssertionError, match="asked at once"):
-        Filter(Careful(), Sms(), Options()).handle_many(records(values))
+        Filter(Careful(), SmsReader(), Options()).handle_many(records(values))
 
 
 def test_what_was_never_written_is_not_deleted() -> None:
 
-    found = Filter(MNB(), Sms(), Options(shared=True, bounds=Bounds(count=2)))
+    found = Filter(MNB(), SmsReader(), Options(shared=True, bounds=Bounds(count=2)))
     outputs = found.handle_many(records([{"id": str(at), "text": "x"} for at in range(10)]))
     assert [change.key for change in outputs.changes] == [b"m:8", b"m:9"]
     outputs = found.handle_many(

@@ -15,9 +15,9 @@ import pytest
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.filter import state
-from streamnb_consumers.ports.files import FileSink, FileSource
-from streamnb_consumers.ports.stdio import StdinSource, StdoutSink
+from streamnb_consumers.io.files import FileSink, FileSource
+from streamnb_consumers.io.stdio import StdinSource, StdoutSink
+from streamnb_consumers.pipeline import state
 from support.filters import make_filter, records, stream
 
 LINES = b"".join(

@@ -12,15 +12,18 @@ import pytest
 
 from streamnb_consumers.daemon.command import run
 from streamnb_consumers.daemon.dead_letters_command import main
-from streamnb_consumers.dead_letters import files as replay_files
-from streamnb_consumers.dead_letters.files import FileDeadLetters
-from streamnb_consumers.dead_letters.reading import read_line, read_record
-from streamnb_consumers.dead_letters.replay import replay
-from streamnb_consumers.dead_letters.selection import Selection
-from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import BadRecordError, FencedError, SettingsError
+from streamnb_consumers.io import dead_letter_files as replay_files
+from streamnb_consumers.io.dead_letter_files import FileDeadLetters
+from streamnb_consumers.io.dead_letters import (
+    Selection,
+    SentOffsets,
+    read_line,
+    read_record,
+    replay,
+)
+from streamnb_consumers.io.stdio import dead_letter_line
 from streamnb_consumers.kafka.cluster import Cluster
-from streamnb_consumers.ports.stdio import dead_letter_line
 from streamnb_consumers.records import DeadLetter, Partition, Record
 from support.broker import Broker
 

@@ -14,11 +14,10 @@ import pytest
 from streamnb import MNB
 from streamnb.datasets import SyntheticSMS
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.messages.reading import MessageReader
-from streamnb_consumers.messages.sms import Sms
-from streamnb_consumers.messages.spam import Spam
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.mail_reading import MailReader
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.broker import Broker, _free_ports
 from support.docker_files import compose, replaying
@@ -33,7 +32,9 @@ def topic(kind: str, role: str) -> str:
 
 
 def handled(kind: str, stream: list[Any]) -> tuple[Filter, Outputs]:
-    reader: MessageReader = Sms(("ham", "spam")) if kind == "sms" else Spam(("ham", "spam"))
+    reader: MessageReader = (
+        SmsReader(("ham", "spam")) if kind == "sms" else MailReader(("ham", "spam"))
+    )
     worker, outputs = Filter(MNB(), reader, Options()), Outputs()
     for offset, record in enumerate(stream):
         role = "message" if record.topic == topic(kind, "messages") else "feedback"
@@ -54,7 +55,7 @@ def test_a_filter_can_use_the_stream(kind: str) -> None:
     broken = [record for record in stream if record.key.startswith(b"broken-")]
     assert [letter.record.value for letter in outputs.dead_letters] == [one.value for one in broken]
     assert broken
-    assert (worker.learner.tally.windowed_accuracy() or 0) > 0.9
+    assert (worker.learner.confusion.rolling_accuracy() or 0) > 0.9
     assert worker.join.windows[0].waiting == 0
 
 

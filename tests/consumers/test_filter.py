@@ -9,12 +9,12 @@ import pytest
 
 from streamnb import CNB, MNB
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.bound import HamBound
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.filter.window import Bounds
-from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
+from streamnb_consumers.pipeline.threshold import FalsePositiveBound
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, handle_all, make_filter, records, stream
 
@@ -81,7 +81,7 @@ def test_a_corrected_label_unlearns_the_old_one() -> None:
 
 @pytest.mark.parametrize("memory", [{"half_life": 1.0}, {"window": 2}])
 def test_a_label_is_corrected_though_the_model_forgot_the_old_one(memory: Any) -> None:
-    worker = Filter(MNB(**memory), Sms(labels=("ham", "spam")), Options())
+    worker = Filter(MNB(**memory), SmsReader(labels=("ham", "spam")), Options())
     handle_all(worker, [SPAM, *(HAM | {"id": f"{n}"} for n in range(5))])
     (outputs,) = handle_all(worker, [{"id": "a", "label": "ham"}])
     assert not outputs.dead_letters
@@ -96,13 +96,13 @@ def test_metrics_come_from_decisions_against_later_labels() -> None:
     told = [{"id": "c", "label": "spam"}, {"id": "d", "label": "spam"}]
     outputs = handle_all(worker, [*asked, *told])
     assert [out.decisions[0].label for out in outputs[:2]] == ["spam", "ham"]
-    assert worker.learner.tally.counts == {
+    assert worker.learner.confusion.counts == {
         ("spam", "ham"): 1,
         ("spam", "spam"): 1,
         ("ham", "spam"): 1,
     }
     handle_all(worker, [{"id": "d", "label": "ham"}])
-    assert worker.learner.tally.counts == {
+    assert worker.learner.confusion.counts == {
         ("spam", "ham"): 1,
         ("spam", "spam"): 1,
         ("ham", "ham"): 1,
@@ -178,7 +178,7 @@ def test_feedback_may_carry_the_message() -> None:
 
 
 def test_the_bound_keeps_lost_ham_below_the_target() -> None:
-    bound = HamBound(0.05)
+    bound = FalsePositiveBound(0.05)
     for n in range(1_000):
         bound.record(n / 100, positive=False)
     above = sum(n / 100 > bound.cut for n in range(1_000))
@@ -188,7 +188,7 @@ def test_the_bound_keeps_lost_ham_below_the_target() -> None:
 @pytest.mark.parametrize(("target", "lost"), [(0.1, 0), (0.125, 1), (0.25, 2), (0.49, 3)])
 def test_the_bound_loses_as_many_as_it_may(target: float, lost: int) -> None:
     scores = [2.0**n for n in range(8)]  # each in a bin of its own
-    bound = HamBound(target)
+    bound = FalsePositiveBound(target)
     for score in scores:
         bound.record(score, positive=False)
         bound.record(3 * score, positive=True)
@@ -227,7 +227,7 @@ def test_state_goes_through_bytes_at_every_place() -> None:
 
 def test_a_restored_worker_works_on_the_threads_of_its_settings() -> None:
     """A model file says nothing of threads: the settings do."""
-    first, second = (Filter(MNB(n_jobs=jobs), Sms()) for jobs in (None, 2))
+    first, second = (Filter(MNB(n_jobs=jobs), SmsReader()) for jobs in (None, 2))
     handle_all(first, stream(20))
     before = second.learner.model
     state.restore(second, state.dump(first))
@@ -250,7 +250,7 @@ def test_a_snapshot_of_other_settings_is_refused() -> None:
     data = state.dump(trained())
     for model in (CNB(), MNB(alpha=0.5)):
         with pytest.raises(SnapshotError, match="holds the model MNB"):
-            state.restore(Filter(model, Sms(), Options()), data)
+            state.restore(Filter(model, SmsReader(), Options()), data)
 
 
 def test_offsets_are_in_the_state() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from streamnb.datasets.lines import read_lines
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.filter.bound import HamBound
+from streamnb_consumers.pipeline.threshold import FalsePositiveBound
 from support.data import require_data
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -43,7 +43,7 @@ def test_few_ham_are_lost_whatever_the_share_of_spam(
 @pytest.mark.parametrize("seed", range(3))
 def test_the_target_holds_in_the_long_run_whatever_comes(target: float, seed: int) -> None:
     """Scores that drift, jump, and are far above every cut by label noise below the target."""
-    rng, bound = random.Random(seed), HamBound(target, calibrated=True)
+    rng, bound = random.Random(seed), FalsePositiveBound(target, calibrated=True)
     n, lost, highest = 40_000, 0, 0.0
     for place in range(n):
         middle = -3.0 + 4.0 * (place > n // 3) + 2.0 * (place > n // 2) - 6.0 * (place > 0.8 * n)
@@ -91,7 +91,11 @@ class CutReference:
 
 
 def test_the_cut_is_its_definition_at_every_prefix_and_goes_through_a_snapshot() -> None:
-    rng, bound, reference = random.Random(5), HamBound(0.02, calibrated=True), CutReference(0.02)
+    rng, bound, reference = (
+        random.Random(5),
+        FalsePositiveBound(0.02, calibrated=True),
+        CutReference(0.02),
+    )
     moved = set()
     for n in range(600):
         odds, pos_label = rng.gauss(0.0, 3.0), rng.random() < 0.3
@@ -100,7 +104,7 @@ def test_the_cut_is_its_definition_at_every_prefix_and_goes_through_a_snapshot()
         bound.judge(odds, pos_label)
         reference.judge(odds, pos_label)
         if n % 97 == 0:
-            again = HamBound(0.02, calibrated=True)
+            again = FalsePositiveBound(0.02, calibrated=True)
             again.restore(json.loads(json.dumps(bound.to_json())))
             assert (again.cut, again.to_json()) == (bound.cut, bound.to_json())
             bound = again
@@ -111,7 +115,7 @@ def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
     """The same probabilities, of messages that are rarely ham and often: no label is needed."""
     cuts = []
     for share in (0.1, 0.5, 0.9):
-        rng, bound = random.Random(2), HamBound(0.01, calibrated=True)
+        rng, bound = random.Random(2), FalsePositiveBound(0.01, calibrated=True)
         for _ in range(3_000):
             bound.judge(rng.gauss(4.0, 2.0) if rng.random() < share else -4.0, positive=True)
         cuts.append(bound.cut)
@@ -119,17 +123,17 @@ def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
 
 
 def test_probabilities_of_0_and_1_are_taken() -> None:
-    bound = HamBound(0.01, calibrated=True)
+    bound = FalsePositiveBound(0.01, calibrated=True)
     for odds in (math.inf, -math.inf, 1e9, -1e9):
         bound.judge(odds, positive=False)
         bound.judge(odds, positive=True)
-    again = HamBound(0.01, calibrated=True)
+    again = FalsePositiveBound(0.01, calibrated=True)
     again.restore(json.loads(json.dumps(bound.to_json())))
     assert again.cut == bound.cut == 0
 
 
 def test_a_corrected_label_counts() -> None:
-    bound = HamBound(0.02, calibrated=True)
+    bound = FalsePositiveBound(0.02, calibrated=True)
     for _ in range(7):
         bound.count(1)
     assert bound.cut == pytest.approx(1.0)
@@ -157,7 +161,7 @@ WRONG: dict[str, Any] = {
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_a_bad_snapshot_is_refused_and_changes_nothing(wrong: Any) -> None:
-    bound = HamBound(0.02, calibrated=True)
+    bound = FalsePositiveBound(0.02, calibrated=True)
     bound.restore([[], [], FOLLOWED])
     before = bound.to_json()
     assert before == [[], [], FOLLOWED]

@@ -16,9 +16,9 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, FencedError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
 from support.filters import make_filter, records, stream
 
 STREAM = stream(300)
@@ -217,6 +217,6 @@ def test_prometheus_sees_what_happened() -> None:
     decided = [value("streamnb_decisions_total", {"label": each}) for each in ("", "ham", "spam")]
     assert sum(each or 0 for each in decided) == 300
     assert value("streamnb_dead_letters_total") == len(log.outputs.dead_letters)
-    assert value("streamnb_windowed_accuracy") == worker.learner.tally.windowed_accuracy()
+    assert value("streamnb_windowed_accuracy") == worker.learner.confusion.rolling_accuracy()
     assert value("streamnb_snapshot_age_seconds") == 0.0
     assert b"streamnb_batch_seconds_bucket" in client.generate_latest(metrics.registry)

@@ -15,12 +15,12 @@ from references.text import mail as reference
 from streamnb.mail.html import read_html
 from streamnb.mail.words import mail_words
 from streamnb_consumers.errors import BadRecordError
-from streamnb_consumers.messages.sms import Sms
-from streamnb_consumers.messages.spam import Spam
+from streamnb_consumers.pipeline.mail_reading import MailReader
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Feedback, Message, Partition, Record
 
 PLACE = Partition("topic", 3)
-FORMATS = [Sms(labels=("ham", "spam")), Spam(labels=("ham", "spam"))]
+FORMATS = [SmsReader(labels=("ham", "spam")), MailReader(labels=("ham", "spam"))]
 
 
 def record(value: Any, **more: Any) -> Record:

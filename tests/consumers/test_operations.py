@@ -27,9 +27,9 @@ from streamnb_consumers.daemon.running import serving
 from streamnb_consumers.daemon.settings import Settings, parser, read_settings
 from streamnb_consumers.daemon.settings_fields import SECRETS
 from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import make_filter, records, stream
 
@@ -142,7 +142,7 @@ def test_metrics_tell_what_happened() -> None:
     Loop(MemorySource(log), MemorySink(log), worker, metrics=metrics).run()
     assert value("streamnb_decision_latency_seconds_count") == 100
     assert value("streamnb_model_lessons") == worker.learner.learned
-    assert value("streamnb_windowed_accuracy") == worker.learner.tally.windowed_accuracy()
+    assert value("streamnb_windowed_accuracy") == worker.learner.confusion.rolling_accuracy()
     assert value("streamnb_corrections_total") == worker.counters["corrected"]
     now[0] += 90.0
     assert value("streamnb_snapshot_age_seconds") == 90.0

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.errors import BadInputError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.window import Bounds
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.join_window import Bounds
 from streamnb_consumers.records import (
     Change,
     DeadLetter,
@@ -100,7 +100,7 @@ def test_workers_that_read_the_same_training_events_have_the_same_state() -> Non
     again = make_filter(shared=True)
     state.restore(again, states[0])
     assert state.dump(again) == states[0]
-    assert again.learner.tally.accuracy() is not None
+    assert again.learner.confusion.accuracy() is not None
 
 
 _TEACHER = make_filter()

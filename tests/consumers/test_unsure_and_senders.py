@@ -16,9 +16,9 @@ from streamnb_consumers.daemon.assembly import make_filter as make_from_settings
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.senders import SenderLists, read_senders
-from streamnb_consumers.filter.tally import Tally
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.confusion import Confusion
+from streamnb_consumers.pipeline.senders import SenderLists, read_senders
 from streamnb_consumers.records import Record
 from support.filters import handle_all, make_filter, records, text
 
@@ -92,14 +92,14 @@ def test_of_many_labels_the_others_compete_below_the_cuts() -> None:
 
 
 def test_unsure_is_neither_right_nor_wrong() -> None:
-    tally = Tally()
+    tally = Confusion()
     for pair in (("spam", "spam"), ("unsure", "ham"), ("ham", "spam"), ("unsure", "spam")):
         tally.add(*pair)
-    assert (tally.accuracy(), tally.windowed_accuracy(), tally.unsure()) == (0.5, 0.5, 0.5)
+    assert (tally.accuracy(), tally.rolling_accuracy(), tally.unsure()) == (0.5, 0.5, 0.5)
     tally.correct("unsure", "spam", "ham")
-    again = Tally()
+    again = Confusion()
     again.restore(json.loads(json.dumps(tally.to_json())))
-    assert (again.accuracy(), again.unsure(), Tally().unsure()) == (0.5, 0.5, None)
+    assert (again.accuracy(), again.unsure(), Confusion().unsure()) == (0.5, 0.5, None)
 
 
 def test_unsure_messages_are_learned_counted_and_kept() -> None:
@@ -107,7 +107,7 @@ def test_unsure_messages_are_learned_counted_and_kept() -> None:
     values = labelled(100)
     for record in records(values):
         metrics.committed([record], worker.handle(record), worker, 0.1)
-    unsure = [pair for pair in worker.learner.tally.counts if pair[0] == "unsure"]
+    unsure = [pair for pair in worker.learner.confusion.counts if pair[0] == "unsure"]
     assert unsure
     value = next(
         sample.value
@@ -115,7 +115,7 @@ def test_unsure_messages_are_learned_counted_and_kept() -> None:
         for sample in each.samples
         if sample.name == "streamnb_decisions_total" and sample.labels["label"] == "unsure"
     )
-    assert value == sum(worker.learner.tally.counts[pair] for pair in unsure)
+    assert value == sum(worker.learner.confusion.counts[pair] for pair in unsure)
     again = make_filter(cutoffs=CUTS)
     state.restore(again, state.dump(worker))
     assert state.dump(again) == state.dump(worker)
@@ -209,7 +209,7 @@ def test_lists_decide_before_the_model_and_learning_goes_on(tmp_path: Path) -> N
     plain = ask("who@z.example", "win cash")
     assert plain.label == "spam"
     assert "listed" not in plain.to_json()
-    assert worker.learner.tally.counts == {("ham", "spam"): 1, ("spam", "ham"): 1}
+    assert worker.learner.confusion.counts == {("ham", "spam"): 1, ("spam", "ham"): 1}
 
 
 def test_an_sms_has_a_sender_too(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from streamnb_consumers.errors import (
     TruncatedError,
     UnreachableError,
 )
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.identity import HEADER
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.identity import HEADER
 from streamnb_consumers.records import Partition, Record
 from support.broker import Broker
 from support.groups import Group, events

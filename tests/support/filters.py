@@ -9,12 +9,12 @@ from typing import Any
 
 from streamnb import MNB
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
+from streamnb_consumers.io.memory import MemorySink
 from streamnb_consumers.jsons import canonical
-from streamnb_consumers.messages.sms import Sms
-from streamnb_consumers.ports.memory import MemorySink
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Partition, Record, Role
 
 PLACE = Partition("sms", 0)
@@ -74,7 +74,7 @@ def stream(n: int, seed: int = 1) -> list[Any]:
 
 
 def make_filter(**options: Any) -> Filter:
-    return Filter(MNB(), Sms(labels=("ham", "spam")), Options(**options))
+    return Filter(MNB(), SmsReader(labels=("ham", "spam")), Options(**options))
 
 
 def handle_all(worker: Filter, values: Iterable[Any]) -> list[Any]:

@@ -27,17 +27,17 @@ from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.filter.bound import is_calibrated
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.filter.senders import SenderLists, read_senders
-from streamnb_consumers.filter.window import Bounds
-from streamnb_consumers.messages import sms, spam
-from streamnb_consumers.messages.reading import MessageReader
-from streamnb_consumers.ports.files import FileSink, FileSource
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink
-from streamnb_consumers.ports.protocols import Sink, Source, TrainingLog
-from streamnb_consumers.ports.stdio import StdinSource, StdoutSink
+from streamnb_consumers.io.files import FileSink, FileSource
+from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import Sink, Source, TrainingLog
+from streamnb_consumers.io.stdio import StdinSource, StdoutSink
+from streamnb_consumers.pipeline import mail_reading, reading
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import MessageReader
+from streamnb_consumers.pipeline.senders import SenderLists, read_senders
+from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import Partition
 
 __all__ = ["make_filter", "make_loop"]
@@ -45,7 +45,7 @@ __all__ = ["make_filter", "make_loop"]
 # Records of topics are what they look like.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
 _HAM_TARGET = 0.01
-_MODELS = {"sms": sms.DEFAULT_MODEL, "spam": spam.DEFAULT_MODEL}
+_MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
 def make_filter(kind: str, settings: Settings) -> Filter:
@@ -61,11 +61,11 @@ def make_filter(kind: str, settings: Settings) -> Filter:
     size = {name: value for name, value in sizes.items() if value}
     reader: MessageReader
     if kind == "sms":
-        reader = sms.Sms(settings.labels, **size)
+        reader = reading.SmsReader(settings.labels, **size)
     else:
         if importlib.util.find_spec("lxml") is None:
             raise MissingDependencyError("mail needs lxml: pip install 'streamnb[consumers]'")
-        reader = spam.Spam(
+        reader = mail_reading.MailReader(
             settings.labels,
             form=_FORMS.get(settings.format, "raw"),
             status_header=settings.status_header,

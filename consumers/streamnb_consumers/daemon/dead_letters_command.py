@@ -16,7 +16,7 @@ from streamnb_consumers.daemon.settings import Settings, parser, read_settings
 from streamnb_consumers.errors import SettingsError, exit_status
 
 if TYPE_CHECKING:
-    from streamnb_consumers.dead_letters.replay import DeadLetterStore, Report
+    from streamnb_consumers.io.dead_letters import DeadLetterStore, Report
 
 __all__ = ["main", "make_parser"]
 
@@ -78,7 +78,7 @@ def _range(text: str) -> tuple[int, int | None]:
 def _open_store(flags: argparse.Namespace, settings: Settings) -> DeadLetterStore:
     kind, keep = flags.of, not flags.dry_run
     if kind not in ("sms", "spam"):
-        from streamnb_consumers.dead_letters.files import FileDeadLetters
+        from streamnb_consumers.io.dead_letter_files import FileDeadLetters
 
         return FileDeadLetters(Path(kind), Path(flags.to) if flags.to else None, keep)
     if not settings.bootstrap_servers:
@@ -110,8 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     flags = make_parser().parse_args(arguments)
     # Late, so that the help waits for no numpy.
-    from streamnb_consumers.dead_letters.replay import replay
-    from streamnb_consumers.dead_letters.selection import Selection
+    from streamnb_consumers.io.dead_letters import Selection, replay
 
     store: DeadLetterStore | None = None
     try:

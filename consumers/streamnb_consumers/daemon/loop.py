@@ -26,8 +26,8 @@ from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, TruncatedError
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.ports.protocols import Batch, Sink, Source, TrainingLog
+from streamnb_consumers.io.protocols import Batch, Sink, Source, TrainingLog
+from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs, Partition
 
 __all__ = ["Limits", "Loop", "stopping_on_signals"]

@@ -16,11 +16,11 @@ from streamnb_consumers.daemon.settings_fields import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held, load
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.bound import is_calibrated
-from streamnb_consumers.filter.decide import decide
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.ports.stdio import decision_lines
+from streamnb_consumers.io.stdio import decision_lines
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.prediction import decide
+from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import (
     Decision,
     Message,

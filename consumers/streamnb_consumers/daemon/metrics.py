@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
 from streamnb.errors import MissingDependencyError
-from streamnb_consumers.filter.reactions import Reactions
+from streamnb_consumers.pipeline.training import Reactions
 from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
-    from streamnb_consumers.filter.filtering import Filter
+    from streamnb_consumers.pipeline.filter import Filter
 
 __all__ = ["Metrics", "PrometheusMetrics", "table"]
 
@@ -262,7 +262,7 @@ class PrometheusMetrics(Metrics):
             self._alarms = alarm.count
             self._tell_drift(alarm.last)
         self._tell_challenges(Reactions.of(worker.learner.model))
-        accuracy, area = worker.learner.tally.windowed_accuracy(), worker.learner.bound.area()
+        accuracy, area = worker.learner.confusion.rolling_accuracy(), worker.learner.bound.area()
         of["windowed_accuracy"].set(math.nan if accuracy is None else accuracy)
         of["one_minus_auc_ratio"].set(math.nan if area is None else 1 - area)
         of["score_cut"].set(worker.learner.bound.cut)

@@ -113,8 +113,8 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
         print(
             f"streamnb-{kind}: {metrics.records:,} records, {metrics.decisions:,} decisions, "
             f"{metrics.dead_letters:,} dead letters; "
-            f"accuracy {loop.worker.learner.tally.accuracy()}, "
-            f"unsure {loop.worker.learner.tally.unsure()}",
+            f"accuracy {loop.worker.learner.confusion.accuracy()}, "
+            f"unsure {loop.worker.learner.confusion.unsure()}",
             file=sys.stderr,
         )
     return 1 if metrics.records and metrics.dead_letters == metrics.records else 0

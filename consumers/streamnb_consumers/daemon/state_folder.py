@@ -11,8 +11,8 @@ from pathlib import Path
 
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.errors import BusyError, SettingsError, SnapshotError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
 
 __all__ = ["default_folder", "held", "load"]
 

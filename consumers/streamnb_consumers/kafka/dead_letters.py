@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamnb_consumers.dead_letters.reading import read_record
-from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import AbortedError, SettingsError
+from streamnb_consumers.io.dead_letters import SentOffsets, read_record
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from streamnb_consumers.errors import BadInputError
-from streamnb_consumers.filter.identity import HEADER
 from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.pipeline.identity import HEADER
 from streamnb_consumers.records import DeadLetter, Outputs
 
 __all__ = ["Written", "encode"]

@@ -19,11 +19,11 @@ from streamnb_consumers.errors import (
     TruncatedError,
     UnreachableError,
 )
+from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Driver, Member, Membership, Reader, Roles
 from streamnb_consumers.kafka.topics import check_topics
-from streamnb_consumers.ports.protocols import Batch
 from streamnb_consumers.records import Partition, Record
 
 __all__ = ["KafkaSource"]

@@ -16,18 +16,18 @@ from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import ForeignError, SettingsError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.messages.sms import Sms
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
 from support.filters import folded, records, restored, text
 
 
 def forgetting(model: Any = None, shared: bool = False, **options: Any) -> Filter:
     parameters = {"short_half_life": 15, "span": 60} | options
     wrapped = DriftForgetting(MNB(half_life=10_000) if model is None else model, **parameters)
-    return Filter(wrapped, Sms(("ham", "spam")), Options(shared=shared, top_words=1))
+    return Filter(wrapped, SmsReader(("ham", "spam")), Options(shared=shared, top_words=1))
 
 
 def values(n: int = 700, swapped: int = 300) -> list[Any]:
@@ -57,7 +57,7 @@ def wrong_after(worker: Filter, swapped: int = 300) -> int:
 
 
 def test_it_errs_less_after_the_change_than_the_model_alone() -> None:
-    alone = Filter(MNB(half_life=10_000), Sms(("ham", "spam")), Options(top_words=1))
+    alone = Filter(MNB(half_life=10_000), SmsReader(("ham", "spam")), Options(top_words=1))
     assert wrong_after(forgetting()) < 0.6 * wrong_after(alone)
 
 
@@ -96,7 +96,7 @@ def test_batches_are_one_by_one(size: int) -> None:
 
 
 def test_snapshots_of_other_models_are_refused_and_of_the_model_alone_go_on() -> None:
-    alone = Filter(MNB(half_life=10_000), Sms(("ham", "spam")), Options(top_words=1))
+    alone = Filter(MNB(half_life=10_000), SmsReader(("ham", "spam")), Options(top_words=1))
     for record in records(values())[:100]:
         alone.handle(record)
     worker = forgetting()
@@ -104,7 +104,9 @@ def test_snapshots_of_other_models_are_refused_and_of_the_model_alone_go_on() ->
     assert worker.learner.model.model.to_bytes() == alone.learner.model.to_bytes()
     with pytest.raises(ForeignError, match="the settings ask for DriftForgetting"):
         state.restore(forgetting(span=61), state.dump(worker))
-    rival = Filter(Challenger(MNB(half_life=10_000)), Sms(("ham", "spam")), Options(top_words=1))
+    rival = Filter(
+        Challenger(MNB(half_life=10_000)), SmsReader(("ham", "spam")), Options(top_words=1)
+    )
     with pytest.raises(ForeignError, match="holds the model DriftForgetting"):
         state.restore(rival, state.dump(worker))
 

@@ -7,10 +7,10 @@ import random
 import time
 
 from streamnb import MNB
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.messages.sms import Sms
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Record
 from support.filters import PLACE, text
 
@@ -18,7 +18,7 @@ HALF_LIFE = "20s"
 
 
 def forgetful(half_life: str) -> Filter:
-    return Filter(MNB(half_life=half_life), Sms(labels=("ham", "spam")), Options())
+    return Filter(MNB(half_life=half_life), SmsReader(labels=("ham", "spam")), Options())
 
 
 def labelled(n: int) -> list[Record]:

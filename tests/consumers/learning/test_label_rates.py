@@ -11,10 +11,10 @@ import pytest
 from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.breaker import Breaker
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.label_rates import LabelRates
-from streamnb_consumers.filter.window import Bounds, JoinWindow
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.join_window import Bounds, JoinWindow
+from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, make_filter
 

@@ -10,8 +10,8 @@ import pytest
 from streamnb.mail.words import mail_words
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.messages.sms import Sms
-from streamnb_consumers.messages.spam import Spam
+from streamnb_consumers.pipeline.mail_reading import MailReader
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Message, Partition, Record
 
 FLOOD = " ".join(f"w{number:05}" for number in range(9_000))  # 7 characters a word
@@ -32,20 +32,20 @@ def words(features: Any) -> int:
 
 def test_an_sms_is_read_up_to_its_bound() -> None:
     value = json.dumps({"id": "a", "text": FLOOD}).encode()
-    assert read(Sms(), value) == FLOOD[:4096]
-    assert read(Sms(max_text=70), value) == FLOOD[:70]
+    assert read(SmsReader(), value) == FLOOD[:4096]
+    assert read(SmsReader(max_text=70), value) == FLOOD[:70]
     short = json.dumps({"id": "a", "text": "x" * 4096}).encode()
-    assert read(Sms(), short) == "x" * 4096
+    assert read(SmsReader(), short) == "x" * 4096
 
 
 @pytest.mark.parametrize("texts", [False, True])
 def test_a_mail_is_read_up_to_its_bound(texts: bool) -> None:
     mail = f"Subject: hi\n\n{FLOOD}".encode()
-    assert words(read(Spam(form="raw", texts=texts, max_text=700), mail)) == 100
-    assert words(read(Spam(form="raw", texts=texts), mail)) == (1170 if texts else 9000)
+    assert words(read(MailReader(form="raw", texts=texts, max_text=700), mail)) == 100
+    assert words(read(MailReader(form="raw", texts=texts), mail)) == (1170 if texts else 9000)
     parts = "".join(f"--b\nContent-Type: text/plain\n\n{FLOOD[:350]}\n" for _ in range(9))
     mail = f"Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n".encode()
-    assert words(read(Spam(form="raw", texts=True, max_text=700), mail)) == 100
+    assert words(read(MailReader(form="raw", texts=True, max_text=700), mail)) == 100
     assert "mime:long" in mail_words(mail, room=700)
 
 

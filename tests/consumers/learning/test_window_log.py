@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from streamnb_consumers.filter.window_log import WindowLog
+from streamnb_consumers.pipeline.join_window import WindowLog
 
 
 @pytest.mark.parametrize("seed", range(20))

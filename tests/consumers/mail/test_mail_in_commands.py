@@ -17,8 +17,8 @@ from streamnb.mail.text import mail_text
 from streamnb.persistence.compression import decompressed
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.messages.spam import DEFAULT_MODEL
-from streamnb_consumers.ports.mails import mail_records
+from streamnb_consumers.io.files import mail_records
+from streamnb_consumers.pipeline.mail_reading import DEFAULT_MODEL
 from streamnb_consumers.records import Decision, Message, Partition, Record
 from support.filters import WORDS, text
 

@@ -22,7 +22,7 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import held, load
 from streamnb_consumers.errors import BusyError
-from streamnb_consumers.filter import state
+from streamnb_consumers.pipeline import state
 
 pytest.importorskip("lxml")
 

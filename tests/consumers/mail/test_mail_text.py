@@ -10,8 +10,8 @@ from streamnb.mail.text import mail_text
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError, SnapshotError
-from streamnb_consumers.filter import state
 from streamnb_consumers.jsons import canonical
+from streamnb_consumers.pipeline import state
 from streamnb_consumers.records import Partition, Record, TrainingEvent
 
 pytest.importorskip("lxml")

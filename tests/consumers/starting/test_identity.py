@@ -10,15 +10,15 @@ import pytest
 from streamnb import CNB, MNB
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.errors import ForeignError, SettingsError, TruncatedError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.identity import HEADER, model_text
-from streamnb_consumers.filter.options import Options
+from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
-from streamnb_consumers.messages.sms import Sms
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.identity import HEADER, model_text
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import make_filter, records
 
@@ -28,7 +28,7 @@ EVENT = canonical(TrainingEvent("a", "win cash", "spam").to_json())
 
 
 def make(log: str = "x", model: Any = None, labels: tuple[str, ...] = (), **options: Any) -> Filter:
-    worker = Filter(model or MNB(), Sms(labels), Options(shared=True, **options))
+    worker = Filter(model or MNB(), SmsReader(labels), Options(shared=True, **options))
     worker.belong(log)
     return worker
 
@@ -156,7 +156,7 @@ def test_a_snapshot_of_other_settings_is_refused(what: str) -> None:
 def test_a_snapshot_of_before_is_adopted() -> None:
     before = make_filter(shared=True)  # knows no log
     before.handle(event(None))
-    worker = Filter(MNB(), Sms(("ham", "spam")), Options(shared=True))
+    worker = Filter(MNB(), SmsReader(("ham", "spam")), Options(shared=True))
     worker.belong("x")
     state.restore(worker, state.dump(before))
     assert worker.learner.learned == 1

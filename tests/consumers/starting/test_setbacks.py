@@ -14,7 +14,7 @@ from streamnb_consumers.errors import (
     UnreachableError,
     exit_status,
 )
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from support.filters import make_filter, records, stream
 
 

@@ -14,8 +14,8 @@ from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots, name_of
 from streamnb_consumers.daemon.snapshots.stores import FolderStore, ObjectStore, Store, open_store
 from streamnb_consumers.errors import ForeignError, SettingsError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Partition
 from support.filters import make_filter, records, stream
 

@@ -14,9 +14,9 @@ from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
+from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.kafka.python_client import connection_workarounds
 from streamnb_consumers.kafka.python_client.client_errors import kafka
-from streamnb_consumers.ports.memory import MemoryLog, MemorySink, MemorySource
 from support.filters import make_filter, records, stream
 
 GAUGES = (

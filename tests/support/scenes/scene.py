@@ -22,11 +22,11 @@ from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import content
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.python_client.client_errors import kafka
 from streamnb_consumers.kafka.topics import create_topics
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
 from support.broker import Broker
 from support.data import require_data
 from support.scenes.standing import standing

@@ -7,9 +7,9 @@ import logging
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.errors import ForeignError
-from streamnb_consumers.filter import state
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.ports.protocols import TrainingLog
+from streamnb_consumers.io.protocols import TrainingLog
+from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import Filter
 
 __all__ = ["Keeping"]
 

@@ -21,8 +21,8 @@ from streamnb.persistence.compression import compressed
 from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.daemon.snapshots.stores import Store
 from streamnb_consumers.errors import ForeignError, SnapshotError
-from streamnb_consumers.filter import state
 from streamnb_consumers.jsons import canonical
+from streamnb_consumers.pipeline import state
 from streamnb_consumers.records import Partition
 
 __all__ = ["SharedSnapshots", "name_of"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.filter.window import JoinWindow, WindowEntry
 from streamnb_consumers.jsons import canonical
-from streamnb_consumers.messages.reading import MessageReader
+from streamnb_consumers.pipeline.join_window import JoinWindow, WindowEntry
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,

@@ -13,12 +13,12 @@ from streamnb.naive_bayes import NaiveBayes
 from streamnb.online.drift import DriftAlarm
 from streamnb.watched import Watched
 from streamnb_consumers.errors import ForeignError, SnapshotError
-from streamnb_consumers.filter.bound import HamBound, is_calibrated
-from streamnb_consumers.filter.filtering import Filter
-from streamnb_consumers.filter.reactions import alarm_of
-from streamnb_consumers.filter.tally import Tally
-from streamnb_consumers.filter.window import JoinWindow
 from streamnb_consumers.jsons import canonical
+from streamnb_consumers.pipeline.confusion import Confusion
+from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.join_window import JoinWindow
+from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated
+from streamnb_consumers.pipeline.training import alarm_of
 from streamnb_consumers.records import Partition
 
 __all__ = ["dump", "is_shared", "offsets", "restore"]
@@ -49,7 +49,7 @@ def dump(worker: Filter) -> bytes:
             "offsets": [[*place, offset] for place, offset in sorted(worker.offsets.items())],
             "windows": [[n, window.to_json()] for n, window in windows if not shared],
             "bound": learner.bound.to_json(),
-            "tally": learner.tally.to_json(),
+            "tally": learner.confusion.to_json(),
         }
         | ({} if learner.alarm is None or watched else {"drift": learner.alarm.to_json()})
     )
@@ -84,7 +84,10 @@ def restore(worker: Filter, data: bytes) -> None:
         }
         read = _offsets(header)
         counted = {name: _count(count) for name, count in header["counters"].items()}
-        bound, tally = HamBound(worker.options.ham_target, is_calibrated(model)), Tally()
+        bound, tally = (
+            FalsePositiveBound(worker.options.ham_target, is_calibrated(model)),
+            Confusion(),
+        )
         bound.restore(header["bound"])
         tally.restore(header["tally"])
         alarm = _alarm(model, worker.options.drift, header.get("drift"))
@@ -92,7 +95,7 @@ def restore(worker: Filter, data: bytes) -> None:
         raise
     except (StreamNBError, *_UNREADABLE) as error:
         raise SnapshotError(f"the snapshot can't be read: {error!r}"[:500]) from error
-    learner.model, learner.bound, learner.tally = model, bound, tally
+    learner.model, learner.bound, learner.confusion = model, bound, tally
     learner.alarm = alarm
     learner.learned = counted.get("lessons", 0)
     worker.join.windows, worker.offsets = windows, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.ports.protocols import Batch
+from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.records import Outputs, Partition, Record
 
 __all__ = ["MemoryLog", "MemorySink", "MemorySource"]
@@ -21,12 +21,12 @@ class MemoryLog:
 
     Examples
     --------
-    >>> from streamnb_consumers.filter.filtering import Filter
+    >>> from streamnb_consumers.pipeline.filter import Filter
     >>> from streamnb_consumers.daemon.loop import Loop
-    >>> from streamnb_consumers.messages.sms import Sms
+    >>> from streamnb_consumers.pipeline.reading import SmsReader
     >>> from streamnb import MNB
     >>> log = MemoryLog([Record(Partition("sms", 0), 0, b'{"id": "a", "text": "hi"}')])
-    >>> Loop(MemorySource(log), MemorySink(log), Filter(MNB(), Sms())).run()
+    >>> Loop(MemorySource(log), MemorySink(log), Filter(MNB(), SmsReader())).run()
     >>> [decision.id for decision in log.outputs.decisions]
     ['a']
     """

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamnb.errors import StreamNBError
 from streamnb.online.cutoffs import UNSURE
-from streamnb_consumers.filter.bound import HamBound, is_calibrated, odds_of
-from streamnb_consumers.filter.options import Model, Options
-from streamnb_consumers.filter.reactions import Reactions, alarm_of
-from streamnb_consumers.filter.tally import Tally
-from streamnb_consumers.records import Features, TrainingEvent
+from streamnb.online.drift import DriftAlarm
+from streamnb.watched import Watched
+from streamnb_consumers.errors import BadRecordError
+from streamnb_consumers.pipeline.confusion import Confusion
+from streamnb_consumers.pipeline.options import Model, Options
+from streamnb_consumers.pipeline.reading import read_object
+from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
+from streamnb_consumers.records import Features, TrainingEvent, is_finite
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "Reactions", "alarm_of", "read_training_event"]
 
 _LOG = logging.getLogger(__name__)
 # Attributes of models that may have forgotten a message.
@@ -43,8 +46,8 @@ class Learner:
 
     def __init__(self, model: Model, options: Options) -> None:
         self.model = model
-        self.bound = HamBound(options.ham_target, is_calibrated(model))
-        self.tally = Tally()
+        self.bound = FalsePositiveBound(options.ham_target, is_calibrated(model))
+        self.confusion = Confusion()
         self.alarm = alarm_of(model, options.drift)
         self.learned = 0
         self.touched = 0
@@ -97,10 +100,10 @@ class Learner:
             self.bound.record(event.score, event.learn == self._positive)
         if event.decided is not None:
             if event.unlearn is None:
-                self.tally.add(event.decided, event.learn)
+                self.confusion.add(event.decided, event.learn)
                 self._watch(event.decided, event.learn, at)
             else:
-                self.tally.correct(event.decided, event.unlearn, event.learn)
+                self.confusion.correct(event.decided, event.unlearn, event.learn)
         if before is not None:
             self._follow(before, at)
 
@@ -143,7 +146,7 @@ class Learner:
             "alarms": 0 if self.alarm is None else self.alarm.count,
             "learned": self.learned,
             "at": at,
-            "accuracy": self.tally.windowed_accuracy(),
+            "accuracy": self.confusion.rolling_accuracy(),
         }
 
     def unlearn(self, features: Features, label: str) -> None:
@@ -157,3 +160,91 @@ class Learner:
         self.touched += 1
         self.model.unlearn_one(features, label)
         self.learned = max(0, self.learned - 1)
+
+
+_LOG = logging.getLogger(__name__)
+_CHALLENGES = {
+    "started": "drift: a challenger begins to learn beside the model",
+    "swapped": "drift: the challenger was better, and is the model now",
+    "given_up": "drift: the challenger was no better, and is given up",
+}
+_LINES = _CHALLENGES | {"shortened": "drift: the model forgets faster for a while"}
+
+
+def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:
+    """Return the alarm of drift: that of a model that has its own, else a fresh one, else None."""
+    if isinstance(model, Watched):
+        return model.alarm
+    return None if detector is None else DriftAlarm(detector)
+
+
+class Reactions(NamedTuple):
+    """How often a model raised its alarm, and did each of the things that it does then, by name.
+
+    Examples
+    --------
+    >>> from streamnb import MNB
+    >>> from streamnb.challenger import Challenger
+    >>> Reactions.of(Challenger(MNB()))
+    Reactions(alarms=0, events={'started': 0, 'swapped': 0, 'given_up': 0})
+    >>> Reactions.of(MNB()) is None
+    True
+    """
+
+    alarms: int
+    events: dict[str, int]
+
+    @classmethod
+    def of(cls, model: Any) -> Reactions | None:
+        """Return those of a model; None where it has no alarm of its own."""
+        return cls(model.alarm.count, model.events) if isinstance(model, Watched) else None
+
+    @property
+    def challenges(self) -> dict[str, int]:
+        """How often each event of a challenger came, by name."""
+        return {event: count for event, count in self.events.items() if event in _CHALLENGES}
+
+    @property
+    def challenged(self) -> bool:
+        """Whether a challenger learns beside the model."""
+        begun, *ended = (self.events.get(event, 0) for event in _CHALLENGES)
+        return begun > sum(ended)
+
+    def tell(self, before: Reactions, told: dict[str, Any]) -> None:
+        """Write a line for each thing that happened since `before`, with these fields."""
+        for event, count in self.events.items():
+            if count > before.events[event]:
+                _LOG.warning(_LINES[event], extra=told)
+
+
+def read_training_event(value: bytes | None) -> TrainingEvent:
+    """Return the training event that a record of their log holds.
+
+    Raises
+    ------
+    BadRecordError
+        If it holds anything else.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.jsons import canonical
+    >>> event = TrainingEvent("7", {"free": 1.0}, "spam", None, 0.5)
+    >>> read_training_event(canonical(event.to_json())) == event
+    True
+    """
+    fields = read_object(value or b"")
+    try:
+        event = TrainingEvent(**fields)
+    except TypeError as error:
+        raise BadRecordError(f"not a training event: {error}") from None
+    if not (
+        isinstance(event.id, str)
+        and isinstance(event.features, (str, dict))
+        and isinstance(event.learn, str)
+        and isinstance(event.unlearn, (str, type(None)))
+        and (event.score is None or is_finite(event.score))
+        and isinstance(event.decided, (str, type(None)))
+        and (event.delay is None or is_finite(event.delay))
+    ):
+        raise BadRecordError("not a training event: its fields have other types")
+    return event

@@ -7,20 +7,20 @@ from typing import Any
 
 from streamnb.online.cutoffs import UNSURE
 
-__all__ = ["Tally"]
+__all__ = ["Confusion"]
 
 
-class Tally:
+class Confusion:
     """Decisions beside the labels that came later, over the stream and over its last messages.
 
     Accuracy is that of the messages that were decided on: `unsure` is counted apart.
 
     Examples
     --------
-    >>> tally = Tally(window=2)
+    >>> tally = Confusion(window=2)
     >>> for decided, label in [("ham", "spam"), ("ham", "ham"), ("spam", "spam")]:
     ...     tally.add(decided, label)
-    >>> round(tally.accuracy(), 3), tally.windowed_accuracy()
+    >>> round(tally.accuracy(), 3), tally.rolling_accuracy()
     (0.667, 1.0)
     >>> tally.correct("ham", "spam", "ham")
     >>> tally.accuracy()
@@ -60,7 +60,7 @@ class Tally:
         unsure = sum(n for (decided, _), n in self.counts.items() if decided == UNSURE)
         return unsure / total if total else None
 
-    def windowed_accuracy(self) -> float | None:
+    def rolling_accuracy(self) -> float | None:
         """Return the same of the last decisions whose labels came."""
         return sum(self._last) / len(self._last) if self._last else None
 

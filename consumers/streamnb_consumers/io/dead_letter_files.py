@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamnb.persistence.saving import write
-from streamnb_consumers.dead_letters.reading import read_line
-from streamnb_consumers.dead_letters.sent import SentOffsets
 from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
+from streamnb_consumers.io.dead_letters import SentOffsets, read_line
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.records import DeadLetter, Partition, Record
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamnb.errors import StreamNBError
-from streamnb_consumers.filter.join import Join
-from streamnb_consumers.filter.learn import Learner
-from streamnb_consumers.filter.options import Options
-from streamnb_consumers.filter.saying import Said, say_many
-from streamnb_consumers.messages.reading import MessageReader
+from streamnb_consumers.pipeline.join import Join
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.prediction import Prediction, predict_many
+from streamnb_consumers.pipeline.reading import MessageReader
+from streamnb_consumers.pipeline.training import Learner
 from streamnb_consumers.records import Feedback, Message, Record
 
-__all__ = ["Ahead"]
+__all__ = ["Prefetch"]
 
 
-class Ahead:
+class Prefetch:
     """The records of a batch, read, and what the model says of those that are next.
 
     Parameters
@@ -41,7 +41,7 @@ class Ahead:
         self._learner, self._join, self._options = learner, join, options
         self._reader, self._records = reader, records
         self._found: dict[int, Message | Feedback | StreamNBError] = {}
-        self._said: dict[int, Said] = {}
+        self._said: dict[int, Prediction] = {}
         self._touched = -1
         self._alone = False  # whether the model is asked one by one
 
@@ -68,7 +68,7 @@ class Ahead:
             self._found[at] = found
         return found
 
-    def said(self, at: int) -> Said | None:
+    def said(self, at: int) -> Prediction | None:
         """Return what the model, as it is now, says of a message; None: it must be asked alone."""
         learner = self._learner
         if self._touched != learner.touched:
@@ -96,7 +96,7 @@ class Ahead:
                 break
         if len(chosen) > 1:
             messages = [message.features for message in chosen.values()]
-            answers = say_many(self._learner.model, messages)
+            answers = predict_many(self._learner.model, messages)
             if answers is None:
                 self._alone = True
             else:

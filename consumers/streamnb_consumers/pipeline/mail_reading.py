@@ -14,7 +14,7 @@ from streamnb.mail.header_block import STATUS_HEADER, senders, without_header
 from streamnb.mail.text import MAX_BODY_TEXT, mail_text
 from streamnb.mail.words import MAX_TEXT, mail_words
 from streamnb_consumers.errors import BadRecordError
-from streamnb_consumers.messages.reading import (
+from streamnb_consumers.pipeline.reading import (
     default_id,
     read_id,
     read_label,
@@ -23,12 +23,12 @@ from streamnb_consumers.messages.reading import (
 )
 from streamnb_consumers.records import Feedback, Message, Record
 
-__all__ = ["DEFAULT_MODEL", "Spam"]
+__all__ = ["DEFAULT_MODEL", "MailReader"]
 
 DEFAULT_MODEL = "OnlineNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode', subject=True))"
 
 
-class Spam:
+class MailReader:
     r"""Read mail to the words it has, each counted once, or to a text for a model's tokenizer.
 
     A word that a mail repeats says little more than a word that it has: prequentially on the
@@ -54,7 +54,7 @@ class Spam:
     --------
     >>> from streamnb_consumers.records import Partition
     >>> raw = Record(Partition("mail", 0), 5, b"Subject: Free\n\nsee www.x.example/a")
-    >>> message = Spam().read(raw)
+    >>> message = MailReader().read(raw)
     >>> message.id, message.features["subject:Free"], message.features["host:x.example"]
     ('0-5', 1, 1)
     """

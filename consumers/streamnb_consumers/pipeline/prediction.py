@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from streamnb.errors import StreamNBError
 from streamnb.evaluation import log_odds
 from streamnb.online.cutoffs import UNSURE
-from streamnb_consumers.filter.bound import is_calibrated, odds_of
-from streamnb_consumers.filter.options import Model, Options
-from streamnb_consumers.filter.saying import Said, say
+from streamnb_consumers.pipeline.options import Model, Options
+from streamnb_consumers.pipeline.threshold import is_calibrated, odds_of
 from streamnb_consumers.records import Decision, Features, Message, Record
 
-__all__ = ["decide"]
+__all__ = ["Prediction", "decide", "predict", "predict_many"]
 
 
 def decide(
@@ -23,7 +23,7 @@ def decide(
     options: Options,
     cut: float,
     version: int,
-    said: Said | None = None,
+    said: Prediction | None = None,
 ) -> Decision:
     """Return the decision on a message.
 
@@ -43,7 +43,7 @@ def decide(
     said
         What the model, as it is now, says of the message; None asks it.
     """
-    label, scores, probabilities = said or say(model, message.features)
+    label, scores, probabilities = said or predict(model, message.features)
     calibrated = is_calibrated(model)
     score = None
     if options.pos_label in scores and len(scores) > 1:
@@ -113,3 +113,48 @@ def _length(features: Features) -> float:
     if isinstance(features, str):
         return float(max(1, len(features.split())))
     return float(max(1, len(features)))
+
+
+class Prediction(NamedTuple):
+    """What a model says of one message: its label, and each label's score and probability."""
+
+    label: Any
+    scores: Mapping[Any, float]
+    probabilities: Mapping[Any, float]
+
+
+def predict(model: Model, features: Features) -> Prediction:
+    """Return what a model says of one message.
+
+    Raises
+    ------
+    StreamNBError
+        If it can't read the message.
+    """
+    return Prediction(
+        model.predict_one(features),
+        model.joint_log_likelihood_one(features),
+        model.predict_proba_one(features),
+    )
+
+
+def predict_many(model: Any, messages: Sequence[Features]) -> list[Prediction] | None:
+    """Return what a model says of each of many messages, the same as one by one.
+
+    None where it has no calls for many, or can't read one of them: which, tells `say`.
+
+    Examples
+    --------
+    >>> from streamnb import MNB
+    >>> model = MNB()
+    >>> model.learn_one("win cash", "spam")
+    >>> model.learn_one("see you", "ham")
+    >>> predict_many(model, ["win", "you"]) == [predict(model, "win"), predict(model, "you")]
+    True
+    """
+    if not hasattr(model, "predictions_many"):
+        return None
+    try:
+        return [Prediction(*each) for each in model.predictions_many(messages)]
+    except StreamNBError:
+        return None

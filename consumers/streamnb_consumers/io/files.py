@@ -8,6 +8,7 @@ sink starts was never committed, and is cut off.
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,13 +16,12 @@ from typing import BinaryIO
 
 from streamnb.persistence.saving import write
 from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.stdio import dead_letter_line, decision_lines
 from streamnb_consumers.jsons import canonical
-from streamnb_consumers.ports.mails import mail_records
-from streamnb_consumers.ports.protocols import Batch
-from streamnb_consumers.ports.stdio import dead_letter_line, decision_lines
 from streamnb_consumers.records import Outputs, Partition, Record, Role
 
-__all__ = ["FileSink", "FileSource"]
+__all__ = ["FileSink", "FileSource", "mail_records"]
 
 
 class FileSource:
@@ -189,3 +189,35 @@ def _open_at(path: Path, size: int) -> BinaryIO:
     file.truncate(size)
     file.seek(size)
     return file
+
+
+_LOG = logging.getLogger(__name__)
+
+
+def mail_records(
+    source: str | Path,
+    kind: str,
+    place: Partition,
+    max_bytes: int,
+) -> Iterator[Record]:
+    """Yield the mails of a file or folder as records; a label is the header `label`.
+
+    Parameters
+    ----------
+    source
+        A path, or `-` for standard input.
+    kind
+        One of `streamnb.datasets.mail.MAIL_FORMATS`.
+    place
+        What the records' partition is; offsets number the mails.
+    max_bytes
+        Longest mail; of a longer one the beginning is kept.
+    """
+    from streamnb.datasets.mail import read_mails
+
+    for offset, mail in enumerate(read_mails(source, kind, max_bytes)):
+        if mail.problem is not None:
+            _LOG.warning("%s: mail %s %s", place.source, mail.id, mail.problem)
+        headers = (("label", mail.label.encode("utf-8", "replace")),) if mail.label else ()
+        value = mail.raw if mail.problem is None else None
+        yield Record(place, offset, value, mail.id.encode("utf-8", "replace"), headers)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from streamnb_consumers.ports.protocols import Batch
+from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 __all__ = ["StdinSource", "StdoutSink", "dead_letter_line", "decision_lines"]

@@ -9,21 +9,21 @@ from collections.abc import Callable
 from typing import Any
 
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.filter.label_rates import LabelRates
-from streamnb_consumers.filter.window_entries import (
+from streamnb_consumers.pipeline.join_entries import (
     WindowEntry,
     check_entry,
     decode_entry,
+    encode_entry,
     entry_fields,
     entry_size,
     record_from_json,
     record_size,
     record_to_json,
 )
-from streamnb_consumers.filter.window_log import WindowLog
+from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.records import DeadLetter, Record
 
-__all__ = ["Bounds", "JoinWindow", "WindowEntry"]
+__all__ = ["Bounds", "JoinWindow", "WindowEntry", "WindowLog"]
 
 # Kinds of keys: a message, a label that waits for one, who gave labels.
 _MESSAGE, _LABEL, _SOURCE = b"m:", b"l:", b"s:"
@@ -296,3 +296,52 @@ class JoinWindow:
         for name, full in state.get("sources", []):
             window._rates.put(str(name), full)
         return window
+
+
+class WindowLog:
+    """Changes since they were last taken: of each key the last one.
+
+    Parameters
+    ----------
+    kept
+        Whether there is a log; if not, nothing is noted.
+
+    Examples
+    --------
+    >>> log = WindowLog(kept=True)
+    >>> log.note(b"s:", "ann", 3.5)
+    >>> log.note(b"m:", "a", WindowEntry(b'"hello"', "ham", -1.0), new=True)
+    >>> log.note(b"m:", "a", None)
+    >>> log.take(), log.take()
+    ([(b's:ann', b'3.5')], [])
+    """
+
+    def __init__(self, kept: bool) -> None:
+        self._kept = kept
+        self._changed: dict[bytes, WindowEntry | Record | float | None] = {}
+        self._unwritten: set[bytes] = set()
+
+    def note(
+        self, kind: bytes, name: str, value: WindowEntry | Record | float | None, new: bool = False
+    ) -> None:
+        """Note what a key holds now; `new` if it held nothing before."""
+        if not self._kept:
+            return
+        key = kind + name.encode()
+        if new and key not in self._changed:
+            self._unwritten.add(key)
+        if value is None and key in self._unwritten:
+            # The log knows nothing of it, so there is nothing to delete.
+            self._unwritten.remove(key)
+            del self._changed[key]
+        else:
+            self._changed[key] = value
+
+    def take(self) -> list[tuple[bytes, bytes | None]]:
+        """Return what changed since the last call: what each key holds now; None, nothing."""
+        if not self._changed:
+            return []
+        changes = [(key, encode_entry(value)) for key, value in self._changed.items()]
+        self._changed.clear()
+        self._unwritten.clear()
+        return changes

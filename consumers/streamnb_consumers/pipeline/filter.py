@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.errors import BadRecordError, SettingsError
-from streamnb_consumers.filter.ahead import Ahead
-from streamnb_consumers.filter.decide import decide
-from streamnb_consumers.filter.identity import Identity, LogWatch, model_text
-from streamnb_consumers.filter.join import Join, Joined
-from streamnb_consumers.filter.learn import Learner
-from streamnb_consumers.filter.options import Model, Options
-from streamnb_consumers.filter.training_log import read_training_event
-from streamnb_consumers.messages.reading import MessageReader
+from streamnb_consumers.pipeline.identity import Identity, LogWatch, model_text
+from streamnb_consumers.pipeline.join import Join, Joined
+from streamnb_consumers.pipeline.options import Model, Options
+from streamnb_consumers.pipeline.prediction import decide
+from streamnb_consumers.pipeline.prefetch import Prefetch
+from streamnb_consumers.pipeline.reading import MessageReader
+from streamnb_consumers.pipeline.training import Learner, read_training_event
 from streamnb_consumers.records import (
     Change,
     DeadLetter,
@@ -49,9 +48,9 @@ class Filter:
 
     Examples
     --------
-    >>> from streamnb_consumers.messages.sms import Sms
+    >>> from streamnb_consumers.pipeline.reading import SmsReader
     >>> from streamnb import MNB
-    >>> worker, place = Filter(MNB(), Sms()), Partition("sms", 0)
+    >>> worker, place = Filter(MNB(), SmsReader()), Partition("sms", 0)
     >>> lines = [b'{"id": "a", "text": "win cash", "label": "spam"}', b'{"id": "b", "text": "hi"}',
     ...          b'{"id": "b", "label": "ham"}', b'{"id": "c", "text": "win"}', b"oops"]
     >>> for offset, line in enumerate(lines):
@@ -118,7 +117,7 @@ class Filter:
             Is told of each record from outside that is not before, whether it could not be used.
         """
         outputs = Outputs()
-        ahead = Ahead(self.learner, self.join, self.options, self.reader, records)
+        ahead = Prefetch(self.learner, self.join, self.options, self.reader, records)
         for at, record in enumerate(records):
             if not record.is_input:
                 self._fold(record)
@@ -140,7 +139,7 @@ class Filter:
                 outputs.changes += [Change(number, *change) for change in changes]
         return outputs
 
-    def _handle(self, record: Record, ahead: Ahead, at: int, outputs: Outputs) -> None:
+    def _handle(self, record: Record, ahead: Prefetch, at: int, outputs: Outputs) -> None:
         """Take one record from outside."""
         decision = None
         try:
@@ -159,7 +158,9 @@ class Filter:
         if not self.options.shared:
             self.offsets[record.partition] = record.offset + 1
 
-    def _decide(self, record: Record, message: Message, ahead: Ahead, at: int) -> Decision | None:
+    def _decide(
+        self, record: Record, message: Message, ahead: Prefetch, at: int
+    ) -> Decision | None:
         if record.role == "feedback":
             if message.label is None:
                 raise BadRecordError("a message among the feedback needs a label")

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any, Protocol
 
 from streamnb.online.cutoffs import Cutoffs
-from streamnb_consumers.filter.senders import SenderLists
-from streamnb_consumers.filter.window import Bounds
+from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.senders import SenderLists
 
 __all__ = ["Model", "Options"]
 

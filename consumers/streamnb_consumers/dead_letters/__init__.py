@@ -1,1 +1,0 @@
-"""Dead letters read again, chosen, and sent back, each of them once."""

@@ -1,0 +1,303 @@
+"""Send dead letters back to where they came from, each of them once, however often it is run."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol, TextIO
+
+from streamnb_consumers.errors import BadRecordError, SnapshotError
+from streamnb_consumers.records import DeadLetter, Partition, Record
+
+__all__ = [
+    "DeadLetterStore",
+    "Report",
+    "Selection",
+    "SentOffsets",
+    "read_line",
+    "read_record",
+    "replay",
+]
+
+
+class DeadLetterStore(Protocol):
+    """Where dead letters lie, and where they are sent back. All timeouts are in seconds."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether all dead letters that were there at the start were read."""
+
+    def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
+        """Begin to read; return what was sent back before, of each partition."""
+
+    def poll(self, max_records: int, timeout: float) -> list[Record]:
+        """Return the next records, none twice."""
+
+    def read(self, record: Record) -> DeadLetter:
+        """Return the dead letter that a record holds.
+
+        Raises
+        ------
+        BadRecordError
+            If it holds none that can be sent.
+        """
+
+    def commit(
+        self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
+    ) -> None:
+        """Send dead letters and note what is done, both or neither."""
+
+    def close(self, timeout: float) -> None:
+        """Let go of everything."""
+
+
+@dataclasses.dataclass(slots=True)
+class Report:
+    """What a replay did: dead letters sent, those sent before, not chosen, and unusable."""
+
+    sent: int = 0
+    before: int = 0
+    others: int = 0
+    unusable: int = 0
+
+
+def replay(
+    store: DeadLetterStore,
+    selection: Selection,
+    *,
+    dry_run: bool = False,
+    batch: int = 500,
+    timeout: float = 60.0,
+    poll: float = 0.5,
+    out: TextIO | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """Send back the chosen dead letters that were not sent back before.
+
+    Parameters
+    ----------
+    store
+        Where they are.
+    selection
+        Which.
+    dry_run
+        Whether to list them only, one JSON object a line.
+    batch
+        Records of one transaction at most.
+    timeout, poll
+        Longest wait for a start or a commit, and for records, in seconds.
+    out
+        Where the list goes; None is standard output.
+    tell
+        Is told about each record that can't be sent.
+    """
+    report = Report()
+    done = dict(store.start(timeout))
+    positions = {place: each.base for place, each in done.items()}
+    while not store.ended:
+        dead_letters: list[DeadLetter] = []
+        for record in store.poll(batch, poll):
+            place = record.partition
+            known = done.setdefault(place, SentOffsets())
+            # Where no record is there will never be one: an empty line, a transaction's end.
+            known.skip(positions.get(place, 0), record.offset)
+            positions[place] = record.offset + 1
+            if record.offset in known:
+                report.before += 1
+                continue
+            try:
+                dead_letter = store.read(record)
+            except BadRecordError as error:
+                report.unusable += 1
+                tell(f"{place.source} {place.number}:{record.offset}: {error}")
+                continue
+            if dead_letter not in selection:
+                report.others += 1
+                continue
+            report.sent += 1
+            dead_letters.append(dead_letter)
+            known.add([record.offset])
+        if dry_run:
+            for dead_letter in dead_letters:
+                (out or sys.stdout).write(json.dumps(_shown(dead_letter)) + "\n")
+        elif dead_letters:
+            store.commit(dead_letters, done, timeout)
+    return report
+
+
+def _shown(dead_letter: DeadLetter) -> dict[str, object]:
+    record = dead_letter.record
+    return {
+        "source": record.partition.source,
+        "partition": record.partition.number,
+        "offset": record.offset,
+        "error": dead_letter.error,
+        "bytes": None if record.value is None else len(record.value),
+    }
+
+
+_HEADERS = ("error", "topic", "partition", "offset")  # as DeadLetter.headers() writes them, last
+
+
+def read_line(line: bytes) -> DeadLetter:
+    """Return the dead letter that one line of a file holds.
+
+    Raises
+    ------
+    BadRecordError
+        If it holds none.
+    """
+    try:
+        fields = json.loads(line)
+        value, key = (
+            None if fields[name] is None else base64.b64decode(fields[name], validate=True)
+            for name in ("value", "key")
+        )
+        place = Partition(str(fields["source"]), int(fields["partition"]))
+        return DeadLetter(Record(place, int(fields["offset"]), value, key), str(fields["error"]))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadRecordError(f"this is no dead letter: {error!r}") from None
+
+
+def read_record(record: Record) -> DeadLetter:
+    """Return the dead letter that a record of a topic holds, with the headers that it came with.
+
+    Raises
+    ------
+    BadRecordError
+        If it holds none, or not the whole of it.
+    """
+    headers = list(record.headers)
+    if headers and headers[-1][0] == "truncated":
+        raise BadRecordError(
+            "only its beginning is here, for it was too large; the whole is where it came from"
+        )
+    ours = headers[-len(_HEADERS) :]
+    if tuple(name for name, _ in ours) != _HEADERS:
+        raise BadRecordError("this is no dead letter: its last headers are no filter's")
+    error, topic, partition, offset = (
+        (value or b"").decode("utf-8", "replace") for _, value in ours
+    )
+    try:
+        place, number = Partition(topic, int(partition)), int(offset)
+    except ValueError:
+        raise BadRecordError("this is no dead letter: partition or offset is no number") from None
+    kept = tuple(headers[: -len(_HEADERS)])
+    return DeadLetter(Record(place, number, record.value, record.key, kept), error)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Selection:
+    """Which dead letters are meant; what is not said holds for all.
+
+    Attributes
+    ----------
+    error
+        A part of the error.
+    source
+        The topic or file that the record came from.
+    partition
+        Its partition there.
+    first, last
+        Its offset there, from and to.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.records import Partition, Record
+    >>> dead_letter = DeadLetter(Record(Partition("sms", 0), 7, b"oops"), "not JSON")
+    >>> dead_letter in Selection(error="JSON", first=5), dead_letter in Selection(source="mail")
+    (True, False)
+    """
+
+    error: str = ""
+    source: str | None = None
+    partition: int | None = None
+    first: int = 0
+    last: int | None = None
+
+    def __contains__(self, dead_letter: DeadLetter) -> bool:
+        record = dead_letter.record
+        return (
+            self.error in dead_letter.error
+            and self.source in (None, record.partition.source)
+            and self.partition in (None, record.partition.number)
+            and self.first <= record.offset
+            and (self.last is None or record.offset <= self.last)
+        )
+
+
+class SentOffsets:
+    """The dead letters of one partition that were sent back: each is sent once, ever.
+
+    All before `base` were, and some behind it.
+
+    Examples
+    --------
+    >>> done = SentOffsets()
+    >>> done.add([0, 1, 4, 5])
+    >>> done.base, 4 in done, 2 in done
+    (2, True, False)
+    >>> again = SentOffsets.from_text(done.base, done.to_text())
+    >>> again.add([2, 3])
+    >>> again.base, again.to_text()
+    (6, '')
+    """
+
+    def __init__(self, base: int = 0) -> None:
+        self.base = base
+        self._more: set[int] = set()
+
+    def __contains__(self, offset: int) -> bool:
+        return offset < self.base or offset in self._more
+
+    def add(self, offsets: Iterable[int]) -> None:
+        """Note that these were sent, or that there is nothing at these offsets."""
+        self._more.update(offset for offset in offsets if offset >= self.base)
+        while self.base in self._more:
+            self._more.remove(self.base)
+            self.base += 1
+
+    def skip(self, first: int, end: int) -> None:
+        """Note that there is nothing from one offset up to another."""
+        if first <= self.base < end:
+            self.base = end
+            self._more = {offset for offset in self._more if offset >= end}
+            self.add(())
+        else:
+            self.add(range(first, end))
+
+    def to_text(self) -> str:
+        """Return what is done behind `base`: a bit for each offset, compressed, in base64."""
+        if not self._more:
+            return ""
+        bits = bytearray((max(self._more) - self.base) // 8 + 1)
+        for offset in self._more:
+            bits[(offset - self.base) // 8] |= 1 << (offset - self.base) % 8
+        return base64.b64encode(zlib.compress(bytes(bits), 9)).decode()
+
+    @classmethod
+    def from_text(cls, base: int, text: str) -> SentOffsets:
+        """Return what `to_text` wrote.
+
+        Raises
+        ------
+        SnapshotError
+            If it is something else.
+        """
+        done = cls(base)
+        try:
+            bits = zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
+        except (binascii.Error, ValueError, zlib.error) as error:
+            raise SnapshotError(f"what was sent back can't be read: {error}") from error
+        done.add(
+            base + 8 * at + bit
+            for at, byte in enumerate(bits)
+            for bit in range(8)
+            if byte >> bit & 1
+        )
+        return done

@@ -1,1 +1,0 @@
-"""What a message is: SMS and mail, read from records, strictly."""
