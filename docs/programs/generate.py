@@ -1,38 +1,49 @@
-"""Write the generated documents again (`make docs`); with `--check`, say whether they are current.
+"""Write the generated parts of the documentation (`make docs`); with `--check`, only compare them.
 
-`command-line.md` comes from the parser of the command `streamnb`. It is written from the parser's
-options, not from its help text, whose layout differs between versions of Python. In
-`architecture.md` the figure of the house comes from the folders, in `consumers.md` the tables of
-settings and metrics from the daemons' own; the remainder of both is written by hand.
+| page | source |
+| --- | --- |
+| `reference/command-line.md` | the parser of the command `streamnb` |
+| `reference/parameters.md` | the docstrings of the models |
+| `reference/settings.md`, `reference/metrics.md` | the settings and metrics of the filters |
+| `internals/architecture.md` | the docstrings of the modules, for the module map |
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import streamnb
+from streamnb import models
 from streamnb.cli import build_parser
 from streamnb_consumers.daemon import metrics, settings
 
 DOCS = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(Path(__file__).parent))
+ROOT = DOCS.parent
+NOTE = "<!-- Written by `make docs` from {source}: change {source}, not this page. -->"
 
-from draw_house import figure  # noqa: E402
-
-HEAD = """# The command `streamnb`
-
-<!-- Written by `make docs` from the command's own parser: change the parser, not this page. -->
-"""
+# The packages of the module map: title, folder, suffix of source files.
+PACKAGES = (
+    ("Filters", "consumers/streamnb_consumers", ".py"),
+    ("Python package", "streamnb", ".py"),
+    ("Native core", "core/src", ".rs"),
+)
 
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _name(action: argparse.Action) -> str:
+# -- The command line
+
+
+def _option(action: argparse.Action) -> str:
     value = action.metavar if isinstance(action.metavar, str) else None
     if value is None and action.choices is not None:
         value = "{" + ",".join(map(str, action.choices)) + "}"
@@ -50,18 +61,19 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     for action in parser._actions:
         if action.help in (None, argparse.SUPPRESS) or isinstance(action, argparse._HelpAction):
             continue
+        # The help text is expanded here because argparse lays it out differently by version.
         text = str(action.help) % {**vars(action), "prog": parser.prog}
         required = "; required" if action.option_strings and action.required else ""
-        yield f"| {_cell(_name(action))} | {_cell(text)}{required} |"
+        yield f"| {_cell(_option(action))} | {_cell(text)}{required} |"
     yield ""
     if parser.epilog:
         yield f"```text\n{parser.epilog.strip()}\n```\n"
 
 
 def command_line() -> str:
-    """The page about the command."""
+    """Return the page about the command `streamnb`."""
     parser = build_parser()
-    parts = [HEAD, f"{parser.description}\n"]
+    parts = ["# Command line", "", NOTE.format(source="the parser"), "", f"{parser.description}\n"]
     if parser.epilog:
         parts.append(f"```text\n{parser.epilog.strip()}\n```\n")
     for action in parser._actions:
@@ -71,52 +83,164 @@ def command_line() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _with(page: str, parts: dict[str, str]) -> str:
-    """The text of `page`, with each part in the one place that its pattern finds."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    for place, part in parts.items():
-        text, places = re.subn(place, lambda _, part=part: f"{part}\n", text, flags=re.DOTALL)
-        if places != 1:
-            raise ValueError(f"docs/{page} has {places} places like {place}; it must have one")
+# -- The parameters of the models
+
+
+def documented(model: type) -> dict[str, str]:
+    """Return parameter → meaning, from the docstrings of a class and its bases."""
+    found: dict[str, str] = {}
+    for base in model.__mro__:
+        doc = inspect.cleandoc(vars(base).get("__doc__") or "")
+        section = re.search(r"^Parameters\n-+\n(.*?)(?=^[A-Z]\w+\n-+\n|\Z)", doc, re.M | re.S)
+        if base.__module__.startswith("streamnb") and section:
+            entry = r"^(\w[\w, ]*?)(?: :.*)?\n((?: {4}.*\n|\n)+)"
+            for names, text in re.findall(entry, f"{section[1]}\n", re.M):
+                for name in names.split(","):
+                    found.setdefault(name.strip(), " ".join(text.split()))
+    return found
+
+
+def _parameters() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each parameter with its default, its meaning and the models that have it."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    families: dict[tuple[str, str], str] = {}
+    for name in models.__all__:
+        model = getattr(streamnb, name)
+        meanings = documented(model)
+        for parameter in inspect.signature(model).parameters.values():
+            default = repr(parameter.default).replace("'", '"')
+            shown = f"{parameter.name}={default}"
+            # The first model of a family documents the parameters of all its models.
+            key = (model.__module__, shown)
+            meaning = meanings.get(parameter.name) or families.get(key, "")
+            families.setdefault(key, meaning)
+            if not meaning.startswith("Without effect"):
+                rows.setdefault((shown, meaning), []).append(name)
+    for (shown, meaning), names in rows.items():
+        yield shown, meaning, names
+
+
+def parameters() -> str:
+    """Return the page about the parameters of all models."""
+    tables: dict[str, list[str]] = {"Common": [], "Some models": [], "`ComposedNB`": []}
+    for shown, meaning, names in _parameters():
+        common = len(names) > len(models.__all__) // 2
+        section = "`ComposedNB`" if names == ["ComposedNB"] else "Common" if common else "Some models"
+        columns = "" if section != "Some models" else f" {', '.join(f'`{name}`' for name in names)} |"
+        tables[section].append(f"| `{shown}` |{columns} {_cell(meaning)} |")
+    parts = ["# Parameters", "", NOTE.format(source="the docstrings"), ""]
+    parts += ["An invalid value raises `InputError`, which states the allowed values.", ""]
+    for section, rows in tables.items():
+        models_column = section == "Some models"
+        parts += [f"## {section}", "", f"| parameter |{' models |' if models_column else ''} meaning |"]
+        parts += ["| --- | --- |" + (" --- |" if models_column else ""), *rows, ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+# -- The module map
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a docstring on one line, without links of rustdoc.
+
+    Examples
+    --------
+    >>> first_sentence("Counts of words, e.g. in [`Rows`]. More details.")
+    'Counts of words, e.g. in `Rows`.'
+    """
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z`])", paragraph)[0]
+    return re.sub(r"\[(`[^`]*`)\](?:\([^)]*\))?", r"\1", sentence)
+
+
+def _documentation(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return ast.get_docstring(ast.parse(text)) or ""
+    lines = [line for line in text.splitlines() if line.startswith("//!")]
+    return "\n".join(line.removeprefix("//!").strip() for line in lines)
+
+
+def _layers(package: str) -> list[str]:
+    """Return the modules of a Python package, highest layer first, as pyproject.toml orders them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for contract in project["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "layers" and contract["containers"] == [package]:
+            return [name.strip(" ()") for layer in contract["layers"] for name in layer.split("|")]
+    return []
+
+
+def modules(folder: str, suffix: str) -> list[tuple[str, int, str]]:
+    """Return path, number of source files and purpose of each module, highest layer first."""
+    package, found = ROOT / folder, []
+    files = {path.stem for path in package.glob(f"*{suffix}")} - {"__init__", "lib", "main"}
+    names = files | {path.parent.name for path in package.glob(f"*/*{suffix}")}
+    order = _layers(package.name)
+    for name in sorted(names, key=lambda name: (order.index(name) if name in order else 99, name)):
+        path = package / name
+        head = path / ("__init__.py" if suffix == ".py" else "mod.rs")
+        if not path.is_dir():
+            path = head = package / f"{name}{suffix}"
+        purpose = first_sentence(_documentation(head))
+        if not purpose:
+            raise ValueError(f"{head.relative_to(ROOT)} has no docstring: add its purpose")
+        count = len(list(path.rglob(f"*{suffix}"))) if path.is_dir() else 1
+        found.append((f"{name}/" if path.is_dir() else path.name, count, purpose))
+    return found
+
+
+def module_map() -> str:
+    """Return the tables of all modules."""
+    parts = []
+    for title, folder, suffix in PACKAGES:
+        parts += [f"### {title}: `{folder}/`", "", "| module | files | purpose |"]
+        parts.append("| --- | ---: | --- |")
+        rows = modules(folder, suffix)
+        parts += [f"| `{name}` | {count} | {_cell(purpose)} |" for name, count, purpose in rows]
+        parts.append("")
+    return "\n".join(parts)
+
+
+# -- All pages
+
+
+def _with(page: str, place: str, part: str) -> str:
+    """Return the text of `page` with `part` in the one place that matches the pattern."""
+    text, places = re.subn(
+        place, lambda _: f"{part}\n", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    if places != 1:
+        raise ValueError(f"docs/{page}: {places} places match {place!r}, expected 1")
     return text
 
 
-def architecture() -> str:
-    """The page about the architecture, with the figure drawn again."""
-    place = r"(?<=<!-- The house: `make docs` draws it. -->\n```text\n).*?(?=```\n)"
-    return _with("architecture.md", {place: figure()})
+def _with_table(page: str, table: str) -> str:
+    return _with(page, re.escape(table.split("\n")[0]) + r"\n(\|[^\n]*\n)+", table)
 
 
-def consumers() -> str:
-    """The page about the daemons, with the tables of settings and metrics written again."""
-    rows = r"\n(\|[^\n]*\n)+"
-    return _with(
-        "consumers.md",
-        {
-            re.escape(page.split("\n")[0]) + rows: page
-            for page in (settings.table(), metrics.table())
-        },
-    )
-
-
-PAGES = {
-    "architecture.md": architecture,
-    "command-line.md": command_line,
-    "consumers.md": consumers,
-}
+def pages() -> dict[str, str]:
+    """Return the generated pages by their path in docs/."""
+    place = r"(?<=<!-- module map: `make docs` -->\n).*?(?=<!-- end -->)"
+    return {
+        "internals/architecture.md": _with("internals/architecture.md", place, module_map()),
+        "reference/command-line.md": command_line(),
+        "reference/metrics.md": _with_table("reference/metrics.md", metrics.table()),
+        "reference/parameters.md": parameters(),
+        "reference/settings.md": _with_table("reference/settings.md", settings.table()),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the pages, or tell which are out of date."""
+    """Write the pages, or report those that are out of date."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--check", action="store_true", help="change nothing; fail if out of date")
     check = parser.parse_args(arguments).check
     stale = []
-    for name, page in PAGES.items():
-        path, text = DOCS / name, page()
+    for name, text in pages().items():
+        path = DOCS / name
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
-        stale.append(path.name)
+        stale.append(name)
         if not check:
             path.write_text(text, encoding="utf-8")
     if stale:
