@@ -41,12 +41,12 @@ help:
 	@echo 'make bench-cores  batches on several threads beside one; on an idle machine'
 	@echo 'make bench-spark  learning on Spark beside MLlib, on the same frames'
 	@echo 'make bench-kafka  the daemon on a real broker, with each client, beside that client alone'
-	@echo 'make drift   models on streams that change beside river, into docs/streams/drift.md; ARGS="--limit 1000"'
-	@echo 'make attacks floods, giants and false labels beside scikit-learn, into docs/streams/attacks.md'
+	@echo 'make drift   models on streams that change beside river, into docs/internals/drift.md; ARGS="--limit 1000"'
+	@echo 'make attacks floods, giants and false labels beside scikit-learn, into docs/internals/attacks.md'
 	@echo 'make flagship  OnlineNB on every collection there is, beside what is asked of it; ARGS="--peers"'
-	@echo 'make results every model on real streams, into docs/results.md; hours; ARGS="--limit 2000"'
-	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/peers.md'
-	@echo 'make growth  the cost of every model as its stream grows, into docs/; ARGS="--quick"'
+	@echo 'make results every model on real streams, into docs/internals/results.md; hours; ARGS="--limit 2000"'
+	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/internals/peers.md'
+	@echo 'make growth  the cost of every model as its stream grows, into docs/internals; ARGS="--quick"'
 	@echo 'make docs    write the generated parts of the documents again'
 	@echo 'make site    the documentation as a site, in out/site'
 	@echo 'make picture  the picture of the page in the documents, by Chromium'
@@ -125,10 +125,10 @@ flagship: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python benchmarks/flagship.py $(ARGS)
 
 results: $(NATIVE)
-	$(BIN)/streamnb results --output docs/results.md $(ARGS)
+	$(BIN)/streamnb results --output docs/internals/results.md $(ARGS)
 
 peers: $(STAMPS)/bench $(NATIVE)
-	$(BIN)/streamnb results --peers --output docs/peers.md $(ARGS)
+	$(BIN)/streamnb results --peers --output docs/internals/peers.md $(ARGS)
 
 growth: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python benchmarks/bench_growth.py $(ARGS)

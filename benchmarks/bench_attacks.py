@@ -30,7 +30,7 @@ from streamnb import datasets
 from streamnb.model_specs import build, model_spec
 from streamnb_consumers.pipeline.label_rates import LabelRates
 
-PAGE = Path(__file__).parents[1] / "docs" / "streams" / "attacks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "internals" / "attacks.md"
 MARKS = ("<!-- make attacks -->", "<!-- end -->")
 MINUTE = 60_000
 RATE = 6.0  # labels of one source in an hour; of the honest one, who is not named, all count
@@ -213,8 +213,8 @@ def outcome(model: Any, before: list[Event], behind: list[Event], rates: LabelRa
 
 HEADER = (
     "attack and model",
-    "ham lost %",
-    "spam missed %",
+    "false positives %",
+    "missed spam %",
     "labels refused",
     "seconds",
     "longest ms",

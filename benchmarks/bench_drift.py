@@ -30,7 +30,7 @@ from streamnb.challenger import Challenger
 from streamnb.model_specs import build, model_spec
 from streamnb.online.drift import DriftAlarm
 
-PAGE = Path(__file__).parents[1] / "docs" / "streams" / "drift.md"
+PAGE = Path(__file__).parents[1] / "docs" / "internals" / "drift.md"
 MARKS = ("<!-- make drift -->", "<!-- end -->")
 BEHIND = 300  # messages that count as behind a change
 
@@ -224,7 +224,7 @@ def row(name: str, found: Outcome, changes: Sequence[int]) -> tuple[str, ...]:
     )
 
 
-HEADER = ("model", "error %", f"error %, {BEHIND} behind", "alarm after", "false", "µs a message")
+HEADER = ("model", "error %", f"error %, next {BEHIND}", "alarm after", "false", "µs a message")
 
 
 def report(streams: Iterator[Stream], say: Callable[[str], None]) -> str:
@@ -257,7 +257,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=1_800, help="texts of a stream")
     parser.add_argument("--rows", type=int, default=4_000, help="rows of a stream of columns")
     parser.add_argument(
-        "--write", action="store_true", help="put the tables into docs/streams/drift.md"
+        "--write", action="store_true", help="put the tables into docs/internals/drift.md"
     )
     options = parser.parse_args()
     print(one_thread())

@@ -1,4 +1,4 @@
-"""The cost of every model as its stream grows (`make growth`): a table and a plot for `docs/`.
+"""The cost of every model as its stream grows (`make growth`): a table and a plot for the docs.
 
 Learning, predicting, refreshing and memory are measured after 1,000 to 100,000 messages of each
 stream; at the end, how long another thread's refresh can hold a prediction up.
@@ -191,14 +191,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='a model with parameters, as in "HMNB(index_size=5000)" (default: every model)',
     )
     parser.add_argument(
-        "--into", type=Path, metavar="FOLDER", help="where page and plot go (default: docs)"
+        "--into",
+        type=Path,
+        metavar="FOLDER",
+        help="where page and plot go (default: docs/internals)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure here too")
     options = parser.parse_args(arguments)
     lengths = growth.QUICK_LENGTHS if options.quick else growth.LENGTHS
     if options.lengths:
         lengths = tuple(int(text.replace("_", "")) for text in options.lengths.split(","))
-    folder = options.into or Path("out" if options.quick else "docs")
+    folder = options.into or Path("out" if options.quick else "docs/internals")
     rows: list[Row] = []
     for stream, pairs in growth.streams().items():
         for model in options.model or growth.REGISTRY:

@@ -38,7 +38,7 @@ class DriftForgetting(Watched):
         Messages that an alarm is at work, 1 or more. With the defaults a 1024th is left of what
         came before, and nearly all of what comes after. Half-lives of 10 to 100 over 25 to 400
         messages, which forget of both, were worse on the topics of `make drift`; 5 messages, which
-        leave a 32nd, were as good there and worse after 3,000 posts (docs/guides/forgetting.md).
+        leave a 32nd, were as good there and worse after 3,000 posts (docs/internals/drift.md).
         Other topics of that collection and R8 confirm it.
 
     Attributes

@@ -102,20 +102,23 @@ def documented(model: type) -> dict[str, str]:
 
 def _parameters() -> Iterator[tuple[str, str, list[str]]]:
     """Yield each parameter with its default, its meaning and the models that have it."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    families: dict[tuple[str, str], str] = {}
+    found: list[tuple[str, str, str, str]] = []
+    family: dict[tuple[str, str], str] = {}
     for name in models.__all__:
         model = getattr(streamnb, name)
         meanings = documented(model)
         for parameter in inspect.signature(model).parameters.values():
-            default = repr(parameter.default).replace("'", '"')
-            shown = f"{parameter.name}={default}"
-            # The first model of a family documents the parameters of all its models.
-            key = (model.__module__, shown)
-            meaning = meanings.get(parameter.name) or families.get(key, "")
-            families.setdefault(key, meaning)
-            if not meaning.startswith("Without effect"):
-                rows.setdefault((shown, meaning), []).append(name)
+            shown = f"{parameter.name}={parameter.default!r}".replace("'", '"')
+            meaning = meanings.get(parameter.name, "")
+            found.append((name, model.__module__, shown, meaning))
+            if meaning:
+                family.setdefault((model.__module__, shown), meaning)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, module, shown, meaning in found:
+        # One model of a family documents the parameters that its models share.
+        meaning = meaning or family.get((module, shown), "")
+        if not meaning.startswith("Without effect"):
+            rows.setdefault((shown, meaning), []).append(name)
     for (shown, meaning), names in rows.items():
         yield shown, meaning, names
 
@@ -125,14 +128,22 @@ def parameters() -> str:
     tables: dict[str, list[str]] = {"Common": [], "Some models": [], "`ComposedNB`": []}
     for shown, meaning, names in _parameters():
         common = len(names) > len(models.__all__) // 2
-        section = "`ComposedNB`" if names == ["ComposedNB"] else "Common" if common else "Some models"
-        columns = "" if section != "Some models" else f" {', '.join(f'`{name}`' for name in names)} |"
+        section = (
+            "`ComposedNB`" if names == ["ComposedNB"] else "Common" if common else "Some models"
+        )
+        columns = (
+            "" if section != "Some models" else f" {', '.join(f'`{name}`' for name in names)} |"
+        )
         tables[section].append(f"| `{shown}` |{columns} {_cell(meaning)} |")
     parts = ["# Parameters", "", NOTE.format(source="the docstrings"), ""]
     parts += ["An invalid value raises `InputError`, which states the allowed values.", ""]
     for section, rows in tables.items():
         models_column = section == "Some models"
-        parts += [f"## {section}", "", f"| parameter |{' models |' if models_column else ''} meaning |"]
+        parts += [
+            f"## {section}",
+            "",
+            f"| parameter |{' models |' if models_column else ''} meaning |",
+        ]
         parts += ["| --- | --- |" + (" --- |" if models_column else ""), *rows, ""]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -162,7 +173,7 @@ def _documentation(path: Path) -> str:
 
 
 def _layers(package: str) -> list[str]:
-    """Return the modules of a Python package, highest layer first, as pyproject.toml orders them."""
+    """Return the modules of a package, highest layer first, as pyproject.toml orders them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in project["tool"]["importlinter"]["contracts"]:
         if contract["type"] == "layers" and contract["containers"] == [package]:
@@ -170,8 +181,8 @@ def _layers(package: str) -> list[str]:
     return []
 
 
-def modules(folder: str, suffix: str) -> list[tuple[str, int, str]]:
-    """Return path, number of source files and purpose of each module, highest layer first."""
+def modules(folder: str, suffix: str) -> list[tuple[str, str]]:
+    """Return path and purpose of each module, highest layer first."""
     package, found = ROOT / folder, []
     files = {path.stem for path in package.glob(f"*{suffix}")} - {"__init__", "lib", "main"}
     names = files | {path.parent.name for path in package.glob(f"*/*{suffix}")}
@@ -184,8 +195,7 @@ def modules(folder: str, suffix: str) -> list[tuple[str, int, str]]:
         purpose = first_sentence(_documentation(head))
         if not purpose:
             raise ValueError(f"{head.relative_to(ROOT)} has no docstring: add its purpose")
-        count = len(list(path.rglob(f"*{suffix}"))) if path.is_dir() else 1
-        found.append((f"{name}/" if path.is_dir() else path.name, count, purpose))
+        found.append((f"{name}/" if path.is_dir() else path.name, purpose))
     return found
 
 
@@ -193,10 +203,10 @@ def module_map() -> str:
     """Return the tables of all modules."""
     parts = []
     for title, folder, suffix in PACKAGES:
-        parts += [f"### {title}: `{folder}/`", "", "| module | files | purpose |"]
-        parts.append("| --- | ---: | --- |")
+        parts += [f"### {title}: `{folder}/`", "", "| module | purpose |"]
+        parts.append("| --- | --- |")
         rows = modules(folder, suffix)
-        parts += [f"| `{name}` | {count} | {_cell(purpose)} |" for name, count, purpose in rows]
+        parts += [f"| `{name}` | {_cell(purpose)} |" for name, purpose in rows]
         parts.append("")
     return "\n".join(parts)
 

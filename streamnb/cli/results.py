@@ -27,7 +27,7 @@ takes from the file what the same code has measured before on the same data.
 _EXAMPLES = """\
 examples:
   streamnb results --streams sms --models MNB,HMNB
-  streamnb results --limit HNB=300 --limit HOVA@20news=2000 --output docs/results.md
+  streamnb results --limit HNB=300 --limit HOVA@20news=2000 --output docs/internals/results.md
 """
 
 

@@ -11,7 +11,7 @@ __all__ = ["compressed", "decompressed"]
 
 MAGIC = b"\x28\xb5\x2f\xfd"  # how a frame of Zstandard begins (RFC 8878)
 # Zstandard's own default. Level 19 makes a seventh to a fifth less of models of SMS and mails, in
-# seventy times the time (docs/benchmarks.md).
+# seventy times the time (docs/internals/benchmarks.md).
 LEVEL = 3
 # No file stands for more than so many times its bytes: what somebody made to fill the memory is
 # refused while it is read. Models shrink to a third or a half.

@@ -1,6 +1,6 @@
 """Kills, freezes and deaths of the broker in one stream: nothing lost, nothing doubled, one model.
 
-`make campaign` runs long ones; docs/consumers.md has what they found.
+`make campaign` runs long ones; see docs/internals/kafka-campaign.md.
 """
 
 from __future__ import annotations

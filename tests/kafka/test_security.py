@@ -126,13 +126,13 @@ def test_who_is_refused_ends_at_once_and_is_told_why(
     assert process.returncode == 2, output
     *_, last = output.splitlines()
     assert last.startswith("streamnb-sms: error: the cluster refuses this worker: ")
-    assert "docs/consumers.md (Security)" in last
+    assert "docs/how-to/secure-kafka.md" in last
     assert why in last
     assert output.count("transaction was aborted") == output.count("does not answer") == 0, output
     assert not secure_broker.broker.read_all(place["STREAMNB_DECISIONS_TOPIC"])
 
 
-# As docs/consumers.md (Security) has it; but for the transactional id and the group.
+# As docs/how-to/secure-kafka.md has it; but for the transactional id and the group.
 RIGHTS = {
     "READ": ("MESSAGES", "FEEDBACK", "TRAINING", "WINDOWS"),
     "WRITE": ("DECISIONS", "TRAINING", "WINDOWS", "DEAD_LETTERS"),

@@ -3,7 +3,7 @@
 References
 ----------
 Hall (2000), Correlation-based feature selection for discrete and numeric class machine learning,
-and the readings of docs/models.md.
+and the readings of docs/reference/families/.
 """
 
 from __future__ import annotations

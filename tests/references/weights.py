@@ -3,7 +3,7 @@
 References
 ----------
 Sections 2.1 to 2.3 of the paper on hidden multinomial naive Bayes (HMNB), with its Equations 1 to 7
-and 12, and the readings of docs/models.md.
+and 12, and the readings of docs/reference/families/.
 """
 
 from __future__ import annotations

@@ -27,5 +27,5 @@ def refused(text: str) -> RefusedError:
     return RefusedError(
         f"the cluster refuses this worker: {text}. Trying again would change nothing: check "
         f"security_protocol, sasl_mechanism, STREAMNB_SASL_USERNAME and STREAMNB_SASL_PASSWORD, "
-        f"the tls_ files, and the rights that docs/consumers.md (Security) says this worker needs."
+        f"the tls_ files, and the rights that docs/how-to/secure-kafka.md says this worker needs."
     )

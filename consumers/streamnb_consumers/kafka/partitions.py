@@ -162,7 +162,7 @@ class Partitions:
             "the offsets of partition %d are undecided for %.0f s, longer than a transaction of "
             "this group may take: a broker that is alone and was killed may have left one without "
             "its end; `kafka-transactions.sh find-hanging` shows it and `abort` ends it "
-            '(docs/consumers.md, "What is guaranteed")',
+            "(docs/how-to/recover-transactions.md)",
             owned.number,
             waited,
         )

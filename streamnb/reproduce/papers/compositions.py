@@ -1,7 +1,7 @@
 """A search over the axes: every event model with every form of documents and weights.
 
 Not an experiment of a paper: it asks which composition of their parts is best. Choose on some
-collections, confirm on others (docs/compositions.md has the commands and what they found).
+collections, confirm on others (see docs/internals/compositions.md).
 """
 
 from __future__ import annotations
