@@ -4,7 +4,7 @@ Kafka 4.3.1, alone and killed there, is without a leader for a moment when it is
 coordinator sends the markers: it takes their partitions for deleted ("Couldn't find leader endpoint
 for partitions …, these partitions are likely deleted already and hence can be skipped"), logs the
 transaction as complete, and its records and offsets stay undecided for ever, also for the next
-broker. That is no fault of a filter, and no filter can mend it (docs/how-to/recover-transactions.md).
+broker. A filter cannot repair this fault (docs/how-to/recover-transactions.md).
 """
 
 from __future__ import annotations
