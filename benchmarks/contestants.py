@@ -243,7 +243,7 @@ def in_batches(
 
     def tokenise(_: None) -> int:
         for x in batches(texts):
-            _core.tokenize_and_hash(native, _core.Batch(native, list(x)))
+            _core.tokenize_and_hash(native, _core.Batch(list(x)))
         return len(texts)
 
     def learn(model: Any) -> int:

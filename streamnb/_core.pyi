@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Batch",
     "CountStore",
+    "UNICODE_VERSION",
     "NativeTokenizer",
     "Scoring",
     "class_ids",
@@ -21,6 +22,8 @@ __all__ = [
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+UNICODE_VERSION: str
+
 _Label = TypeVar("_Label", bound=Hashable)
 
 @final
@@ -48,7 +51,7 @@ class NativeTokenizer:
 
 @final
 class Batch:
-    def __new__(cls, tokenizer: NativeTokenizer, messages: list[Any]) -> Self: ...
+    def __new__(cls, messages: list[Any]) -> Self: ...
     @staticmethod
     def from_rows(
         indptr: _Integers, indices: _Integers, data: _Floats, words: list[str]

@@ -184,7 +184,7 @@ class Learner(Predictor):
             self._store.expect_times(times)
         if self._columns is not None:
             rows = self._columns.learn(self._store, X)
-            batch = self._columns.batch(self._native_tokenizer, rows)
+            batch = self._columns.batch(rows)
         due = self._schedule.last_due(len(labels)) if self._has_statistics else None
         threads = self._threads
         with self._changing(bool(new)):

@@ -174,10 +174,10 @@ class Predictor(base.MiniBatchClassifier):
 
     def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
         if self._columns is None:
-            return inputs.read_batch(X, vocabulary, self._native_tokenizer, self._tokenize)
+            return inputs.read_batch(X, vocabulary, self._tokenize)
         messages, index = columns.messages_of(X, vocabulary)
         rows = [self._columns.read(x) for x in messages]
-        return self._columns.batch(self._native_tokenizer, rows), index
+        return self._columns.batch(rows), index
 
     def _by_message(
         self, ask: Callable[[Any, Any, int], bytes], batch: _core.Batch

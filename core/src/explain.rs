@@ -9,7 +9,7 @@ use crate::scoring::parameters::{Event, Parameters};
 use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
 use crate::scoring::scratch::Scratch;
 use crate::scoring::terms::ClassTerms;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::Tokenizer;
 use crate::watch::Watch;
 
 /// The joint log-likelihoods taken apart: they are `baseline` plus the sum of all contributions.
@@ -118,12 +118,12 @@ impl Scoring {
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Explanation, NotReady> {
+    ) -> Explanation {
         let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, true)?;
+        message.look_up(store, tokenizer, tokens, bag, true);
         let scoring = self.for_counts(store);
         scoring.prepare(store, terms);
-        Ok(scoring.explain(store, scratch))
+        scoring.explain(store, scratch)
     }
 
     /// Explains the independent score: words add up, so each is scored alone.

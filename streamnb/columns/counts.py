@@ -15,7 +15,6 @@ from streamnb.columns.examples import Example, Examples, Row, Rows
 from streamnb.columns.moments import NumberTable
 from streamnb.columns.weights import Terms
 from streamnb.errors import InputError
-from streamnb.text.tokenizer import Tokenizer
 
 
 class AttributeCounts:
@@ -46,7 +45,7 @@ class AttributeCounts:
         self, batch: Rows, class_ids: array[int], weight: Any, start: int, stop: int, threads: int
     ) -> None:
         """Learn some rows of a batch."""
-        words = _core.Batch(_NO_TOKENIZER, [row.words for row in batch])
+        words = _core.Batch([row.words for row in batch])
         self.native.learn_many(words, class_ids, weight, start, stop, threads)
         if weight:
             for row, class_id in zip(batch[start:stop], class_ids[start:stop], strict=True):
@@ -184,6 +183,3 @@ def _weight(weight: Any) -> float:
         raise InputError("the weight of a message must be a number from 0 to 2**53")
     return taken
 
-
-# Rows have no texts.
-_NO_TOKENIZER = Tokenizer().native()

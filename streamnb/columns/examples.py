@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from streamnb import _core
 from streamnb.columns.moments import check_number
 from streamnb.columns.reading import Columns, category, column_name
 from streamnb.errors import InputError, NotLearnedError
@@ -86,7 +85,7 @@ class NumberColumns(Columns):
         """Return the rows of messages."""
         return [self.read(x) for x in messages]
 
-    def batch(self, tokenizer: _core.NativeTokenizer, messages: Sequence[Any]) -> Any:
+    def batch(self, messages: Sequence[Any]) -> Any:
         """Return rows as a batch."""
         return Rows(messages)
 

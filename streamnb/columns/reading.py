@@ -158,9 +158,9 @@ class Columns:
                 words[category(attribute, name, value)] = 1.0
         return words
 
-    def batch(self, tokenizer: _core.NativeTokenizer, messages: Sequence[Words]) -> _core.Batch:
+    def batch(self, messages: Sequence[Words]) -> _core.Batch:
         """Return messages that were read as a batch for the core."""
-        return _core.Batch(tokenizer, list(messages))
+        return _core.Batch(list(messages))
 
 
 def category(attribute: Any, name: str, value: Any) -> str:

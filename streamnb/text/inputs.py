@@ -147,7 +147,6 @@ def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
 def read_batch(
     X: Any,
     vocabulary: Sequence[Any] | None,
-    tokenizer: _core.NativeTokenizer,
     tokenize: Tokenize | None,
 ) -> tuple[_core.Batch, Any]:
     """Return a batch for the core, and the pandas index of `X` (None if it has none).
@@ -174,7 +173,7 @@ def read_batch(
         raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}")
     if tokenize is not None:
         X = [count_tokens(x, tokenize) for x in X]
-    return _core.Batch(tokenizer, list(X)), index
+    return _core.Batch(list(X)), index
 
 
 def _matrix(X: Any) -> sparse.csr_matrix | None:

@@ -258,7 +258,7 @@ def test_models_of_different_forms_do_not_merge(one: str) -> None:
         other = built("MNB", term_weighting, synthetic_stream(20))
         for change in (model.merge, model.subtract):
             if term_weighting != one:
-                with pytest.raises(InputError, match="forms"):
+                with pytest.raises(InputError, match="term_weighting"):
                     change(other)
             else:
                 change(other)
@@ -288,7 +288,7 @@ def test_names_are_those_of_the_core() -> None:
 @pytest.mark.parametrize("term_weighting", ["idf", "", None, 1, ["log"]])
 def test_unknown_forms_are_refused(term_weighting: Any) -> None:
     for name in ("MNB", "BNB"):
-        with pytest.raises(InputError, match="form must be one of 'counts', 'presence'"):
+        with pytest.raises(InputError, match="term_weighting must be one of 'counts', 'presence'"):
             make_model(name, term_weighting=term_weighting)
 
 
@@ -320,7 +320,7 @@ def test_specifications_take_forms() -> None:
         make_filter("sms", Settings(model="MNB(term_weighting='log')")).learner.model.term_weighting
         == "log"
     )
-    with pytest.raises(InputError, match="form must be one of"):
+    with pytest.raises(InputError, match="term_weighting must be one of"):
         build(model_spec("MNB(term_weighting='logs')"))
 
 

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from streamnb._core import UNICODE_VERSION
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.jsons import canonical
 
@@ -27,6 +28,7 @@ _MEANINGS = {
     "labels": "labels",
     "pos_label": "pos_label",
     "log": "topic id of the training events",
+    "unicode": "Unicode version of the tokenizer",
 }
 
 
@@ -86,6 +88,8 @@ class Identity:
         The label that scores are the log odds of.
     log
         The log of training events, by an id that a log made anew under its name does not have.
+    unicode
+        The Unicode version of the tokenizer: another version may cut a text into other tokens.
 
     Examples
     --------
@@ -101,6 +105,7 @@ class Identity:
     labels: tuple[str, ...]
     pos_label: str
     log: str
+    unicode: str = UNICODE_VERSION
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""

@@ -2,7 +2,6 @@
 
 use crate::bindings::errors::raise;
 use crate::bindings::messages::Item;
-use crate::bindings::tokenizer::NativeTokenizer;
 use crate::bindings::waiting::watched;
 use crate::counts::batch::{self, Items, Matrix, Messages};
 use crate::text::tokenizer::Tokenizer;
@@ -28,14 +27,14 @@ impl Batch {
         Batch { messages, raised: Arc::default() }
     }
 
-    fn unread(tokenizer: Py<NativeTokenizer>, texts: &Bound<'_, PyList>) -> Self {
+    fn unread(texts: &Bound<'_, PyList>) -> Self {
         let (len, texts) = (texts.len(), texts.clone().unbind());
         let raised = Arc::new(Mutex::new(None));
         let slot = raised.clone();
         let read = move |places: Range<usize>| {
             Python::attach(|py| {
                 let texts = texts.bind(py);
-                let item = |place| tokenizer.get().item(&texts.get_item(place)?);
+                let item = |place| Item::read(&texts.get_item(place)?);
                 let items = read_items(places.len(), places.map(item));
                 items.map_err(|error| lock(&slot).replace(error)).ok()
             })
@@ -64,12 +63,12 @@ impl Batch {
 impl Batch {
     /// The messages of a list: strings, or mappings of tokens to counts.
     #[new]
-    fn new(tokenizer: Py<NativeTokenizer>, messages: &Bound<'_, PyList>) -> PyResult<Self> {
+    fn new(messages: &Bound<'_, PyList>) -> PyResult<Self> {
         // No text is refused, whatever it has: the first may be learned before the last is read.
         if messages.iter().all(|message| message.is_instance_of::<PyString>()) {
-            return Ok(Batch::unread(tokenizer, messages));
+            return Ok(Batch::unread(messages));
         }
-        let items = messages.iter().map(|message| tokenizer.get().item(&message));
+        let items = messages.iter().map(|message| Item::read(&message));
         let items = read_items(messages.len(), items)?;
         Ok(Batch::read(Messages::Items(items.into())))
     }

@@ -1,7 +1,6 @@
 //! Errors of the core as exceptions of `streamnb.errors`.
 
 use crate::error::Error;
-use crate::text::tokenizer::NotReady;
 use pyo3::prelude::*;
 
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
@@ -23,9 +22,4 @@ fn named_error(py: Python<'_>, name: &str, message: String) -> PyErr {
 
 pub fn input_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
     raise(py, Error::Invalid(message.into()))
-}
-
-/// A text that could not be made ready: Python has not told what it knows of its characters.
-pub fn not_ready(py: Python<'_>, error: NotReady) -> PyErr {
-    input_error(py, error.to_string())
 }

@@ -2,7 +2,7 @@
 
 use crate::bindings::arrays::bytes_of;
 use crate::bindings::batch::Batch;
-use crate::bindings::errors::{not_ready, raise};
+use crate::bindings::errors::raise;
 use crate::bindings::tokenizer::NativeTokenizer;
 use crate::bindings::waiting::watched;
 use crate::counts::batch::Messages;
@@ -23,17 +23,16 @@ pub fn tokenize_and_hash(
     batch: &Batch,
 ) -> PyResult<u64> {
     let messages = batch.cut_by(&tokenizer.inner).messages;
-    let sum = batch.watched(py, |watch| {
+    batch.watched(py, |watch| {
         let mut sum = 0u64;
         messages.read(watch);
         if let Messages::Items(items) = messages {
             for message in (0..messages.len()).map_while(|place| items.get(place)) {
-                tokenizer.cut(&message, |token| sum = sum.wrapping_add(token.hash))?;
+                tokenizer.cut(&message, |token| sum = sum.wrapping_add(token.hash));
             }
         }
-        Ok(sum)
-    })?;
-    sum.map_err(|error| not_ready(py, error))
+        sum
+    })
 }
 
 /// Objects whose ids are remembered as labels are read.

@@ -1,7 +1,7 @@
 //! Learning and unlearning, of messages and of whole stores.
 
 use crate::bindings::batch::Batch;
-use crate::bindings::errors::{not_ready, raise};
+use crate::bindings::errors::raise;
 use crate::bindings::messages::read_weight;
 use crate::bindings::scoring::Scoring;
 use crate::bindings::scratch::with_scratch;
@@ -90,7 +90,7 @@ impl CountStore {
                 })
             })
         })?;
-        learned.map_err(|error| not_ready(py, error))?.map_err(|error| raise(py, error))
+        learned.map_err(|error| raise(py, error))
     }
 
     /// Says when the messages came that are learned next: seconds, NaN where that is not known. For
@@ -183,11 +183,10 @@ impl CountStore {
         let tokenizer = &self.tokenizer.get().inner;
         self.with_message(x, |message| {
             self.write_message(py, message, |store| {
-                let Some(class_id) = class_of(store) else { return Ok(Ok(false)) };
+                let Some(class_id) = class_of(store) else { return Ok(false) };
                 with_scratch(|scratch| {
-                    let learned =
-                        messages::learn(store, tokenizer, message, scratch, class_id, weight)?;
-                    Ok(learned.map(|()| true))
+                    messages::learn(store, tokenizer, message, scratch, class_id, weight)?;
+                    Ok(true)
                 })
             })
         })?

@@ -5,13 +5,12 @@ use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
 use crate::counts::store::check_weight;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyFloat, PyString};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyString};
 
 /// A message taken out of Python, readable without the GIL.
 pub enum Item {
     Text(PyBackedStr),
     Owned(String),
-    Folded(String),
     Counts(WordCounts),
 }
 
@@ -20,10 +19,39 @@ impl AsMessage for Item {
         match self {
             Item::Text(text) => Message::Text(text),
             Item::Owned(text) => Message::Text(text),
-            Item::Folded(text) => Message::Folded(text),
             Item::Counts(counts) => Message::Counts(counts),
         }
     }
+}
+
+impl Item {
+    /// A message, checked.
+    pub fn read(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Ok(text) = x.cast::<PyString>() else { return Ok(Item::Counts(read_counts(x)?)) };
+        Ok(match PyBackedStr::try_from(text.clone()) {
+            Ok(text) => Item::Text(text),
+            Err(_) => Item::Owned(without_surrogates(text)?),
+        })
+    }
+}
+
+/// Calls `work` with a text as a message.
+pub fn with_text<R>(
+    text: &Bound<'_, PyString>,
+    work: impl FnOnce(&Message<'_>) -> R,
+) -> PyResult<R> {
+    match text.to_str() {
+        Ok(text) => Ok(work(&Message::Text(text))),
+        Err(_) => Ok(work(&Message::Text(&without_surrogates(text)?))),
+    }
+}
+
+/// Replace each lone surrogate by U+FFFD.
+fn without_surrogates(text: &Bound<'_, PyString>) -> PyResult<String> {
+    let encoded = text.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
+    let codes = encoded.cast::<PyBytes>()?.as_bytes().as_chunks::<4>().0.iter();
+    let character = |code: &[u8; 4]| char::from_u32(u32::from_le_bytes(*code));
+    Ok(codes.map(|code| character(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// The counts of a mapping, checked; zeros are left out, as they say nothing.

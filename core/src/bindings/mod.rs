@@ -5,7 +5,6 @@ mod batch;
 mod errors;
 mod exports;
 mod functions;
-mod host;
 mod learning;
 mod messages;
 mod options;
@@ -17,10 +16,12 @@ mod store;
 mod tokenizer;
 mod waiting;
 
+use crate::text::unicode;
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("UNICODE_VERSION", unicode::version())?;
     module.add_class::<tokenizer::NativeTokenizer>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<scoring::Scoring>()?;

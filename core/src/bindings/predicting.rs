@@ -2,7 +2,6 @@
 
 use crate::bindings::arrays::bytes_of;
 use crate::bindings::batch::Batch;
-use crate::bindings::errors::not_ready;
 use crate::bindings::messages::read_counts;
 use crate::bindings::scoring::Scoring;
 use crate::bindings::scratch::with_scratch;
@@ -14,7 +13,6 @@ use crate::counts::store::Store;
 use crate::explain::Explanation;
 use crate::scoring::scratch::Scratch;
 use crate::scoring::{decision, messages, scorer};
-use crate::text::tokenizer::NotReady;
 use crate::watch::Watch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -43,8 +41,8 @@ impl CountStore {
     ) -> PyResult<R> {
         let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
         self.with_message_read(x, scoring, |store, message, scratch, watch| {
-            scoring.score_message(store, tokenizer, message, scratch, watch)?;
-            Ok(finish(store, &mut scratch.scores))
+            scoring.score_message(store, tokenizer, message, scratch, watch);
+            finish(store, &mut scratch.scores)
         })
     }
 
@@ -54,7 +52,7 @@ impl CountStore {
         &self,
         x: &Bound<'_, PyAny>,
         scoring: &scorer::Scoring,
-        work: impl Fn(&Store, &Message<'_>, &mut Scratch, &Watch<'_>) -> Result<R, NotReady> + Sync,
+        work: impl Fn(&Store, &Message<'_>, &mut Scratch, &Watch<'_>) -> R + Sync,
     ) -> PyResult<R> {
         let py = x.py();
         self.with_message(x, |message| {
@@ -62,12 +60,9 @@ impl CountStore {
                 with_scratch(|scratch| work(store, message, scratch, watch))
             };
             if !scoring.may_take_long(message.size()) {
-                return self.read(py, |store| with(store, &Watch::default())).map(Ok);
+                return Ok(self.read(py, |store| with(store, &Watch::default())));
             }
-            match watched(py, |watch| self.read_detached(|store| with(store, watch))) {
-                Ok(found) => found.map(Ok),
-                Err(raised) => Ok(Err(raised)),
-            }
+            watched(py, |watch| self.read_detached(|store| with(store, watch)))
         })?
     }
 
@@ -78,20 +73,19 @@ impl CountStore {
         counts: &WordCounts,
         scoring: &Scoring,
         finish: impl FnOnce(&Store, Explanation) -> R + Send,
-    ) -> PyResult<R> {
+    ) -> R {
         let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
         let explain = |store: &Store| {
             let explanation = with_scratch(|scratch| {
                 scoring.explain_message(store, tokenizer, &Message::Counts(counts), scratch)
-            })?;
-            Ok(finish(store, explanation))
+            });
+            finish(store, explanation)
         };
-        let explained = if scoring.may_take_long(counts.size()) {
+        if scoring.may_take_long(counts.size()) {
             py.detach(|| self.read_detached(explain))
         } else {
             self.read(py, explain)
-        };
-        explained.map_err(|error| not_ready(py, error))
+        }
     }
 
     /// Scores a batch on some threads and makes something of each message's scores, without the GIL.
@@ -104,7 +98,7 @@ impl CountStore {
         finish: impl Fn(&Store, &mut [f64], &mut Vec<R>) + Sync,
     ) -> PyResult<Vec<R>> {
         let (cut, scoring) = (batch.cut_by(&self.tokenizer.get().inner), &scoring.inner);
-        let results = batch.watched(py, |watch| {
+        batch.watched(py, |watch| {
             self.read_detached(|store| {
                 let finish = |scores: &mut [f64], found: &mut Vec<R>| finish(store, scores, found);
                 with_scratch(|scratch| {
@@ -112,8 +106,7 @@ impl CountStore {
                     scoring.score_many(store, &cut, threads, scratch, watch, finish)
                 })
             })
-        })?;
-        results.map_err(|error| not_ready(py, error))
+        })
     }
 }
 
@@ -229,21 +222,21 @@ impl CountStore {
     /// The scores taken apart: baseline by class, and (word, contributions by class) pairs.
     fn explain(&self, x: &Bound<'_, PyDict>, scoring: &Scoring) -> PyResult<(Vec<f64>, Parts)> {
         let counts = read_counts(x.as_any())?;
-        self.explained(x.py(), &counts, scoring, |store, explanation| {
+        Ok(self.explained(x.py(), &counts, scoring, |store, explanation| {
             let baseline = explanation.baseline.clone();
             let words = explanation.named(store, &counts);
             (baseline, words.map(|(word, parts)| (name(word), parts)).collect())
-        })
+        }))
     }
 
     /// What of the contributions of known words was learned besides the counts: such pairs, for most
     /// models none.
     fn corrections(&self, x: &Bound<'_, PyDict>, scoring: &Scoring) -> PyResult<Parts> {
         let counts = read_counts(x.as_any())?;
-        self.explained(x.py(), &counts, scoring, |store, explanation| {
+        Ok(self.explained(x.py(), &counts, scoring, |store, explanation| {
             let word = |id| name(store.vocabulary().word(id));
             explanation.corrections.into_iter().map(|(id, parts)| (word(id), parts)).collect()
-        })
+        }))
     }
 
     /// −ln P(class | message) at each of these ascending thresholds of the packages.
@@ -257,8 +250,8 @@ impl CountStore {
         let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
         self.with_message_read(x, scoring, |store, message, scratch, watch| {
             let scoring = scoring.for_counts(store);
-            scoring.look_up(store, tokenizer, message, scratch)?;
-            Ok(scoring.packaged_losses(store, scratch, class_id, &thresholds, watch))
+            scoring.look_up(store, tokenizer, message, scratch);
+            scoring.packaged_losses(store, scratch, class_id, &thresholds, watch)
         })
     }
 }

@@ -4,15 +4,14 @@
 //! reads the counts. The GIL is never held while waiting for a lock. So work that takes long may
 //! ask for the GIL with its lock held (`waiting.rs`); nothing else does.
 
-use crate::bindings::errors::{input_error, not_ready, raise};
-use crate::bindings::messages::read_counts;
+use crate::bindings::errors::{input_error, raise};
+use crate::bindings::messages::{read_counts, with_text};
 use crate::bindings::options::read_options;
 use crate::bindings::tokenizer::NativeTokenizer;
 use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
-use crate::text::tokenizer::NotReady;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -70,15 +69,11 @@ impl CountStore {
     pub fn with_message<R>(
         &self,
         x: &Bound<'_, PyAny>,
-        mut work: impl FnMut(&Message<'_>) -> Result<R, NotReady>,
+        work: impl FnOnce(&Message<'_>) -> R,
     ) -> PyResult<R> {
-        let py = x.py();
         match x.cast::<PyString>() {
-            Ok(text) => self.tokenizer.get().with_text(py, text, work),
-            Err(_) => {
-                let counts = read_counts(x)?;
-                work(&Message::Counts(&counts)).map_err(|error| not_ready(py, error))
-            }
+            Ok(text) => with_text(text, work),
+            Err(_) => Ok(work(&Message::Counts(&read_counts(x)?))),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::text::distinct::DistinctTokens;
 use crate::text::token::Token;
-use crate::text::tokenizer::{self, NotReady, Tokenizer};
+use crate::text::tokenizer::{self, Tokenizer};
 use foldhash::fast::RandomState;
 
 /// Minimum length in bytes of a text whose tokens are looked up together while it is learned, if it
@@ -19,8 +19,6 @@ const TOGETHER: usize = 512;
 pub enum Message<'a> {
     /// Text to be tokenised.
     Text(&'a str),
-    /// Text that the caller has already folded.
-    Folded(&'a str),
     /// Words with their counts.
     Counts(&'a WordCounts),
 }
@@ -66,7 +64,7 @@ impl Message<'_> {
     /// Size in bytes.
     pub fn size(&self) -> usize {
         match self {
-            Message::Text(text) | Message::Folded(text) => text.len(),
+            Message::Text(text) => text.len(),
             Message::Counts(counts) => counts.size(),
         }
     }
@@ -74,7 +72,7 @@ impl Message<'_> {
     /// The bytes of a text; None for other messages.
     pub fn text_size(&self) -> Option<usize> {
         match self {
-            Message::Text(text) | Message::Folded(text) => Some(text.len()),
+            Message::Text(text) => Some(text.len()),
             Message::Counts(_) => None,
         }
     }
@@ -92,15 +90,14 @@ impl Message<'_> {
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         distinct: bool,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         let weighting = store.settings.term_weighting;
         if distinct || !weighting.is_counts() {
-            self.look_up_into(store, tokenizer, scratch, bag, Bag::add)?;
+            self.look_up_into(store, tokenizer, scratch, bag, Bag::add);
         } else {
-            self.look_up_into(store, tokenizer, scratch, bag, Bag::push)?;
+            self.look_up_into(store, tokenizer, scratch, bag, Bag::push);
         }
         weighting.apply(bag);
-        Ok(())
     }
 
     /// Looks up the distinct words of a text; keeps its tokens and the positions of the unknown
@@ -113,10 +110,10 @@ impl Message<'_> {
         bag: &mut Bag,
         kept: &mut DistinctTokens,
         unknown: &mut Vec<u32>,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         bag.clear(0);
         unknown.clear();
-        self.cut(store.vocabulary.hasher(), tokenizer, scratch, kept)?;
+        self.cut(store.vocabulary.hasher(), tokenizer, scratch, kept);
         let mut place = 0;
         store.vocabulary.find_many(kept.iter(), |token, count, word| {
             match word {
@@ -130,7 +127,6 @@ impl Message<'_> {
         });
         bag.distinct = true;
         store.settings.term_weighting.apply(bag);
-        Ok(())
     }
 
     /// Splits a text into distinct tokens; other messages have none.
@@ -140,14 +136,10 @@ impl Message<'_> {
         tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         tokens: &mut DistinctTokens,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         tokens.clear();
-        match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| tokens.add(&t)),
-            Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, hasher, |t| tokens.add(&t))
-            }
-            Message::Counts(_) => Ok(()),
+        if let Message::Text(text) = self {
+            tokenizer.tokenize(text, scratch, hasher, |t| tokens.add(&t));
         }
     }
 
@@ -159,7 +151,7 @@ impl Message<'_> {
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         put: impl Fn(&mut Bag, WordId, f64),
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         let vocabulary = &store.vocabulary;
         bag.clear(vocabulary.slots());
         // By reference: a copy would be read in larger pieces than it was written, and stall on
@@ -175,12 +167,8 @@ impl Message<'_> {
         let hasher = vocabulary.hasher();
         match self {
             Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| add(&t, 1.0)),
-            Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, hasher, |t| add(&t, 1.0))
-            }
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(&vocabulary.token(word), count));
-                Ok(())
             }
         }
     }
@@ -193,28 +181,24 @@ impl Message<'_> {
         tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         let hasher = store.vocabulary.hasher().clone();
         if store.settings.online_weights && self.text_size().is_some_and(|size| size >= TOGETHER) {
             let mut tokens = std::mem::take(&mut bag.tokens);
-            self.cut(&hasher, tokenizer, scratch, &mut tokens)?;
+            self.cut(&hasher, tokenizer, scratch, &mut tokens);
             store.intern_distinct(tokens.iter(), bag);
             bag.tokens = tokens;
-            return Ok(());
+            return;
         }
         bag.clear(store.vocabulary.slots());
         let mut add = |token: &Token<'_>, count: f64| bag.add(store.intern(token), count);
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(&t, 1.0))?,
-            Message::Folded(text) => {
-                tokenizer.tokenize_folded(text, scratch, &hasher, |t| add(&t, 1.0))?;
-            }
+            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(&t, 1.0)),
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(&Token::new(&hasher, word), count));
             }
         }
         store.settings.term_weighting.apply(bag);
-        Ok(())
     }
 }
 
@@ -279,20 +263,18 @@ impl Message<'_> {
         bag: &mut Bag,
         class: ClassId,
         weight: f64,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    ) -> Result<()> {
         if weight == 0.0 {
-            return Ok(Ok(()));
+            return Ok(());
         }
-        if let Err(error) = store.check_room() {
-            return Ok(Err(error));
-        }
+        store.check_room()?;
         let mut instance_weight = 0.0;
         if let Some(rule) = store.rule().filter(|rule| rule.weighs()) {
-            self.look_up(store, tokenizer, scratch, bag, false)?;
+            self.look_up(store, tokenizer, scratch, bag, false);
             instance_weight = rule.instance_weight(store, bag, class);
         }
-        self.intern(store, tokenizer, scratch, bag)?;
-        Ok(store.learn_instance(bag, class, weight, instance_weight))
+        self.intern(store, tokenizer, scratch, bag);
+        store.learn_instance(bag, class, weight, instance_weight)
     }
 
     /// Unlearns the message; returns whether its class still has documents.
@@ -304,11 +286,10 @@ impl Message<'_> {
         bag: &mut Bag,
         class: ClassId,
         weight: f64,
-    ) -> std::result::Result<Result<bool>, NotReady> {
-        self.look_up(store, tokenizer, scratch, bag, true)?;
-        let done = store.unlearn(bag, class, weight);
-        let left = |()| store.classes().get(class as usize).is_some_and(|class| class.exists());
-        Ok(done.map(left))
+    ) -> Result<bool> {
+        self.look_up(store, tokenizer, scratch, bag, true);
+        store.unlearn(bag, class, weight)?;
+        Ok(store.classes().get(class as usize).is_some_and(|class| class.exists()))
     }
 }
 

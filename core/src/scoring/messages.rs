@@ -4,11 +4,11 @@ use crate::counts::batch::{Batch, MESSAGE};
 use crate::counts::message::{AsMessage, Message};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::error;
+use crate::error::Result;
 use crate::scoring::decision;
 use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
 use crate::scoring::scratch::Scratch;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::Tokenizer;
 use crate::watch::Watch;
 use std::ops::Range;
 
@@ -22,16 +22,15 @@ impl Scoring {
         message: &Message<'_>,
         scratch: &mut Scratch,
         watch: &Watch,
-    ) -> Result<(), NotReady> {
+    ) {
         if matches!(self.weights, ScoreWeights::Online(_))
             && let Some(recall) = self.recall(store, message)
         {
             return self.score_recalling(store, tokenizer, message, scratch, recall, watch);
         }
         let scoring = self.for_counts(store);
-        scoring.look_up(store, tokenizer, message, scratch)?;
+        scoring.look_up(store, tokenizer, message, scratch);
         scoring.score(store, scratch, watch);
-        Ok(())
     }
 
     /// Looks a message up and prepares the terms, by a scoring [for these counts](Self::for_counts).
@@ -42,11 +41,10 @@ impl Scoring {
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
-    ) -> Result<(), NotReady> {
+    ) {
         let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct())?;
+        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct());
         self.prepare(store, terms);
-        Ok(())
     }
 
     /// Scores the messages of a batch at some places, and gives the scores of each to `finish`; none
@@ -59,20 +57,19 @@ impl Scoring {
         scratch: &mut Scratch,
         watch: &Watch,
         mut finish: impl FnMut(&mut [f64]),
-    ) -> Result<(), NotReady> {
+    ) {
         let scoring = self.for_counts(store);
         scoring.prepare(store, &mut scratch.terms);
         let mut reader = batch.reader();
         for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
-            reader.look_up(place, store, tokens, bag, self.needs_distinct())?;
+            reader.look_up(place, store, tokens, bag, self.needs_distinct());
             scoring.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;
             }
             finish(&mut scratch.scores);
         }
-        Ok(())
     }
 
     /// Whether it may take a millisecond to score a message of so many bytes. Where words are
@@ -92,14 +89,11 @@ pub fn learn(
     scratch: &mut Scratch,
     class: ClassId,
     weight: f64,
-) -> Result<error::Result<()>, NotReady> {
-    if let Err(error) = store.settings.check_in_window(weight) {
-        return Ok(Err(error));
-    }
+) -> Result<()> {
+    store.settings.check_in_window(weight)?;
     let Scratch { tokens, bag, .. } = scratch;
     match store.intern_recalled(message, bag, weight) {
-        Some(Ok(())) => Ok(store.learn(bag, class, weight)),
-        Some(Err(error)) => Ok(Err(error)),
+        Some(interned) => interned.and_then(|()| store.learn(bag, class, weight)),
         None => message.learn(store, tokenizer, tokens, bag, class, weight),
     }
 }
@@ -112,14 +106,14 @@ pub fn decisions<'a>(
     message: &Message<'_>,
     scratch: &mut Scratch,
     watch: &Watch,
-) -> Result<Vec<Option<ClassId>>, NotReady> {
+) -> Vec<Option<ClassId>> {
     let Scratch { tokens, bag, .. } = &mut *scratch;
-    message.look_up(store, tokenizer, tokens, bag, true)?;
+    message.look_up(store, tokenizer, tokens, bag, true);
     let decide = |scoring: &Scoring| {
         let scoring = scoring.for_counts(store);
         scoring.prepare(store, &mut scratch.terms);
         scoring.score(store, scratch, watch);
         decision::best(store, &scratch.scores)
     };
-    Ok(scorings.map(decide).collect())
+    scorings.map(decide).collect()
 }

@@ -5,7 +5,6 @@ use crate::counts::message::AsMessage;
 use crate::counts::store::Store;
 use crate::scoring::scorer::Scoring;
 use crate::scoring::scratch::Scratch;
-use crate::text::tokenizer::NotReady;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +27,7 @@ impl Scoring {
         scratch: &mut Scratch,
         watch: &Watch,
         finish: impl Fn(&mut [f64], &mut Vec<R>) + Sync,
-    ) -> Result<Vec<R>, NotReady> {
+    ) -> Vec<R> {
         let all = batch.messages.len();
         let threads = threads.min(all / WORTH).max(1);
         let taken = if threads == 1 { all } else { TAKEN.min(all.div_ceil(threads * 4)) };
@@ -42,10 +41,10 @@ impl Scoring {
                 }
                 let (places, mut part) = (start..all.min(start + taken), Vec::new());
                 let finish = |scores: &mut [f64]| finish(scores, &mut part);
-                self.score_each(store, batch, places, scratch, watch, finish)?;
+                self.score_each(store, batch, places, scratch, watch, finish);
                 parts.push((start, part));
             }
-            Ok(parts)
+            parts
         };
         let others = |watch: &Watch| score(&mut Scratch::default(), watch);
         let own = |watch: &Watch| {
@@ -53,11 +52,8 @@ impl Scoring {
             score(scratch, watch)
         };
         let found = shared(threads, watch, own, others);
-        let mut parts = Vec::new();
-        for found in found {
-            parts.extend(found?);
-        }
+        let mut parts: Vec<_> = found.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|&(start, _)| start);
-        Ok(parts.into_iter().flat_map(|(_, part)| part).collect())
+        parts.into_iter().flat_map(|(_, part)| part).collect()
     }
 }

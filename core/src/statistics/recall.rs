@@ -16,7 +16,6 @@ pub struct Recall {
     /// The version and the layout of the store; None where nothing is kept.
     of: Option<(u64, u64)>,
     text: String,
-    folded: bool,
     /// The values of known words, and of unknown ones in the order of `unknown`.
     words: Vec<(WordId, f64)>,
     unseen: Vec<f64>,
@@ -28,10 +27,9 @@ pub struct Recall {
     values: Vec<f64>,
 }
 
-fn text_of<'a>(message: &Message<'a>) -> Option<(&'a str, bool)> {
+fn text_of<'a>(message: &Message<'a>) -> Option<&'a str> {
     match *message {
-        Message::Text(text) => Some((text, false)),
-        Message::Folded(text) => Some((text, true)),
+        Message::Text(text) => Some(text),
         Message::Counts(_) => None,
     }
 }
@@ -39,7 +37,7 @@ fn text_of<'a>(message: &Message<'a>) -> Option<(&'a str, bool)> {
 impl Recall {
     /// Whether this message can be kept.
     pub fn takes(message: &Message<'_>) -> bool {
-        text_of(message).is_some_and(|(text, _)| text.len() <= LONGEST)
+        text_of(message).is_some_and(|text| text.len() <= LONGEST)
     }
 
     /// Keeps a message that was scored, and its bag, whose unknown words are kept already.
@@ -52,9 +50,8 @@ impl Recall {
         scores: &[f64],
         values: &[f64],
     ) {
-        let Some((text, folded)) = text_of(message) else { return };
+        let Some(text) = text_of(message) else { return };
         self.of = Some((store.version(), store.layout()));
-        self.folded = folded;
         self.text.clear();
         self.text.push_str(text);
         self.words.clone_from(&bag.words);
@@ -68,8 +65,7 @@ impl Recall {
 
     /// Whether it is this message that is kept, and the store is as it was.
     pub fn is(&self, store: &Store, message: &Message<'_>) -> bool {
-        self.of == Some((store.version(), store.layout()))
-            && text_of(message) == Some((&self.text, self.folded))
+        self.of == Some((store.version(), store.layout())) && text_of(message) == Some(&self.text)
     }
 
     /// The scores of the message that is kept.

@@ -1,4 +1,4 @@
-//! Texts to tokens: the tokeniser, and characters as this Python knows them.
+//! From texts to tokens: the tokeniser and the character tables.
 
 pub mod distinct;
 pub mod token;

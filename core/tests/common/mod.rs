@@ -145,15 +145,14 @@ impl Learner {
         let Learner { store, scratch, bag, .. } = self;
         let (class, own) = (example.class, example.weight);
         let learned = Message::Counts(&counts).learn(store, tokenizer(), scratch, bag, class, own);
-        learned.expect("counts need no folding").expect("valid weight");
+        learned.expect("valid weight");
         weight.unwrap_or(0.0)
     }
 
     pub fn try_learn(&mut self, example: &Example) -> Result<()> {
         let counts = counts_of(&example.words);
         let Learner { store, scratch, bag, .. } = self;
-        let interned = Message::Counts(&counts).intern(store, tokenizer(), scratch, bag);
-        interned.expect("counts need no folding");
+        Message::Counts(&counts).intern(store, tokenizer(), scratch, bag);
         store.learn(bag, example.class, example.weight)
     }
 
@@ -163,8 +162,7 @@ impl Learner {
 
     pub fn learn_text(&mut self, text: &str, class: ClassId) {
         let Learner { store, scratch, bag, .. } = self;
-        let interned = Message::Text(text).intern(store, tokenizer(), scratch, bag);
-        interned.expect("ASCII needs no folding");
+        Message::Text(text).intern(store, tokenizer(), scratch, bag);
         store.learn(bag, class, 1.0).expect("valid weight");
     }
 
@@ -177,8 +175,7 @@ impl Learner {
     pub fn look_up(&mut self, words: &Words) {
         let counts = counts_of(words);
         let Learner { store, scratch, bag, .. } = self;
-        let found = Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag, true);
-        found.expect("counts need no folding");
+        Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag, true);
     }
 
     pub fn scores(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -33,6 +34,13 @@ def make(log: str = "x", model: Any = None, labels: tuple[str, ...] = (), **opti
     return worker
 
 
+def make_with_unicode(version: str) -> Filter:
+    worker = make()
+    assert worker.identity is not None
+    worker.identity = dataclasses.replace(worker.identity, unicode=version)
+    return worker
+
+
 def event(by: Filter | None) -> Record:
     headers = () if by is None else ((HEADER, by.identity.header),)  # type: ignore[union-attr]
     return Record(PLACE, 0, EVENT, b"a", headers, role="training")
@@ -51,6 +59,7 @@ OTHERS = {
         "pos_label: 'ham', and here 'spam'",
     ),
     "log": (lambda: make(log="y"), "topic id of the training events: 'y', and here 'x'"),
+    "unicode": (lambda: make_with_unicode("1.1"), "Unicode version of the tokenizer: '1.1', and"),
 }
 
 

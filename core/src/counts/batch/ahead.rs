@@ -7,7 +7,7 @@ use crate::counts::message::AsMessage;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::text::distinct::{CutTexts, DistinctTokens};
-use crate::text::tokenizer::{self, NotReady, Tokenizer};
+use crate::text::tokenizer::{self, Tokenizer};
 use crate::threads::{lock, shared};
 use crate::watch::Watch;
 use foldhash::fast::RandomState;
@@ -38,7 +38,7 @@ impl<T: AsMessage> Labelled<'_, T> {
         threads: usize,
         store: &mut Store,
         watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    ) -> Result<()> {
         let threads = threads.min(THREADS);
         let mean = items.mean_bytes(PIECE * MOST).unwrap_or(PIECE);
         let length = (PIECE / mean.max(1)).clamp(1, MOST);
@@ -49,31 +49,20 @@ impl<T: AsMessage> Labelled<'_, T> {
         let own = |watch: &Watch| {
             items.read(watch);
             cutter.cut(watch);
-            Ok(Ok(()))
+            Ok(())
         };
         let other = |watch: &Watch| {
             let Some(store) = lock(&learner).take() else {
                 cutter.cut(watch);
-                return Ok(Ok(()));
+                return Ok(());
             };
             self.learn_queue(&queue, store, watch)
         };
-        for found in shared(threads, watch, own, other) {
-            let found = found?;
-            if found.is_err() {
-                return Ok(found);
-            }
-        }
-        Ok(Ok(()))
+        shared(threads, watch, own, other).into_iter().collect()
     }
 
     /// Learns all pieces in order, and tokenises the pieces that no helper has claimed.
-    fn learn_queue(
-        &self,
-        queue: &Queue,
-        store: &mut Store,
-        watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    fn learn_queue(&self, queue: &Queue, store: &mut Store, watch: &Watch) -> Result<()> {
         let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
         let _ended = Ended(queue);
         for piece in 0..queue.pieces {
@@ -81,16 +70,16 @@ impl<T: AsMessage> Labelled<'_, T> {
             if watch.is_stopped() {
                 break;
             }
-            let learned = match &cut {
+            match &cut {
                 None => self.learn(store, &mut scratch, &mut bag, places, watch)?,
-                Some(texts) => self.learn_cut(store, texts, &mut bag, places, watch),
-            };
-            if learned.is_err() || watch.is_stopped() {
-                return Ok(learned);
+                Some(texts) => self.learn_cut(store, texts, &mut bag, places, watch)?,
+            }
+            if watch.is_stopped() {
+                break;
             }
             queue.learned(cut);
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Learns tokenised texts.
@@ -146,7 +135,7 @@ impl<T: AsMessage> Cutter<'_, T> {
         for place in self.queue.places(piece) {
             let message = self.items.get(place)?;
             let size = message.text_size().filter(|&size| size <= LONGEST)?;
-            message.cut(&self.hasher, self.tokenizer, scratch, tokens).ok()?;
+            message.cut(&self.hasher, self.tokenizer, scratch, tokens);
             texts.push(tokens);
             if watch.stops(MESSAGE + size) {
                 return None;
@@ -198,7 +187,6 @@ mod tests {
         )
         .expect("one class for each message")
         .learn_on_threads(&mut store, &mut scratch, &mut bag, threads, &Watch::default())
-        .expect("ASCII needs no folding")
         .expect("room");
         store
     }

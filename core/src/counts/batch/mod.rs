@@ -12,7 +12,7 @@ use crate::counts::message::{AsMessage, Columns, Message, check_count};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};
-use crate::text::tokenizer::{self, NotReady, Tokenizer};
+use crate::text::tokenizer::{self, Tokenizer};
 use crate::watch::Watch;
 use std::ops::Range;
 
@@ -174,11 +174,9 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         bag: &mut Bag,
         part: Range<usize>,
         watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    ) -> Result<()> {
         let Labelled { batch, classes, weight, .. } = self;
-        if let Err(error) = self.check(store) {
-            return Ok(Err(error));
-        }
+        self.check(store)?;
         let rule = store.rule().filter(|rule| rule.weighs());
         let mut reader = batch.reader();
         for place in part {
@@ -188,18 +186,16 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
             let class = classes[place];
             let mut instance_weight = 0.0;
             if let Some(rule) = &rule {
-                reader.look_up(place, store, scratch, bag, false)?;
+                reader.look_up(place, store, scratch, bag, false);
                 instance_weight = rule.instance_weight(store, bag, class);
             }
-            reader.intern(place, store, scratch, bag)?;
-            if let Err(error) = store.learn_instance(bag, class, *weight, instance_weight) {
-                return Ok(Err(error));
-            }
+            reader.intern(place, store, scratch, bag);
+            store.learn_instance(bag, class, *weight, instance_weight)?;
             if watch.stops(MESSAGE + bag.words.len()) {
                 break;
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Learns all messages on up to `threads` threads, including the calling thread, if the batch
@@ -214,7 +210,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         bag: &mut Bag,
         threads: usize,
         watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    ) -> Result<()> {
         store.follow_by(threads);
         let learned = self.learn_texts_on_threads(store, scratch, bag, threads, watch);
         store.follow_by(1);
@@ -230,7 +226,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         bag: &mut Bag,
         threads: usize,
         watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    ) -> Result<()> {
         let (shared, online) = (store.adds_up(self.weight), store.settings().online_weights);
         let indexed = store.settings().index_size > 0 && store.rule().is_none();
         if let Messages::Items(items) = self.batch.messages
@@ -268,16 +264,13 @@ impl<T: AsMessage> MessageReader<'_, T> {
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         distinct: bool,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         match self.messages {
             Messages::Items(items) => {
                 let message = items.get(place).unwrap_or(NOTHING);
-                message.look_up(store, self.tokenizer, scratch, bag, distinct)
+                message.look_up(store, self.tokenizer, scratch, bag, distinct);
             }
-            Messages::Matrix(matrix) => {
-                self.columns.look_up(store, matrix.row(place), bag);
-                Ok(())
-            }
+            Messages::Matrix(matrix) => self.columns.look_up(store, matrix.row(place), bag),
         }
     }
 
@@ -288,16 +281,13 @@ impl<T: AsMessage> MessageReader<'_, T> {
         store: &mut Store,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         match self.messages {
             Messages::Items(items) => {
                 let message = items.get(place).unwrap_or(NOTHING);
-                message.intern(store, self.tokenizer, scratch, bag)
+                message.intern(store, self.tokenizer, scratch, bag);
             }
-            Messages::Matrix(matrix) => {
-                self.columns.intern(store, matrix.row(place), bag);
-                Ok(())
-            }
+            Messages::Matrix(matrix) => self.columns.intern(store, matrix.row(place), bag),
         }
     }
 }
@@ -325,7 +315,6 @@ mod tests {
         Labelled::new(batch, all.clone(), classes, 1.0)
             .expect("one class for each message")
             .learn(&mut store, &mut scratch, &mut bag, all, &watch)
-            .expect("ASCII needs no folding")
             .expect("room");
         store.ranks = vec![0, 1];
         store.snapshot_counts(&store.class_order(), |_| 0.0).expect("every class is ranked")

@@ -10,7 +10,7 @@ use crate::counts::rows::Class;
 use crate::counts::store::{MAX_COUNT, Settings, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
-use crate::text::tokenizer::{self, NotReady};
+use crate::text::tokenizer;
 use crate::threads::{lock, shared};
 use crate::watch::Watch;
 use std::ops::Range;
@@ -38,14 +38,14 @@ impl<T: AsMessage> Labelled<'_, T> {
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         watch: &Watch,
-    ) -> std::result::Result<Result<()>, NotReady> {
+    ) -> Result<()> {
         let shares = &Shares::new(items, self.range.clone(), threads);
         let (empty, last) = (store.emptied(), shares.number - 1);
         let (first_store, next) = (Mutex::new(Some(&mut *store)), AtomicUsize::new(1));
         let count = |place: usize, scratch: &mut _, bag: &mut _, watch: &Watch| {
             let mut store = empty.clone();
             self.learn(&mut store, scratch, bag, shares.get(place), watch)
-                .map(|learned| learned.map(|()| Some((place, store))))
+                .map(|()| Some((place, store)))
         };
         let own = |watch: &Watch| {
             shares.items.read(watch);
@@ -57,29 +57,26 @@ impl<T: AsMessage> Labelled<'_, T> {
                 return count(next.fetch_add(1, Ordering::Relaxed), scratch, bag, watch);
             };
             while let Some(places) = shares.take_first() {
-                let learned = self.learn(store, scratch, bag, places, watch)?;
-                if learned.is_err() || watch.is_stopped() {
-                    return Ok(learned.map(|()| None));
+                self.learn(store, scratch, bag, places, watch)?;
+                if watch.is_stopped() {
+                    break;
                 }
             }
-            Ok(Ok(None))
+            Ok(None)
         };
         let mut parts = Vec::new();
         for found in shared(shares.number, watch, own, other) {
-            match found? {
-                Ok(part) => parts.extend(part),
-                Err(error) => return Ok(Err(error)),
-            }
+            parts.extend(found?);
         }
         if watch.is_stopped() {
-            return Ok(Ok(()));
+            return Ok(());
         }
         parts.sort_unstable_by_key(|&(place, _)| place);
         let words: usize = parts.iter().map(|(_, part)| part.vocabulary().len()).sum();
         let room = store.settings().max_features.saturating_sub(store.vocabulary().len());
         if words <= room && !parts.iter().any(|(_, part)| part.pruned) {
             parts.iter().for_each(|(_, part)| store.add_counts(part));
-            return Ok(Ok(()));
+            return Ok(());
         }
         // Pruning depends on the order of arrival.
         let apart = shares.get(1).start..shares.get(last).end;
@@ -235,7 +232,6 @@ mod tests {
         Labelled::new(batch, 0..messages.len(), classes, weight)
             .expect("one class for each message")
             .learn_on_threads(store, &mut scratch, &mut bag, threads, &watch)
-            .expect("ASCII needs no folding")
             .expect("room");
         store.ranks = (0..5).collect();
         store.snapshot_counts(&store.class_order(), |_| 0.0).expect("every class is ranked")

@@ -9,7 +9,7 @@ use crate::scoring::scorer::{Estimate, Family, Scoring};
 use crate::scoring::scratch::Scratch;
 use crate::statistics::online_weights::OnlineWeights;
 use crate::statistics::recall::Recall;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::Tokenizer;
 use crate::watch::Watch;
 use std::any::Any;
 use std::sync::MutexGuard;
@@ -55,22 +55,21 @@ impl Scoring {
         scratch: &mut Scratch,
         mut recall: MutexGuard<'_, Recall>,
         watch: &Watch,
-    ) -> std::result::Result<(), NotReady> {
+    ) {
         if recall.is(store, message) {
             scratch.scores.clear();
             scratch.scores.extend_from_slice(recall.scores());
-            return Ok(());
+            return;
         }
         recall.forget();
         let Scratch { tokens, bag, terms, .. } = &mut *scratch;
         let Recall { tokens: kept, unknown, .. } = &mut *recall;
-        message.look_up_keeping(store, tokenizer, tokens, bag, kept, unknown)?;
+        message.look_up_keeping(store, tokenizer, tokens, bag, kept, unknown);
         let scoring = self.for_counts(store);
         scoring.prepare(store, terms);
         scoring.score(store, scratch, watch);
         let Scratch { bag, scores, families, .. } = &*scratch;
         recall.keep(store, message, bag, scores, &families.corrected.values);
-        Ok(())
     }
 }
 

@@ -3,55 +3,45 @@
 use std::hash::BuildHasher;
 use std::ops::ControlFlow;
 
+use super::fold::fold;
 use super::giving::{CHARACTERS_MARK, Give, LENGTH_MARK, Led, Plain, WITHIN_WORDS_MARK};
 use super::{
-    Boundaries, NotReady, Scratch, Tokenizer, TokenizerOptions, boundaries, characters, fields,
+    Boundaries, Scratch, Tokenizer, TokenizerOptions, boundaries, characters, disguise, fields,
     length, ngrams, runs, subject,
 };
 use crate::text::token::Token;
-use crate::text::unicode::PageSet;
 
 impl Tokenizer {
+    /// Folds and cuts a message, and gives each [`Token`] to `emit`.
     #[inline]
-    pub(super) fn run<S: BuildHasher, const FOLDED: bool>(
+    pub fn tokenize<S: BuildHasher>(
         &self,
         text: &str,
         scratch: &mut Scratch,
         hasher: &S,
         emit: impl FnMut(Token<'_>),
-    ) -> Result<(), NotReady> {
+    ) {
         let left = self.options.max_tokens.map_or(usize::MAX, |max| max as usize);
-        // Short of disguises there is nothing to own.
+        let mut text = self.clip(text);
         let undisguised;
-        let text = match () {
-            () if FOLDED => text,
-            () if self.options.deobfuscate => {
-                undisguised = self.ready(text);
-                &undisguised
-            }
-            () => self.clip(text),
-        };
+        if self.options.deobfuscate {
+            undisguised = disguise::undisguise(text);
+            text = &undisguised;
+        }
         let subject = self.options.subject.then(|| subject::subject(self.unnamed(text))).flatten();
         let whole = !self.options.fields && subject.is_none();
         let mut plain = Plain { hasher, emit, left };
-        let cut = if self.options.kinds() == 1 && !self.options.length && whole {
-            self.cut::<FOLDED>(text, scratch, &mut plain)
+        if self.options.kinds() == 1 && !self.options.length && whole {
+            let _ = self.cut(text, scratch, &mut plain);
         } else {
             let lead = std::mem::take(&mut scratch.lead);
             let led = std::mem::take(&mut scratch.led);
             let marked = self.options.kinds() > 1 || self.options.length;
             let mut giver = Led { plain, marked, lead, field: 0, led };
-            let cut = if whole {
-                giver.enter("");
-                self.cut::<FOLDED>(text, scratch, &mut giver)
-            } else {
-                self.cut_fields::<S, _, FOLDED>(subject, text, scratch, &mut giver)
-            };
+            let _ = self.cut_fields(subject, text, scratch, &mut giver);
             (scratch.lead, scratch.led) = (giver.lead, giver.led);
-            cut
-        };
+        }
         scratch.shrink();
-        cut.map(drop)
     }
 
     /// The part of a text that stands before all fields.
@@ -61,71 +51,47 @@ impl Tokenizer {
     }
 
     /// Cuts the subject, then each field of a text, or the text as a whole.
-    fn cut_fields<S: BuildHasher, E: FnMut(Token<'_>), const FOLDED: bool>(
+    fn cut_fields<S: BuildHasher, E: FnMut(Token<'_>)>(
         &self,
         subject: Option<&str>,
         text: &str,
         scratch: &mut Scratch,
         giver: &mut Led<'_, S, E>,
-    ) -> Result<ControlFlow<()>, NotReady> {
-        if !text.is_ascii() {
-            // A later field must not fail when one before it was given.
-            let mut missing = PageSet::default();
-            self.missing_pages(text, &mut missing);
-            if let Some(page) = missing.iter().next() {
-                return Err(NotReady::MissingPage(page));
-            }
-            if !FOLDED && self.needs_host_fold(text) {
-                return Err(NotReady::NeedsHostFold);
-            }
-        }
+    ) -> ControlFlow<()> {
         let subject = subject.map(|text| (subject::SUBJECT, text));
         let whole = (!self.options.fields).then_some(("", text));
         let fields = self.options.fields.then(|| fields::fields(text)).into_iter().flatten();
         for (name, text) in subject.into_iter().chain(whole).chain(fields) {
             giver.enter(name);
-            if self.cut::<FOLDED>(text, scratch, giver)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.cut(text, scratch, giver)?;
         }
-        Ok(ControlFlow::Continue(()))
+        ControlFlow::Continue(())
     }
 
     /// Cuts a text into all kinds of tokens, the words first.
     #[inline]
-    fn cut<const FOLDED: bool>(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-        giver: &mut impl Give,
-    ) -> Result<ControlFlow<()>, NotReady> {
-        let options = &self.options;
+    fn cut(&self, text: &str, scratch: &mut Scratch, giver: &mut impl Give) -> ControlFlow<()> {
+        let (options, table) = (&self.options, self.table);
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
         let python_words = options.has_words() && options.boundaries == Boundaries::Python;
         if python_words {
-            let len = self.fold::<FOLDED, false>(text, scratch)?;
-            let flow = self.give_length(scratch, len, giver);
-            if flow.is_break() || self.give_python_words(scratch, len, longest, giver).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            let len = fold::<false>(table, text, scratch);
+            self.give_length(scratch, len, giver)?;
+            self.give_python_words(scratch, len, longest, giver)?;
             if !options.has_characters() {
-                return Ok(ControlFlow::Continue(()));
+                return ControlFlow::Continue(());
             }
         }
-        // From here on the scratch's bits tell the white space.
-        let len = self.fold::<FOLDED, true>(text, scratch)?;
+        // From here on the scratch's bits mark the white space.
+        let len = fold::<true>(table, text, scratch);
         if !python_words {
-            if self.give_length(scratch, len, giver).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.give_length(scratch, len, giver)?;
             if options.has_words() {
                 boundaries::find_words(scratch, len, longest);
-                if self.give_words(scratch, giver).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+                self.give_words(scratch, giver)?;
             }
         }
-        Ok(self.give_characters(scratch, len, longest, giver))
+        self.give_characters(scratch, len, longest, giver)
     }
 
     #[inline(always)]

@@ -1,78 +1,85 @@
-//! The first sweep: folds a message and tells, bit by bit, where its runs go on.
+//! The first sweep: fold a message and mark the bytes of its runs, one bit for each byte.
 
 use super::blocks::{Block, block_at, classify};
-use super::scratch::SLACK;
-use super::{NotReady, Scratch, Tokenizer};
+use super::scratch::{SLACK, Scratch};
 use crate::text::token::BLOCK;
-use crate::text::unicode::PAGE_SIZE;
+use crate::text::unicode::{FoldTable, Folding};
 
-impl Tokenizer {
-    /// Writes the folded text and its bits to the scratch; gives the folded text's length.
-    ///
-    /// The bits tell `[\w-]`, or white space if `SPACES`.
-    pub(super) fn fold<const FOLDED: bool, const SPACES: bool>(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-    ) -> Result<usize, NotReady> {
-        let case_bit = if self.options.lowercase && !FOLDED { 0x20 } else { 0 };
-        scratch.plain = false;
-        let bytes = text.as_bytes();
-        let mut out = Output::new(scratch, bytes.len());
-        let mut at = out.push_plain::<SPACES>(bytes, case_bit);
-        if at == bytes.len() {
-            return Ok(out.finish(true));
-        }
-        while at < bytes.len() {
-            let (block, count) = block_at(bytes, at);
-            let classified = classify::<SPACES>(block, case_bit);
-            // The padding of a last block is ASCII, so there is no need to mask it here.
-            let ascii = (classified.other.trailing_zeros() as usize).min(count);
-            out.push_ascii(&classified, ascii);
-            at += ascii;
-            if classified.other != 0 {
-                at += self.fold_others::<FOLDED, SPACES>(&text[at..], &mut out)?;
-            }
-        }
-        Ok(out.finish(false))
+/// Write the folded text and its bits to the scratch; return the folded text's length.
+///
+/// The bits mark `[\w-]`, or white space if `SPACES`.
+pub(super) fn fold<const SPACES: bool>(
+    table: &FoldTable,
+    text: &str,
+    scratch: &mut Scratch,
+) -> usize {
+    match fold_characters::<SPACES>(table, text, scratch) {
+        Some(len) => len,
+        None => fold_whole::<SPACES>(table, text, scratch),
     }
+}
 
-    /// Folds the characters up to the next ASCII one; gives the number of bytes read.
-    fn fold_others<const FOLDED: bool, const SPACES: bool>(
-        &self,
-        text: &str,
-        out: &mut Output<'_>,
-    ) -> Result<usize, NotReady> {
-        let mut buffer = [0; 4];
-        for (at, character) in text.char_indices() {
-            if character.is_ascii() {
-                return Ok(at);
-            }
-            let code = u32::from(character) as usize;
-            let page = code / PAGE_SIZE;
-            let page = self.table.page(page).ok_or(NotReady::MissingPage(page))?;
-            let entry = page.entry(code as u8);
-            let rest = text.len() - at;
-            if FOLDED {
-                let len = character.encode_utf8(&mut buffer).len();
-                let bit = if SPACES { entry.own_is_space() } else { entry.own_is_run() };
-                out.reserve(rest);
-                out.push(buffer, len, bit);
-                buffer = [0; 4];
-            } else {
-                if entry.is_sigma() {
-                    return Err(NotReady::NeedsHostFold);
-                }
-                let pieces = page.folded(&entry);
-                out.reserve(rest + 4 * pieces.len());
-                for piece in pieces {
-                    let bit = if SPACES { piece.is_space() } else { piece.is_run() };
-                    out.push(piece.bytes(), piece.len(), bit);
-                }
-            }
-        }
-        Ok(text.len())
+/// Fold a text whose lowering depends on more than single characters.
+#[cold]
+fn fold_whole<const SPACES: bool>(table: &FoldTable, text: &str, scratch: &mut Scratch) -> usize {
+    let folded = table.folding().fold(text);
+    // A table that does not lower needs no context.
+    let kept = FoldTable::of(Folding::default());
+    fold_characters::<SPACES>(kept, &folded, scratch).unwrap_or_default()
+}
+
+/// Fold each character by itself; None if one of them depends on its context.
+fn fold_characters<const SPACES: bool>(
+    table: &FoldTable,
+    text: &str,
+    scratch: &mut Scratch,
+) -> Option<usize> {
+    let case_bit = if table.folding().lowercase { 0x20 } else { 0 };
+    scratch.plain = false;
+    let bytes = text.as_bytes();
+    let mut out = Output::new(scratch, bytes.len());
+    let mut at = out.push_plain::<SPACES>(bytes, case_bit);
+    if at == bytes.len() {
+        return Some(out.finish(true));
     }
+    while at < bytes.len() {
+        let (block, count) = block_at(bytes, at);
+        let classified = classify::<SPACES>(block, case_bit);
+        // The padding of a last block is ASCII, so there is no need to mask it here.
+        let ascii = (classified.other.trailing_zeros() as usize).min(count);
+        out.push_ascii(&classified, ascii);
+        at += ascii;
+        if classified.other != 0 {
+            at += fold_others::<SPACES>(table, &text[at..], &mut out)?;
+        }
+    }
+    Some(out.finish(false))
+}
+
+/// Fold the characters before the next ASCII character; return the number of bytes read.
+fn fold_others<const SPACES: bool>(
+    table: &FoldTable,
+    text: &str,
+    out: &mut Output<'_>,
+) -> Option<usize> {
+    for (at, character) in text.char_indices() {
+        if character.is_ascii() {
+            return Some(at);
+        }
+        let code = u32::from(character);
+        let page = table.page(code);
+        let entry = page.entry(code as u8);
+        if entry.is_sigma() {
+            return None;
+        }
+        let pieces = page.folded(&entry);
+        out.reserve(text.len() - at + 4 * pieces.len());
+        for piece in pieces {
+            let bit = if SPACES { piece.is_space() } else { piece.is_run() };
+            out.push(piece.bytes(), piece.len(), bit);
+        }
+    }
+    Some(text.len())
 }
 
 /// The folded text while it is written.

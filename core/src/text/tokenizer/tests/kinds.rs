@@ -120,21 +120,6 @@ fn the_subject_comes_first_and_among_the_text() {
 }
 
 #[test]
-fn no_field_is_given_before_all_are_ready() {
-    let options = TokenizerOptions { fields: true, ..TokenizerOptions::default() };
-    let tokenizer = Tokenizer::new(options).expect("valid options");
-    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
-    let mut never = |_: Token<'_>| panic!("a token");
-    let done = tokenizer.tokenize("aa\u{1e}n\u{1f}é", &mut scratch, &hasher, &mut never);
-    assert_eq!(done, Err(NotReady::MissingPage(0)));
-    let mut pages = PageSet::default();
-    pages.insert(3);
-    assert_eq!(tokenizer.table().load(&pages, &StandardFacts), Ok(()));
-    let done = tokenizer.tokenize("aa\u{1e}n\u{1f}Σ", &mut scratch, &hasher, &mut never);
-    assert_eq!(done, Err(NotReady::NeedsHostFold));
-}
-
-#[test]
 fn disguises_fall_before_all_else() {
     let see = TokenizerOptions { deobfuscate: true, ..TokenizerOptions::default() };
     assert_eq!(tokens_of(see, "Ｆｒ€€ VΙАGRА ca$h"), ["free", "viagra", "cash"]);

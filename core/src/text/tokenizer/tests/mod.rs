@@ -1,9 +1,9 @@
 mod kinds;
 
 use super::*;
-use crate::text::unicode::StandardFacts;
+use crate::text::token::Token;
+use crate::text::unicode::is_word;
 use std::hash::RandomState;
-use std::sync::OnceLock;
 
 const NONE: TokenizerOptions = TokenizerOptions {
     lowercase: true,
@@ -38,38 +38,16 @@ fn within_words(sizes: Sizes) -> TokenizerOptions {
     TokenizerOptions { characters_within_words: Some(sizes), ..NONE }
 }
 
-/// The tokens, folded by the host where needed; every hash is checked.
+/// The tokens; every hash is checked.
 fn tokens_of(options: TokenizerOptions, text: &str) -> Vec<String> {
-    static TABLES: [OnceLock<Arc<FoldTable>>; 4] = [const { OnceLock::new() }; 4];
-    let table = |folding: Folding| {
-        TABLES[folding.index()].get_or_init(|| Arc::new(FoldTable::new(folding))).clone()
-    };
-    let tokenizer = Tokenizer::with_tables(options, table).expect("valid options");
+    let tokenizer = Tokenizer::new(options).expect("valid options");
     let hasher = RandomState::new();
-    let mut scratch = Scratch::new();
     let mut tokens = Vec::new();
-    let mut emit = |token: Token<'_>| {
+    tokenizer.tokenize(text, &mut Scratch::new(), &hasher, |token| {
         let same = Token::new(&hasher, token.bytes);
         assert_eq!((token.key, token.hash), (same.key, same.hash));
         tokens.push(String::from_utf8(token.bytes.to_vec()).expect("UTF-8"));
-    };
-    let load = |text: &str| {
-        let mut missing = PageSet::default();
-        tokenizer.missing_pages(text, &mut missing);
-        assert_eq!(tokenizer.table().load(&missing, &StandardFacts), Ok(()));
-    };
-    let ready = tokenizer.ready(text);
-    load(&ready);
-    let done = tokenizer.tokenize(text, &mut scratch, &hasher, &mut emit);
-    assert_eq!(done.is_err(), tokenizer.needs_host_fold(&ready));
-    if done == Err(NotReady::NeedsHostFold) {
-        let folded = StandardFacts::folded(options.folding(), &ready);
-        load(&folded);
-        let done = tokenizer.tokenize_folded(&folded, &mut scratch, &hasher, &mut emit);
-        assert_eq!(done, Ok(()));
-    } else {
-        assert_eq!(done, Ok(()));
-    }
+    });
     tokens
 }
 
@@ -80,9 +58,9 @@ fn words_of(text: &str) -> Vec<String> {
 /// `\b\w[\w\-]+\b` as a backtracking engine takes it.
 fn matches(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
-    let is_word = |at: usize| characters.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
-    let goes_on = |at: usize| is_word(at) || characters.get(at) == Some(&'-');
-    let boundary = |at: usize| (at > 0 && is_word(at - 1)) != is_word(at);
+    let word_at = |at: usize| characters.get(at).copied().is_some_and(is_word);
+    let goes_on = |at: usize| word_at(at) || characters.get(at) == Some(&'-');
+    let boundary = |at: usize| (at > 0 && word_at(at - 1)) != word_at(at);
     let (mut found, mut at) = (Vec::new(), 0);
     while at < characters.len() {
         let mut end = at + 1;
@@ -92,7 +70,7 @@ fn matches(text: &str) -> Vec<String> {
         while end > at + 1 && !boundary(end) {
             end -= 1;
         }
-        if boundary(at) && is_word(at) && end > at + 1 {
+        if boundary(at) && word_at(at) && end > at + 1 {
             found.push(characters[at..end].iter().collect());
             at = end;
         } else {
@@ -136,23 +114,12 @@ fn folding_is_optional() {
 }
 
 #[test]
-fn capital_sigma_is_left_to_the_host() {
+fn a_capital_sigma_is_lowered_by_its_place_in_the_word() {
     assert_eq!(words_of("ΟΔΟΣ ΣΑΣ"), ["οδος", "σας"]);
     // The capital lunate sigma decomposes to a capital sigma.
     assert_eq!(words_of("ΟΔΟϹ"), ["οδος"]);
-}
-
-#[test]
-fn nothing_is_given_before_all_is_ready() {
-    let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
-    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
-    let mut never = |_: Token<'_>| panic!("a token");
-    let done = tokenizer.tokenize("plain words é", &mut scratch, &hasher, &mut never);
-    assert_eq!(done, Err(NotReady::MissingPage(0)));
-    let done = tokenizer.tokenize_folded("plain words é", &mut scratch, &hasher, &mut never);
-    assert_eq!(done, Err(NotReady::MissingPage(0)));
-    assert!(!tokenizer.needs_host_fold("plain Σ"));
-    assert_eq!(NotReady::MissingPage(3).to_string(), "no facts yet for the characters of page 3");
+    let fields = TokenizerOptions { fields: true, ..words((1, 1)) };
+    assert_eq!(tokens_of(fields, "\u{1e}Σ\u{1f}ΣΑΣ"), ["Σ: σας"]);
 }
 
 #[test]
@@ -173,7 +140,7 @@ fn random_texts_give_what_the_pattern_matches() {
             text.extend(std::iter::repeat_n(character, times));
         }
         assert_eq!(tokens_of(keep, &text), matches(&text), "{text:?}");
-        let folded = StandardFacts::folded(TokenizerOptions::default().folding(), &text);
+        let folded = TokenizerOptions::default().folding().fold(&text);
         assert_eq!(words_of(&text), matches(&folded), "{text:?}");
     }
 }
@@ -251,9 +218,9 @@ fn a_huge_message_leaves_no_huge_buffers() {
     let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
     let mut count = 0;
     let text = "word ".repeat(1 << 18);
-    let done = tokenizer.tokenize(&text, &mut scratch, &hasher, |_| count += 1);
-    assert_eq!((done, count), (Ok(()), 1 << 18));
+    tokenizer.tokenize(&text, &mut scratch, &hasher, |_| count += 1);
+    assert_eq!(count, 1 << 18);
     assert_eq!(scratch.folded.capacity(), 0);
-    let done = tokenizer.tokenize("two words", &mut scratch, &hasher, |_| count += 1);
-    assert_eq!((done, count), (Ok(()), (1 << 18) + 2));
+    tokenizer.tokenize("two words", &mut scratch, &hasher, |_| count += 1);
+    assert_eq!(count, (1 << 18) + 2);
 }
