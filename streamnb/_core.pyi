@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "UNICODE_VERSION",
     "Batch",
     "CountStore",
-    "UNICODE_VERSION",
     "NativeTokenizer",
     "Scoring",
     "class_ids",

@@ -182,4 +182,3 @@ def _weight(weight: Any) -> float:
     if not 0 <= taken <= 2.0**53:
         raise InputError("the weight of a message must be a number from 0 to 2**53")
     return taken
-

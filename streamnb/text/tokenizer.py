@@ -24,8 +24,8 @@ class Tokenizer:
     r"""Cut texts into tokens, natively.
 
     With the defaults these are the tokens of river's `feature_extraction.BagOfWords()`: accents
-    stripped, case lowered, then each match of `\b\w[\w\-]+\b`, with the character tables of the
-    running Python.
+    stripped, case lowered, then each match of `\b\w[\w\-]+\b`. The character tables are compiled
+    in, so the tokens do not depend on the version of Python.
 
     One kind of token is named by `analyzer` and `ngram_range`, as in scikit-learn. Several kinds
     in one pass are asked for by `words`, `sparse_bigrams`, `characters` and
