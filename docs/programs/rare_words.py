@@ -1,9 +1,9 @@
-"""What cutting rare parents is worth: accuracy by `min_df`, of models whose words have parents.
+"""Accuracy of models with dependent words by `min_df`: a table of docs/internals/dependent-words.md.
 
 python docs/programs/rare_words.py --collection la1s --model HMNB
 
-Each collection is shuffled, four fifths are learned, and up to 600 messages of the rest predicted,
-for two of the five fifths.
+Each collection is shuffled. Four fifths are learned and up to 600 messages of the last fifth are
+predicted, for two of five folds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from streamnb import datasets
 from streamnb.datasets import shuffled
 from streamnb.model_specs import build, model_spec
 
-# Chosen on the first two, confirmed on the others: how many messages of each, as posts take long.
+# Messages of each collection. `min_df` was chosen on the first two and confirmed on the others.
 COLLECTIONS = {"la1s": 4_000, "r8": 8_000, "20news": 3_000, "sms": 6_000, "spamassassin": 2_500}
 MODELS = ("HMNB", "HCNB", "HOVA", "SEMNB")
 LEAST = (1, 2, 3, 5)
@@ -27,14 +27,14 @@ Labelled = tuple[str | Mapping[str, float], str]
 
 
 def rows_of(counts: datasets.Counts) -> Iterator[Mapping[str, float]]:
-    """Each document as a mapping from its words."""
+    """Yield each document as a mapping from words to counts."""
     for start, stop in itertools.pairwise(counts.matrix.indptr):
         words = (counts.vocabulary[column] for column in counts.matrix.indices[start:stop])
         yield dict(zip(words, counts.matrix.data[start:stop].tolist(), strict=True))
 
 
 def messages(collection: str) -> list[Labelled]:
-    """A collection in an order that says nothing; the first so many of it."""
+    """Return the first messages of a shuffled collection."""
     found: list[Labelled]
     if collection in datasets.stream_names():
         found = list(datasets.stream(collection))
@@ -45,7 +45,7 @@ def messages(collection: str) -> list[Labelled]:
 
 
 def accuracy(spec: str, learned: Sequence[Labelled], asked: Sequence[Labelled]) -> float:
-    """The share of right labels after one refresh over all that was learned, in percent."""
+    """Return the accuracy in percent, with statistics refreshed after learning."""
     model = build(model_spec(spec))
     model.learn_many(*map(list, zip(*learned, strict=True)))
     model.refresh()
@@ -55,7 +55,7 @@ def accuracy(spec: str, learned: Sequence[Labelled], asked: Sequence[Labelled]) 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and print a table."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--collection", action="append", help="(la1s, r8, 20news, sms, …)")
     parser.add_argument("--model", action="append", help="(HMNB, HCNB, HOVA, SEMNB)")

@@ -1,4 +1,4 @@
-"""Take the picture of the page (`make picture`), on the synthetic stream."""
+"""Take the screenshot of the web page (`make picture`), on the synthetic stream."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ PICTURE = Path(__file__).resolve().parents[1] / "serve.png"
 
 
 def main() -> int:
-    """Serve the page, press what a visitor would, and write what is seen."""
+    """Serve the page, open a spam message, and save the screenshot."""
     path = shutil.which("chromium")
     if path is None:
-        print("there is no chromium on the path: apt-get install chromium", file=sys.stderr)
+        print("chromium is not on the path: run apt-get install chromium", file=sys.stderr)
         return 1
     session = Session({"OnlineNB": OnlineNB(), "MNB": MNB()}, SyntheticSMS(3000, seed=7).messages())
     for _ in range(2500):

@@ -1,9 +1,9 @@
-"""How far trees are from naive Bayes without one, by where they stop growing.
+"""Accuracy of trees by `min_samples_leaf`: a table of docs/internals/reproduced-tables.md.
 
 python docs/programs/tree_readings.py --collection re1
 
-Ten folds of each collection, its words in three documents at least; a row has the accuracy
-of `MNB`, and by how much that of `MNBTree` differs with so many messages on a side at least.
+Each collection keeps the words of at least three documents. A row contains the accuracy of `MNB`
+in ten folds, and the differences of `MNBTree` for each value of `min_samples_leaf`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FOLDS, RARE = 10, 3
 
 
 def documents(collection: str) -> tuple[list[tuple[Mapping[str, float], str]], int]:
-    """A collection in an order that says nothing, and the number of its words."""
+    """Return a shuffled collection and the number of its words."""
     counts = datasets.read_counts(collection)
     rows = list(rows_of(counts))
     frequency = Counter(word for row in rows for word in row)
@@ -34,7 +34,7 @@ def documents(collection: str) -> tuple[list[tuple[Mapping[str, float], str]], i
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and print a table."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--collection", action="append", help="(re0, re1, fbis, la1s)")
     options = parser.parse_args(arguments)
