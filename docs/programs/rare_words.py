@@ -1,4 +1,4 @@
-"""Accuracy of models with dependent words by `min_df`: a table of docs/internals/dependent-words.md.
+"""Accuracy of dependent words by `min_df`: a table of docs/internals/dependent-words.md.
 
 python docs/programs/rare_words.py --collection la1s --model HMNB
 
