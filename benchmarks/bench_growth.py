@@ -157,13 +157,19 @@ def write_page(folder: Path, text: str) -> None:
     path.write_text(f"{head}{body}{tail}", encoding="utf-8")
 
 
+def _powers_of_ten(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows to print: all of few lengths, else those of 1,000, 10,000, …."""
+    few = len({row.messages for row in rows}) <= 3
+    return [row for row in rows if few or str(row.messages).strip("0") == "1"]
+
+
 def report(rows: Sequence[Row]) -> str:
     """All that is printed, and written between the marks."""
     parts = [f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} CPUs"]
     for stream in dict.fromkeys(row.stream for row in rows):
         own = [row for row in rows if row.stream == stream]
         for title, body in (
-            ("cost of one operation", costs_table(own)),
+            ("cost of one operation", costs_table(_powers_of_ten(own))),
             ("growth", growth_table(own)),
             ("the longest predict_one, us", blocks_table(own)),
         ):
