@@ -120,7 +120,7 @@ def test_a_filter_serves_its_health_while_it_runs(tmp_path: Path) -> None:
 
 
 def test_the_table_of_metrics_is_that_of_the_code() -> None:
-    assert table() in (ROOT / "docs" / "consumers.md").read_text(encoding="utf-8")
+    assert table() in (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
 
 
 def test_every_metric_has_a_name_by_the_conventions() -> None:
@@ -330,7 +330,7 @@ def test_the_records_in_the_documents_are_those_that_are_written() -> None:
     label = b'{"id": "3", "label": "spam"}'
     place = Partition("sms-feedback", 0)
     taken.append(Record(place, 0, label, timestamp=arrived + 60_000, role="feedback"))
-    page = (ROOT / "docs" / "consumers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "filter-records.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `sms-")]
     last: dict[str, Any] = {}
     events = 0
@@ -353,7 +353,10 @@ def test_the_records_in_the_documents_are_those_that_are_written() -> None:
 
 
 def test_the_statuses_and_paths_of_the_documents() -> None:
-    page = (ROOT / "docs" / "consumers.md").read_text(encoding="utf-8")
+    guides = ("run-on-kafka", "secure-kafka", "replay-dead-letters")
+    page = "\n".join(
+        (ROOT / "docs" / "how-to" / f"{guide}.md").read_text(encoding="utf-8") for guide in guides
+    )
     for status in (0, 1, 2, 3, 70, 141):
         assert f"\n| {status} | " in page
     for name in SECRETS:

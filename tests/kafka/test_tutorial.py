@@ -1,4 +1,4 @@
-"""The README's filter on one's own broker, as a reader would start it."""
+"""The commands of the tutorial on Kafka filters run on a real broker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from support.broker import Broker
 
 RUN_SECONDS = 150.0  # five seconds on an idle machine
-README = Path(__file__).parents[2] / "README.md"
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorials" / "kafka-filter.md"
 
 # Apache Kafka's console tools are not among the jars of the tests: what is used of them, by flags.
 PRODUCER = """\
@@ -74,8 +74,8 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_readmes_lines_run(own_broker: Broker, tools: Path) -> None:
-    text = README.read_text(encoding="utf-8")
+def test_the_commands_of_the_tutorial_run(own_broker: Broker, tools: Path) -> None:
+    text = TUTORIAL.read_text(encoding="utf-8")
     (block,) = re.findall(r"^```sh\n([^`]*BOOTSTRAP_SERVERS.*?)^```", text, re.M | re.S)
     lines = block.replace("localhost:9092", own_broker.bootstrap).splitlines()
     assert "venv" in lines[0]
