@@ -27,8 +27,8 @@ from rounds import one_thread, table
 import streamnb
 from streamnb import datasets
 from streamnb.challenger import Challenger
+from streamnb.model.drift import DriftAlarm
 from streamnb.model_specs import build, model_spec
-from streamnb.online.drift import DriftAlarm
 
 PAGE = Path(__file__).parents[1] / "docs" / "internals" / "drift.md"
 MARKS = ("<!-- make drift -->", "<!-- end -->")
@@ -42,13 +42,10 @@ TEXTS = (
     "Challenger(model=MNB())",
     "Challenger(model=MNB(), detector='ddm')",
     "MNB(half_life=500)",
-    "DriftForgetting(model=MNB(half_life=1000000))",
-    "DriftForgetting(model=MNB(half_life=500))",
-    "MNB(window=500)",
+    "MNB(window_size=500)",
     "OnlineNB",
     "OnlineNB(half_life=500)",
     "Challenger(model=OnlineNB())",
-    "DriftForgetting(model=OnlineNB(half_life=1000000))",
     "river:MultinomialNB",
 )
 

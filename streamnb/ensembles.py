@@ -1,4 +1,4 @@
-"""Ensembles of models: river's take them as they are; here is one that uses their weights."""
+"""Ensembles: all of river's work with our models; this one uses instance weights."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from river import ensemble
 
-from streamnb.naive_bayes import NaiveBayes
+from streamnb.families import MNB
+from streamnb.model.base import Message, NaiveBayes
 from streamnb.parameters import check_bound, check_model
-from streamnb.predicting import Message
 
 __all__ = ["WeightedBoosting"]
 
-# Weights are multiples of this, so that the sums of them that members keep are exact.
+# Weights are multiples of this, so that sums of weights are exact.
 _STEP = 1 / 1024
-# Beyond it counts are no longer exact; a message that nobody gets right for long may come there.
+# Counts above it are not exact; a message that all members misclassify can reach it.
 _HEAVIEST = 2.0**32
 
 
@@ -22,26 +22,26 @@ class WeightedBoosting(ensemble.AdaBoostClassifier):
     """Online boosting whose members learn a message with its weight.
 
     The first member learns a message with weight λ = 1, and each further member with the weight
-    that the one before passes on. A member that predicted its label right adds λ to its sum
-    λ_right, else to its sum λ_wrong. It passes on
+    that the previous one passes on. A member adds λ to its sum λ_right if it predicted the label,
+    otherwise to its sum λ_wrong. It passes on
 
         λ (λ_right + λ_wrong) / (2 λ_right)  or  λ (λ_right + λ_wrong) / (2 λ_wrong)
 
     respectively, so that right and wrong messages have the same total weight for the next member.
-    In a vote a member counts ln ((1 − ε) / ε), ε = λ_wrong / (λ_right + λ_wrong). All this is as in
-    `river.ensemble.AdaBoostClassifier`, with two differences. There a member learns a message
-    Poisson(λ) times, as most learners take no weights; here it learns it once, with weight λ, and
-    nothing is random. And a member predicts the message before it learns it, not after.
+    In a vote a member counts ln ((1 − ε) / ε), ε = λ_wrong / (λ_right + λ_wrong). There are two
+    differences from `river.ensemble.AdaBoostClassifier`. There a member learns a message Poisson(λ)
+    times, because most learners take no weights; here it learns it once, with weight λ, and nothing
+    is random. Here a member predicts the message before it learns it, there afterwards.
 
     Messages are texts or mappings, as for the model. λ is rounded to multiples of 1/1024 and stays
-    below 2**32. Memory and time are those of `n_models` models; there is no unlearning.
+    below 2**32. Memory and time are those of `n_models` models. There is no unlearning.
 
     Parameters
     ----------
     model
-        The model that members are clones of: any of this package that reads texts.
+        The model to clone for each member: any model of this package that reads texts.
     n_models
-        How many members, 2 or more.
+        Number of members, 2 or more.
 
     Raises
     ------
@@ -76,8 +76,6 @@ class WeightedBoosting(ensemble.AdaBoostClassifier):
 
     @classmethod
     def _unit_test_params(cls) -> Any:
-        from streamnb.models import MNB
-
         yield {"model": MNB(), "n_models": 3}
 
     def learn_one(self, x: Message, y: Any, w: float = 1.0, **kwargs: Any) -> None:
@@ -95,7 +93,7 @@ class WeightedBoosting(ensemble.AdaBoostClassifier):
         Raises
         ------
         InputError
-            If one of them can't be learned; the members are unchanged.
+            If an argument is invalid; the members are unchanged.
         """
         weight = w
         for place, member in enumerate(self):

@@ -28,7 +28,7 @@ def attribute(namespace: dict[str, Any], homes: Mapping[str, str], name: str) ->
 
     Examples
     --------
-    >>> package = {"__name__": "streamnb.models"}
+    >>> package = {"__name__": "streamnb.families"}
     >>> attribute(package, {"HMNB": ".hidden"}, "HMNB") is package["HMNB"]
     True
     """

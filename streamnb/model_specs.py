@@ -1,4 +1,4 @@
-"""Models by a text that names them: `MNB`, `HMNB(alpha=0.5)`, `river:MultinomialNB`."""
+"""Model specifications: `MNB`, `HMNB(alpha=0.5)`, `river:MultinomialNB`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import argparse
 import ast
 import dataclasses
 import difflib
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from streamnb import models
+from streamnb import families
+from streamnb.challenger import Challenger
 from streamnb.errors import InputError
+from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from streamnb.evaluation.scoring import Classifier
-    from streamnb.text.tokenizer import Tokenizer
 
 __all__ = [
     "DEFAULT",
@@ -27,9 +27,9 @@ __all__ = [
     "model_spec",
 ]
 
-MODELS = models.OF_TEXTS  # nothing that takes a specification reads columns
+MODELS = families.TEXT_MODELS  # nothing that takes a specification reads columns
 DEFAULT = "OnlineNB"
-"""What commands take where no model is named."""
+"""The default model of commands."""
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 PEERS = {
     "peer:VowpalWabbit": "VowpalWabbit",
@@ -38,17 +38,14 @@ PEERS = {
 }
 """Filters of others, in `streamnb.evaluation.peers`."""
 
-CHALLENGER, DRIFT_FORGETTING = "Challenger", "DriftForgetting"
-WATCHED = {CHALLENGER: "challenger", DRIFT_FORGETTING: "drift_forgetting"}
-"""Wrappers of a model of this package, and the modules of `streamnb` that they are in."""
+CHALLENGER = "Challenger"
+"""Name of the wrapper around a model of this package."""
 
 HELP = (
-    f"one of {', '.join(MODELS)}, or of river's own for comparison "
-    f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), or a filter of others "
-    f"({', '.join(PEERS)}), or {CHALLENGER}(model=MNB()), which a fresh MNB() challenges when "
-    f"errors drift, or {DRIFT_FORGETTING}(model=MNB(half_life=1000000)), which forgets faster for "
-    "a while then, with parameters where wanted, "
-    "as in \"HMNB(alpha=0.5, threshold='auto')\" or "
+    f"one of {', '.join(MODELS)}, or a model of river for comparison "
+    f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), or another filter "
+    f"({', '.join(PEERS)}), or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
+    "drift; with optional parameters, as in \"HMNB(alpha=0.5, threshold='auto')\" or "
     "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
 
@@ -58,7 +55,7 @@ _PEER = "peer:"
 
 @dataclasses.dataclass(frozen=True)
 class ModelSpec:
-    """A model's name and parameters; `text` is how the user wrote it."""
+    """A model's name and parameters; `text` is what the user wrote."""
 
     text: str
     name: str
@@ -66,11 +63,10 @@ class ModelSpec:
 
 
 def model_spec(text: str) -> ModelSpec:
-    """Parse a model and its parameters; the values are Python literals and nothing is run.
+    """Parse a model and its parameters; values are Python literals, and no code is executed.
 
-    The parameter `tokenizer` takes `Tokenizer(...)` too, its options by name, and the parameter
-    `model` of `Challenger` and `DriftForgetting` a model of this package, as in
-    `Challenger(model=MNB(alpha=0.5))`.
+    The parameter `tokenizer` also takes `Tokenizer(...)` with options by name, and the parameter
+    `model` of `Challenger` a model of this package: `Challenger(model=MNB(alpha=0.5))`.
 
     Parameters
     ----------
@@ -80,7 +76,7 @@ def model_spec(text: str) -> ModelSpec:
     Raises
     ------
     argparse.ArgumentTypeError
-        It is something else, or there is no such model.
+        If the text is invalid, or the model is unknown.
 
     Examples
     --------
@@ -104,14 +100,14 @@ def model_spec(text: str) -> ModelSpec:
     if not isinstance(node, ast.Name):
         raise _misread(text)
     name = prefix + node.id
-    known = (*MODELS, *WATCHED, *(_RIVER + each for each in RIVER_MODELS), *PEERS)
+    known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS), *PEERS)
     if name not in known:
         close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(
             name, known, n=1
         )
         hint = f"; did you mean {close[0]}?" if close else ""
         raise argparse.ArgumentTypeError(
-            f"there is no model {name!r}{hint} (known: {', '.join(known)})"
+            f"unknown model {name!r}{hint} (known: {', '.join(known)})"
         )
     parameters = {str(keyword.arg): _value(text, keyword) for keyword in keywords}
     return ModelSpec(stripped, name, parameters)
@@ -132,8 +128,6 @@ def _value(text: str, keyword: ast.keyword) -> Any:
 
 
 def _tokenizer(text: str, call: ast.Call) -> Tokenizer:
-    from streamnb.text.tokenizer import Tokenizer
-
     known = [field.name for field in dataclasses.fields(Tokenizer)]
     if not (isinstance(call.func, ast.Name) and call.func.id == Tokenizer.__name__):
         raise argparse.ArgumentTypeError(
@@ -169,17 +163,17 @@ def _misread(text: str) -> argparse.ArgumentTypeError:
 
 
 def build(spec: ModelSpec) -> Classifier:
-    """Make the model that a specification describes.
+    """Return a new model for a specification.
 
     Parameters
     ----------
     spec
-        What `model_spec` returned.
+        A specification from `model_spec`.
 
     Raises
     ------
     InputError
-        The model does not take these parameters.
+        If the model does not take these parameters.
     """
     try:
         if spec.name.startswith(_RIVER):
@@ -193,15 +187,13 @@ def build(spec: ModelSpec) -> Classifier:
 
             peer: Classifier = getattr(peers, PEERS[spec.name])(**spec.parameters)
             return peer
-        if spec.name in WATCHED:
+        if spec.name == CHALLENGER:
             inner = spec.parameters.get("model")
             if not isinstance(inner, ModelSpec) or inner.name not in MODELS:
-                raise InputError("model should be one of this package, as in model=MNB()")
-            module = importlib.import_module(f"streamnb.{WATCHED[spec.name]}")
-            wrapper = getattr(module, spec.name)
-            watched: Classifier = wrapper(**spec.parameters | {"model": build(inner)})
-            return watched
-        model: Classifier = getattr(models, spec.name)(**spec.parameters)
+                raise InputError("model must be a model of this package, as in model=MNB()")
+            parameters: Any = spec.parameters | {"model": build(inner)}
+            return Challenger(**parameters)
+        model: Classifier = getattr(families, spec.name)(**spec.parameters)
     except (TypeError, ValueError) as error:
         written = spec.name.removeprefix(_RIVER).removeprefix(_PEER)
         reason = str(error).replace(f"{written}.__init__() ", "")
@@ -210,17 +202,17 @@ def build(spec: ModelSpec) -> Classifier:
 
 
 def build_all(specs: list[ModelSpec]) -> dict[str, Classifier]:
-    """Make several models, by the texts that describe them.
+    """Return new models by their specifications as texts.
 
     Parameters
     ----------
     specs
-        What `model_spec` returned, each of a different text.
+        Specifications from `model_spec` with different texts.
 
     Raises
     ------
     InputError
-        The same text twice, or a model does not take its parameters.
+        If a text appears twice, or a model does not take its parameters.
     """
     built: dict[str, Classifier] = {}
     for spec in specs:

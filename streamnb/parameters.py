@@ -1,10 +1,11 @@
-"""Checks of parameters: each says what was given and what is allowed."""
+"""Checks of parameters. Every error names the parameter, the value given and the values allowed."""
 
 from __future__ import annotations
 
+import functools
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,17 @@ from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.text.tokenizer import Tokenizer
 
-# Parameters that came after the first model files were written, with what models did before.
-_LATER = {
-    "half_life": None,
-    "window": None,
-    "max_parents": None,
-    "min_df": 1,
-    "correction": "additive",
-}
-
-
-def parameters_in_use(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without those that came later and are not used: files stay as they were."""
-    return {
-        name: value
-        for name, value in parameters.items()
-        if name not in _LATER or not is_default(value, _LATER[name])
-    }
+Check = Callable[[str, Any], Any]
+"""Takes the name and the value of a parameter and returns the checked value."""
 
 
 def check_number(name: str, value: Any) -> float:
-    """Return a number.
+    """Return a number as a float.
 
     Raises
     ------
     InputError
-        If it is none.
+        If the value is not a number or does not fit into a float.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise InputError(f"{name} must be a number, not {shown(value)}")
@@ -49,12 +35,12 @@ def check_number(name: str, value: Any) -> float:
 
 
 def check_bound(name: str, value: Any, least: int) -> int:
-    """Return a whole number.
+    """Return a whole number of at least `least`; values above 2**53 become 2**53.
 
     Raises
     ------
     InputError
-        If it is none, or below `least`.
+        If the value is not a whole number or too small.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} must be a whole number from {least} on, not {shown(value)}")
@@ -62,12 +48,12 @@ def check_bound(name: str, value: Any, least: int) -> int:
 
 
 def check_most(name: str, value: Any, least: int) -> int | None:
-    """Return the most there may be of something; None is any number.
+    """Return an upper bound of at least `least`; None means no bound.
 
     Raises
     ------
     InputError
-        If it is neither None nor a whole number from `least` on.
+        If the value is neither None nor such a whole number.
     """
     if value is None:
         return None
@@ -78,17 +64,17 @@ def check_most(name: str, value: Any, least: int) -> int | None:
 
 
 def check_jobs(name: str, value: Any) -> int:
-    """Return a number of threads: None is 1, and -1 one for each processor that may be used.
+    """Return a number of threads: None means 1, and -1 one for each available processor.
 
     Raises
     ------
     InputError
-        If it is none of these.
+        If the value is anything else but a positive whole number.
     """
     if value is None:
         return 1
     if isinstance(value, int) and value == -1:
-        allowed = getattr(os, "sched_getaffinity", None)  # not on every system
+        allowed = getattr(os, "sched_getaffinity", None)  # some systems do not have it
         return len(allowed(0)) if allowed else os.cpu_count() or 1
     try:
         return min(check_bound(name, value, 1), 1024)
@@ -100,12 +86,12 @@ def check_jobs(name: str, value: Any) -> int:
 
 
 def check_above_zero(name: str, value: Any) -> float:
-    """Return a number above 0.
+    """Return a finite number above 0.
 
     Raises
     ------
     InputError
-        If it is none, or not finite.
+        If the value is anything else.
     """
     number = check_number(name, value)
     if not (number > 0 and math.isfinite(number)):
@@ -114,12 +100,12 @@ def check_above_zero(name: str, value: Any) -> float:
 
 
 def check_from_zero(name: str, value: Any) -> float:
-    """Return a number from 0 on.
+    """Return a finite number of at least 0.
 
     Raises
     ------
     InputError
-        If it is none, or not finite.
+        If the value is anything else.
     """
     number = check_number(name, value)
     if not (number >= 0 and math.isfinite(number)):
@@ -127,57 +113,45 @@ def check_from_zero(name: str, value: Any) -> float:
     return number
 
 
-def check_weight_of_words(name: str, value: Any) -> float:
-    """Return a weight of words, to which something may be added.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    weight = check_number(name, value)
-    if not 0 <= weight <= 2**52:
-        raise InputError(f"{name} must be a number from 0 to 2**52, not {shown(value)}")
-    return weight
-
-
 def check_flag(name: str, value: Any) -> bool:
-    """Return a flag.
+    """Return a bool.
 
     Raises
     ------
     InputError
-        If it is none.
+        If the value is neither True nor False.
     """
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
-def check_choice(name: str, value: Any) -> str:
-    """Return a name; the core knows which there are.
+def check_optional_name(name: str, value: Any) -> str | None:
+    """Return a name or None; the native core checks whether the name exists.
 
     Raises
     ------
     InputError
-        If it is no str.
+        If the value is neither None nor text.
     """
+    if value is None:
+        return None
     if not isinstance(value, str):
         raise InputError(f"{name} must be None or a name, not {shown(value)}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name} has a lone surrogate, which is no text: {value!r}") from None
+        raise InputError(f"{name} contains a lone surrogate: {value!r}") from None
     return value
 
 
 def check_one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
-    """Return one of some names.
+    """Return one of the allowed names.
 
     Raises
     ------
     InputError
-        If it is none of them.
+        If the value is anything else.
     """
     if not (isinstance(value, str) and value in allowed):
         names = ", ".join(map(repr, allowed))
@@ -186,12 +160,12 @@ def check_one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def check_model(name: str, value: Any) -> Any:
-    """Return a model: whatever learns, predicts and is cloned.
+    """Return a model: any object that learns, predicts and can be cloned.
 
     Raises
     ------
     InputError
-        If it is none, or the class of one.
+        If the value is not a model, or is the class of one.
     """
     methods = ("learn_one", "predict_one", "clone")
     if isinstance(value, type) or not all(hasattr(value, method) for method in methods):
@@ -199,11 +173,26 @@ def check_model(name: str, value: Any) -> Any:
     return value
 
 
+def whole(least: int) -> Check:
+    """Return the check for a whole number of at least `least`."""
+    return functools.partial(check_bound, least=least)
+
+
+def optional_whole(least: int) -> Check:
+    """Return the check for None or a whole number of at least `least`."""
+    return functools.partial(check_most, least=least)
+
+
+def one_of(*allowed: str) -> Check:
+    """Return the check for one of these names."""
+    return functools.partial(check_one_of, allowed=allowed)
+
+
 def is_default(value: Any, default: Any) -> bool:
-    """Return whether a parameter has its default; what cannot be compared, as an array, has not."""
+    """Return whether a parameter has its default; values that cannot be compared have not."""
     try:
         return bool(value is default or value == default)
-    except Exception:  # whatever the comparison of somebody's object raises
+    except Exception:  # arrays, and objects whose comparison raises
         return False
 
 
@@ -211,19 +200,19 @@ def check_tokenizer(
     tokenizer: Any,
     default: Tokenizer,
 ) -> tuple[_core.NativeTokenizer, Callable[[str], Iterable[Any]] | None]:
-    """Return the native tokeniser to use, and the user's function, if it is one.
+    """Return the native tokenizer to use, and the user's function if the tokenizer is one.
 
     Parameters
     ----------
     tokenizer
         A `Tokenizer`, a function, or None for the default.
     default
-        The tokenizer that None means.
+        The tokenizer to use for None.
 
     Raises
     ------
     InputError
-        If it is neither.
+        If the tokenizer is anything else.
     """
     if tokenizer is None or isinstance(tokenizer, Tokenizer):
         return (tokenizer or default).native(), None

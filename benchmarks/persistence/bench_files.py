@@ -15,7 +15,7 @@ from typing import Any
 
 import streamnb
 from streamnb.datasets import stream
-from streamnb.persistence.compression import compressed, decompressed
+from streamnb.model.compression import compressed, decompressed
 
 if sys.version_info >= (3, 14):
     from compression import zstd

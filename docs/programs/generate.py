@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import streamnb
-from streamnb import models
+from streamnb import families
 from streamnb.cli import build_parser
 from streamnb_consumers.daemon import metrics, settings
 
@@ -104,7 +104,7 @@ def _parameters() -> Iterator[tuple[str, str, list[str]]]:
     """Yield each parameter with its default, its meaning and the models that have it."""
     found: list[tuple[str, str, str, str]] = []
     family: dict[tuple[str, str], str] = {}
-    for name in models.__all__:
+    for name in families.MODELS:
         model = getattr(streamnb, name)
         meanings = documented(model)
         for parameter in inspect.signature(model).parameters.values():
@@ -117,7 +117,7 @@ def _parameters() -> Iterator[tuple[str, str, list[str]]]:
     for name, module, shown, meaning in found:
         # One model of a family documents the parameters that its models share.
         meaning = meaning or family.get((module, shown), "")
-        if not meaning.startswith("Without effect"):
+        if not meaning.startswith("No effect"):
             rows.setdefault((shown, meaning), []).append(name)
     for (shown, meaning), names in rows.items():
         yield shown, meaning, names
@@ -127,7 +127,7 @@ def parameters() -> str:
     """Return the page about the parameters of all models."""
     tables: dict[str, list[str]] = {"Common": [], "Some models": [], "`ComposedNB`": []}
     for shown, meaning, names in _parameters():
-        common = len(names) > len(models.__all__) // 2
+        common = len(names) > len(families.MODELS) // 2
         section = (
             "`ComposedNB`" if names == ["ComposedNB"] else "Common" if common else "Some models"
         )

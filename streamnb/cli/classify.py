@@ -13,7 +13,7 @@ from streamnb.cli.commands import add_command
 from streamnb.cli.model_files import load_model
 from streamnb.cli.sources import Reading, add_source_arguments, count, plural, probability
 from streamnb.errors import InputError
-from streamnb.online.cutoffs import UNSURE, Cutoffs
+from streamnb.model.threshold import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -18,8 +18,8 @@ from streamnb.cli.sources import (
     non_negative,
 )
 from streamnb.errors import InputError
-from streamnb.online.cutoffs import Cutoffs
-from streamnb.online.detectors import DETECTORS, NO_DETECTOR
+from streamnb.model.drift import DETECTORS, NO_DETECTOR
+from streamnb.model.threshold import Cutoffs
 
 if TYPE_CHECKING:
     from streamnb.cli.commands import Subparsers

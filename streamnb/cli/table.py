@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamnb.cli.sources import plural
-from streamnb.online.detectors import NO_DETECTOR
+from streamnb.model.drift import NO_DETECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

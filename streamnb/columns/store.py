@@ -62,9 +62,6 @@ class AttributeStore:
     def expect_times(self, times: list[float]) -> None:
         """Do nothing: columns have no half-life."""
 
-    def fade(self, half_lives: float) -> None:
-        """Do nothing: columns have no half-life."""
-
     def have_documents(self, class_ids: list[int]) -> list[bool]:
         """Return of each of some classes whether it has rows."""
         return [self.counted.learned.get(class_id, 0.0) > 0 for class_id in class_ids]

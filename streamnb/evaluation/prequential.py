@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from streamnb.evaluation.results import Result
     from streamnb.evaluation.scoring import Classifier
-    from streamnb.online.cutoffs import Cutoffs
+    from streamnb.model.threshold import Cutoffs
 
 __all__ = ["iter_prequential", "prequential"]
 

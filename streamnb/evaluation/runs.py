@@ -14,8 +14,8 @@ from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.evaluation.unsure import AnswerCounts
-from streamnb.online.cutoffs import Cutoffs
-from streamnb.online.drift import DriftAlarm
+from streamnb.model.drift import DriftAlarm
+from streamnb.model.threshold import Cutoffs
 from streamnb.parameters import check_bound, check_flag
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from typing import Any
 
-from streamnb.online.cutoffs import Answer, Cutoffs
+from streamnb.model.threshold import Answer, Cutoffs
 
 __all__ = ["AnswerCounts"]
 

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from streamnb import model_specs
 from streamnb.errors import InputError
-from streamnb.models import OnlineNB
-from streamnb.naive_bayes import NaiveBayes
+from streamnb.families import OnlineNB
+from streamnb.model.base import NaiveBayes
 from streamnb.sklearn.batches import Batch, columns, messages, weights_of
 
 __all__ = ["StreamNBClassifier"]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
-from streamnb.naive_bayes import NaiveBayes
+from streamnb.model.base import NaiveBayes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

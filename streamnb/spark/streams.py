@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamnb
 from streamnb.errors import InputError
-from streamnb.naive_bayes import NaiveBayes
+from streamnb.model.base import NaiveBayes
 from streamnb.spark.frames import learn, predict
 
 if TYPE_CHECKING:

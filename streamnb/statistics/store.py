@@ -52,9 +52,6 @@ class CountStore(Protocol[Message, Batch]):
     def expect_times(self, times: list[float], /) -> None:
         """Say when the messages came that are learned next, for a half-life in time."""
 
-    def fade(self, half_lives: float, /) -> None:
-        """Let what was learned so far count for 2^−half_lives of it."""
-
     def have_documents(self, class_ids: list[int], /) -> list[bool]:
         """Return of each of some classes whether it has messages."""
 

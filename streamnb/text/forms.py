@@ -35,7 +35,7 @@ def check_form(term_weighting: object, event: Event) -> str:
 
     Examples
     --------
-    >>> from streamnb.parts import Bernoulli, Multinomial
+    >>> from streamnb.families import Bernoulli, Multinomial
     >>> check_form("log-unit", Multinomial())
     'log-unit'
     >>> check_form("log-unit", Bernoulli())

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from streamnb.views import token_shown
+from streamnb.model.reprs import token_shown
 
 __all__ = ["look", "nearest", "pieces"]
 

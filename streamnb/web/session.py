@@ -10,7 +10,7 @@ from typing import Any
 from streamnb.datasets.message import Message
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import largest_label, sorted_labels
-from streamnb.views import token_shown
+from streamnb.model.reprs import token_shown
 from streamnb.web.measures import Measures
 from streamnb.web.seeing import look, nearest
 

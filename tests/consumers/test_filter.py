@@ -79,7 +79,7 @@ def test_a_corrected_label_unlearns_the_old_one() -> None:
     assert worker.counters["corrected"] == 1
 
 
-@pytest.mark.parametrize("memory", [{"half_life": 1.0}, {"window": 2}])
+@pytest.mark.parametrize("memory", [{"half_life": 1.0}, {"window_size": 2}])
 def test_a_label_is_corrected_though_the_model_forgot_the_old_one(memory: Any) -> None:
     worker = Filter(MNB(**memory), SmsReader(labels=("ham", "spam")), Options())
     handle_all(worker, [SPAM, *(HAM | {"id": f"{n}"} for n in range(5))])

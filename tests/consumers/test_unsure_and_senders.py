@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamnb.errors import InputError
-from streamnb.online.cutoffs import Cutoffs
+from streamnb.model.threshold import Cutoffs
 from streamnb_consumers.daemon.assembly import make_filter as make_from_settings
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings

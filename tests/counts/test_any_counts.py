@@ -256,7 +256,7 @@ def test_a_window_has_the_counts_of_the_last_messages(
 ) -> None:
     """Labels go with their last message and come back."""
     batches = batches_of(seed, classes, weights, size=20)
-    model = new(name, window=window)
+    model = new(name, window_size=window)
     messages: list[tuple[str, str, float]] = []
     for weight, texts, labels in batches:
         model.learn_many(texts, labels, weight)

@@ -60,10 +60,10 @@ def test_a_window_counts_its_messages_after_one_of_any_weight(name: str) -> None
         ({"a": 1}, "ham", 1.0),
         ({"b": 1}, "ham", 1.0),
     ]
-    model = getattr(streamnb, name)(window=3)
+    model = getattr(streamnb, name)(window_size=3)
     for at, (x, y, weight) in enumerate(stream):
         model.learn_one(x, y, weight)
-        fresh = getattr(streamnb, name)(window=3)
+        fresh = getattr(streamnb, name)(window_size=3)
         for message in stream[max(0, at - 2) : at + 1]:
             fresh.learn_one(*message)
         for each in (model, fresh):

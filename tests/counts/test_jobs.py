@@ -13,7 +13,8 @@ import pytest
 
 from streamnb import BNB, CNB, HMNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB, _core
 from streamnb.errors import InputError
-from streamnb.statistics import packages, paths
+from streamnb.families import higher_order as paths
+from streamnb.families import packaged as packages
 from support.models import ALL_MODELS, make_model, matrix
 from support.streams import sms_stream, synthetic_stream
 
@@ -136,7 +137,7 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"index_size": 900}, {"window": 900}, {"max_pairs": 40_000}, {"max_features": 900}],
+    [{}, {"index_size": 900}, {"window_size": 900}, {"max_pairs": 40_000}, {"max_features": 900}],
 )
 @pytest.mark.parametrize("together", [1, 12])
 def test_the_pairs_of_a_batch_are_counted_by_threads(

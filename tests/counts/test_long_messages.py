@@ -115,7 +115,7 @@ import os, signal, sys, threading
 sys.path.insert(0, {tests!r})
 from counts.test_long_messages import long_text, slow_model
 from streamnb import HNB, MNB, OnlineNB, _core
-from streamnb.statistics import packages
+from streamnb.families import packaged as packages
 
 # Ctrl-C is pressed again and again. The second in a row that finds Python at the call of the core
 # ends its work, which asks between its steps. One that comes before the work has begun, as on a

@@ -12,7 +12,7 @@ from river import checks
 from references.documents import Documents
 from streamnb import HMNB, MNB, SEMNB, ComposedNB, NaiveBayes
 from streamnb.errors import InputError
-from streamnb.parts import Hidden, Multinomial
+from streamnb.families import Hidden, Multinomial
 from support.models import RATIOS, make_model, make_reference
 from support.streams import assert_same_scores, follow, prefixes, synthetic_stream
 
@@ -98,7 +98,7 @@ def test_merged_saved_copied_and_pruned_models_know_which_words_count(name: str)
 
 def test_a_window_lets_words_leave() -> None:
     stream = synthetic_stream(50)
-    model = HMNB(min_df=3, window=12, refresh_every=1)
+    model = HMNB(min_df=3, window_size=12, refresh_every=1)
     for x, y, w in stream:
         model.learn_one(x, y, w)
     reference = make_reference("HMNB", min_df=3)

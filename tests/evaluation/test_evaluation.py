@@ -16,7 +16,7 @@ from sklearn import metrics as sk
 from streamnb import evaluation
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import sorted_labels
-from streamnb.online.cutoffs import Cutoffs
+from streamnb.model.threshold import Cutoffs
 from support.streams import noisy_messages as messages
 from support.streams import river_mnb
 

@@ -14,8 +14,7 @@ from references.correlation import CorrelationReference, optimal
 from references.documents import Document, Documents
 from streamnb import CNB, MNB, NBCF, OVA, ComposedNB
 from streamnb.errors import InputError
-from streamnb.parts.correlation import OptimalFactor
-from streamnb.statistics.correlation import optimal_factors
+from streamnb.families.correlation import OptimalFactor, optimal_factors
 from support.streams import assert_same_scores, learned, prefixes, sms_stream, synthetic_stream
 
 EVENTS = ("multinomial", "complement", "one-versus-all")
@@ -106,14 +105,14 @@ def test_smoothing_has_no_effect() -> None:
 
 @pytest.mark.parametrize("named", [MNB, CNB, OVA])
 def test_additive_is_the_default(named: Any) -> None:
-    composed = ComposedNB(event=named.parts.event.name, estimate="additive")
+    composed = ComposedNB(event=named.composition.event.name, estimate="additive")
     plain = learned(named(), synthetic_stream(40))
     x = {"w1": 1, "w3": 2}
     assert learned(composed, synthetic_stream(40)).joint_log_likelihood_one(x) == (
         plain.joint_log_likelihood_one(x)
     )
     with pytest.raises(InputError, match=r"factor=5.0 has no effect.*estimate='correlation'"):
-        ComposedNB(event=named.parts.event.name, factor=5.0)
+        ComposedNB(event=named.composition.event.name, factor=5.0)
 
 
 # --- what a factor can't be -----------------------------------------------------------------------

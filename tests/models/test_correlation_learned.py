@@ -12,7 +12,7 @@ from references.correlation import GRID, CorrelationReference
 from references.documents import Document, Documents
 from streamnb import NBCF, ComposedNB
 from streamnb.errors import InputError
-from streamnb.parts.correlation import LearnedFactor
+from streamnb.families.correlation import LearnedFactor
 from support.models import EVENTS
 from support.streams import learned, synthetic_stream
 

@@ -23,7 +23,7 @@ from references.documents import Documents as PlainDocuments
 from references.higher_order import PathsReference, enumerated, second_order
 from streamnb import HONB, ComposedNB
 from streamnb.errors import InputError
-from streamnb.statistics import path_sums, paths
+from streamnb.families import higher_order as paths
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.documents import Documents
 from support.profiles import examples
@@ -117,18 +117,18 @@ def test_the_papers_example() -> None:
 def test_signs_are_those_of_the_theorems() -> None:
     """Theorem 3: 1, −1, 2, 1, −6 by the sizes of the blocks; Theorem 2: 1, −1, 2."""
     by_sizes = {
-        tuple(sorted(map(blocks.count, set(blocks)))): path_sums._sign(blocks)
-        for blocks in path_sums._partitions(4)
+        tuple(sorted(map(blocks.count, set(blocks)))): paths._sign(blocks)
+        for blocks in paths._partitions(4)
     }
     assert by_sizes == {(1, 1, 1, 1): 1, (1, 1, 2): -1, (1, 3): 2, (2, 2): 1, (4,): -6}
-    assert [len(list(path_sums._partitions(n))) for n in range(1, 6)] == [1, 2, 5, 15, 52]
+    assert [len(list(paths._partitions(n))) for n in range(1, 6)] == [1, 2, 5, 15, 52]
 
 
 def test_general_sums_equal_the_closed_form_of_second_order() -> None:
     draw = np.random.default_rng(3)
     presence = sparse.csr_array((draw.random((60, 90)) < 0.1).astype(float))
     weights = draw.integers(1, 4, 60).astype(float)
-    total, counts = path_sums.all_paths(presence, weights, 2)
+    total, counts = paths.all_paths(presence, weights, 2)
     closed_total, closed = paths._second_order(presence, weights, threads=1)
     assert total == closed_total
     np.testing.assert_array_equal(counts, closed)
@@ -297,9 +297,10 @@ def test_predictions_go_on_and_ids_change_while_paths_are_counted(
     """A refresh during which words are forgotten is done again."""
     model = fresh()
     counted = []
+    count_paths = paths.count_paths
 
     def slow(*arguments: Any) -> Any:
-        result = paths.count_paths(*arguments)
+        result = count_paths(*arguments)
         if not counted:
             thread = threading.Thread(target=lambda: model._store.unlearn(HAM[2], 1, 1.0))
             thread.start()
@@ -308,7 +309,7 @@ def test_predictions_go_on_and_ids_change_while_paths_are_counted(
         counted.append(result)
         return result
 
-    monkeypatch.setattr("streamnb.parts.higher_order.count_paths", slow)
+    monkeypatch.setattr("streamnb.families.higher_order.count_paths", slow)
     model.refresh()
     assert len(counted) == 2
     assert "menu" not in effective(model)[1]

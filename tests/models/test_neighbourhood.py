@@ -156,7 +156,7 @@ def test_leaves_are_never_stale() -> None:
     model.unlearn_one("win word38", "spam")
     assert model._store.tree() == grown
     copied = copy.deepcopy(model)
-    copied._parts.neighbourhood.plant(copied._store, grown)  # counts its leaves anew
+    copied._components.neighbourhood.init_tree(copied._store, grown)  # counts its leaves anew
     for x in ("win", "see", "cash", "you word39", ""):
         scores = model.joint_log_likelihood_one(x)
         assert scores == copied.joint_log_likelihood_one(x)
@@ -188,7 +188,7 @@ def test_pruned_words_leave_the_leaves() -> None:
         model.learn_one(counts, label, weight)
         assert model.n_words <= 40
     copied = copy.deepcopy(model)
-    copied._parts.neighbourhood.plant(copied._store, (_array_by_id(copied), b""))
+    copied._components.neighbourhood.init_tree(copied._store, (_array_by_id(copied), b""))
     for counts, _, _ in sms_stream()[:50]:
         assert_same_scores(
             model.joint_log_likelihood_one(counts), copied.joint_log_likelihood_one(counts), counts

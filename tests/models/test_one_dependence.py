@@ -131,6 +131,6 @@ def test_gain_ratios_are_not_cut_at_their_average() -> None:
     for x, y, w in synthetic_stream():
         hidden.learn_one(x, y, w)
         model.learn_one(x, y, w)
-    parents = [each._parts.dependence.parents(each.counts(), 45.0) for each in (hidden, model)]
+    parents = [each._components.dependence.parents(each.counts(), 45.0) for each in (hidden, model)]
     assert (parents[0] > 0).sum() < (parents[1] > 0).sum()
     assert (parents[1] >= parents[0]).all()

@@ -21,7 +21,7 @@ from references.online_weights import (
     average,
 )
 from streamnb import ComposedNB, InputError, NotLearnedError, OnlineNB
-from streamnb.parts import OnlineWeights
+from streamnb.families import OnlineWeights
 from support.data import require_data
 from support.drawn.messages import Stream, documents, streams
 from support.models import make_model

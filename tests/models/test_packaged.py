@@ -11,7 +11,7 @@ import pytest
 
 import streamnb
 from references.packaged import ColumnsReference, PackagedReference, Row
-from streamnb.parts.packaged import GRID
+from streamnb.families.packaged import GRID
 from support.streams import assert_same_scores, prefixes, sms_stream, synthetic_stream
 
 EVENTS = {"multinomial": "MNB", "complement": "CNB", "one-versus-all": "OVA"}

@@ -14,11 +14,11 @@ import streamnb
 from references.documents import Documents
 from references.weights import WeightsReference
 from streamnb import InputError
+from streamnb.families.selection import selection
 from streamnb.statistics import documents as copied
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.relevance import class_uncertainty
-from streamnb.statistics.weighting import selection
 from support.models import WEIGHTED, matrix
 from support.streams import assert_same_scores, learned, synthetic_stream
 
@@ -133,8 +133,8 @@ def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatc
     indexed = copied.Documents.of(model._store)
     parameters = ScoringParameters("one-versus-all", "laplace", 1.0, float(model.n_words))
     at_once = selection(indexed, parameters)
-    monkeypatch.setattr("streamnb.statistics.weighting._BLOCK", 1)
-    monkeypatch.setattr("streamnb.statistics.weighting._TABLE", 0)
+    monkeypatch.setattr("streamnb.families.selection._BLOCK", 1)
+    monkeypatch.setattr("streamnb.families.selection._TABLE", 0)
     in_blocks = selection(indexed, parameters)
     np.testing.assert_array_equal(in_blocks.words, at_once.words)
     assert in_blocks.oov == at_once.oov

@@ -17,11 +17,10 @@ from references.documents import Documents
 from references.losses import LossReference
 from references.word_fits import LOSSES, WordFitReference
 from streamnb import ComposedNB, InputError
+from streamnb.families.fitted_words import Margins, WordFit
 from streamnb.statistics import documents as copied
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import LIKELIHOOD, Objective
-from streamnb.statistics.word_fits import WordFit
-from streamnb.statistics.word_margins import Margins
 from support.profiles import examples
 from support.streams import (
     TINY,
@@ -146,7 +145,7 @@ def test_margins_in_blocks_are_those_at_once(monkeypatch: pytest.MonkeyPatch) ->
     indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
     parameters = ScoringParameters("one-versus-all", "laplace", 1.0, 45.0)
     at_once = Margins.of(indexed, parameters, leave_one_out=True)
-    monkeypatch.setattr("streamnb.statistics.word_margins._BLOCK", 1)
+    monkeypatch.setattr("streamnb.families.fitted_words._BLOCK", 1)
     in_blocks = Margins.of(indexed, parameters, leave_one_out=True)
     assert at_once is not None
     assert in_blocks is not None
@@ -360,7 +359,7 @@ def test_weights_are_exponents_beside_parents_too(event: str) -> None:
         ({"multiclass": "pairs"}, "one weight for all classes"),
         ({"multiclass": "votes"}, "multiclass"),
         ({"leave_one_out": 1}, "leave_one_out"),
-        ({"document_weights": "discriminative"}, "count alike"),
+        ({"document_weights": "discriminative"}, "equal weight"),
         ({"event": "bernoulli"}, "absent words"),
         ({"event": "attributes"}, "count no words"),
         ({"estimate": "correlation"}, "correlation factor"),
@@ -393,7 +392,7 @@ def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     value = Objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.01)
     losses = []
     for rounds in (0, 2, 8, 32, 1000):
-        monkeypatch.setattr("streamnb.statistics.word_fits.MOST_ROUNDS", rounds)
+        monkeypatch.setattr("streamnb.families.fitted_words.MOST_ROUNDS", rounds)
         losses.append(value(fit.weights(indexed, parameters).words[margins.words])[0])
     assert losses == sorted(losses, reverse=True)
     assert losses[0] > losses[1] > losses[-1]

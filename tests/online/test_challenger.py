@@ -13,10 +13,10 @@ from river import base, drift, naive_bayes
 from river import ensemble as river_ensemble
 
 import streamnb
-from streamnb.challenger import Challenger
+from streamnb.challenger import MAGIC, VERSION, Challenger
 from streamnb.errors import InputError, ModelFileError, NotLearnedError
+from streamnb.model import persistence
 from streamnb.model_specs import build, model_spec
-from streamnb.persistence import saving
 from support.estimators import river_checks
 from support.streams import count_wrong, swapping
 
@@ -153,7 +153,7 @@ def test_damaged_files_and_files_of_others_are_refused() -> None:
             Challenger.from_bytes(wrong)
     with pytest.raises(ModelFileError):
         streamnb.MNB.from_bytes(data)
-    header, rest = saving.unpacked(data, Challenger._magic, Challenger._file_version)
+    header, rest = persistence.unpacked(data, MAGIC, VERSION)
     rival = rest[header["length"] :]
     changes: list[tuple[dict[str, Any], bytes]] = [
         ({"gains": "?"}, rest),
@@ -162,12 +162,12 @@ def test_damaged_files_and_files_of_others_are_refused() -> None:
         ({"parameters": {"span": 0}}, rest),
         ({"parameters": {"size": 1}}, rest),
         ({"alarm": {}}, rest),
-        ({"remembered": [None]}, rest),
-        ({"remembered": [None, None]}, rest),  # and there is a challenger
+        ({"fingerprints": [None]}, rest),
+        ({"fingerprints": [None, None]}, rest),  # and there is a challenger
         ({}, rest[: -len(rival)]),  # and there is none
     ]
     for change, body in changes:
-        packed = saving.packed(header | change, body, Challenger._magic, Challenger._file_version)
+        packed = persistence.packed(header | change, body, MAGIC, VERSION)
         with pytest.raises(ModelFileError):
             Challenger.from_bytes(packed)
     with pytest.raises(InputError, match="no model file"):
@@ -195,7 +195,7 @@ def test_each_of_the_two_unlearns_what_it_learned() -> None:
         model.learn_one(*stream[at])
         at += 1
     after = model.to_bytes()
-    with pytest.raises(NotLearnedError, match="a model that lost"):
+    with pytest.raises(NotLearnedError, match="never learned this message"):
         model.unlearn_one("never", "spam")
     with pytest.raises(InputError):
         model.unlearn_one(*stream[at - 1], w=-1.0)
@@ -243,7 +243,7 @@ def test_a_specification_names_it() -> None:
         "Challenger(model=None)",
         "Challenger(model=Challenger(model=MNB))",
     ):
-        with pytest.raises(InputError, match="one of this package"):
+        with pytest.raises(InputError, match="a model of this package"):
             build(model_spec(text))
 
 

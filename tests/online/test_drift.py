@@ -9,8 +9,7 @@ import pytest
 from river import drift
 
 from streamnb.errors import InputError
-from streamnb.online.detectors import DETECTORS
-from streamnb.online.drift import DriftAlarm
+from streamnb.model.drift import DETECTORS, DriftAlarm
 
 OF_RIVER = {"adwin": drift.ADWIN, "ddm": drift.binary.DDM}
 

@@ -144,7 +144,7 @@ def test_a_file_whose_counts_forget_otherwise_is_refused() -> None:
     model = learned(MNB(half_life=5), sms_stream()[:20])
     for half_life in (None, 6.0):
         other = MNB(half_life=half_life)
-        with pytest.raises(streamnb.ModelFileError, match="forget in another way"):
+        with pytest.raises(streamnb.ModelFileError, match="forget differently"):
             other.restore(model.state())
 
 
@@ -234,15 +234,15 @@ def test_half_lives_that_are_none_are_refused(half_life: Any) -> None:
 
 def test_models_that_do_not_forget_so_say_what_does() -> None:
     for name in set(ALL_MODELS) - set(MODELS):
-        with pytest.raises(InputError, match="use window= instead"):
+        with pytest.raises(InputError, match="use window_size= instead"):
             make_model(name, half_life=100)
     for name in COLUMNS:
-        with pytest.raises(InputError, match="models of texts"):
+        with pytest.raises(InputError, match="model of texts"):
             make_model(name, half_life=100)
     with pytest.raises(InputError, match="keeps no messages"):
         MNB(half_life=100, index_size=10)
     with pytest.raises(InputError, match="not both"):
-        MNB(half_life=100, window=10)
+        MNB(half_life=100, window_size=10)
     with pytest.raises(InputError, match="another half_life"):
         MNB(half_life=100).merge(MNB())
 
@@ -279,7 +279,9 @@ def test_scores_stay_when_a_shift_of_the_clock_alone_divides() -> None:
 
 
 def test_a_specification_may_forget() -> None:
-    model, windowed = (build(model_spec(f"MNB({how})")) for how in ("half_life=5000", "window=9"))
+    model, windowed = (
+        build(model_spec(f"MNB({how})")) for how in ("half_life=5000", "window_size=9")
+    )
     assert isinstance(model, MNB)
     assert isinstance(windowed, MNB)
-    assert (model.half_life, windowed.window) == (5000, 9)
+    assert (model.half_life, windowed.window_size) == (5000, 9)

@@ -184,7 +184,7 @@ def test_models_that_forget_in_another_way_are_not_merged_nor_restored() -> None
     for other in (MNB(half_life=3600), MNB(half_life="2h"), MNB()):
         with pytest.raises(InputError, match="another half_life"):
             other.merge(model)
-        with pytest.raises(streamnb.ModelFileError, match="forget in another way"):
+        with pytest.raises(streamnb.ModelFileError, match="forget differently"):
             other.restore(model.state())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import streamnb
 from streamnb.errors import InputError
-from streamnb.online.threshold import LearnedThreshold
+from streamnb.model.threshold import LearnedThreshold
 from support.batches import LABELS, QUERY, TEXTS, new
 from support.models import matrix
 from support.streams import synthetic_stream
@@ -210,12 +210,12 @@ def test_a_learned_cut_forgets_early_mistakes() -> None:
             for odds, pos_label, weight in kept:
                 again.record(odds, pos_label, weight)
             assert np.array_equal(again.scores, threshold.scores)
-            assert again.cut == threshold.cut
+            assert again.log_odds_threshold == threshold.log_odds_threshold
             restored = LearnedThreshold(cost_ratio=3.0)
             restored.restore(threshold.state())
             assert restored.state() == threshold.state()
-            assert restored.cut == threshold.cut
-    assert -43 < threshold.cut < -37
+            assert restored.log_odds_threshold == threshold.log_odds_threshold
+    assert -43 < threshold.log_odds_threshold < -37
     threshold.merge(threshold)
     assert threshold.scores.sum() < 4096
 

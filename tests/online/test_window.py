@@ -20,8 +20,8 @@ QUERY = {"w1": 2.0, "w12": 1.0, "w20": 1.0, "w40": 1.0, "never learned": 2.5}
 @every(ALL_MODELS)
 def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
     """Classes and words come, go and come again: the third class comes late, and not often."""
-    model = make_model(name, refresh_every=1, window=window)
-    reference = Forgetting(make_reference(name), window=window)
+    model = make_model(name, refresh_every=1, window_size=window)
+    reference = Forgetting(make_reference(name), window_size=window)
     for counts, label, weight in synthetic_stream(weighted=name != "OnlineNB")[:50]:
         for x in (counts, QUERY):
             scores = model.joint_log_likelihood_one(x)
@@ -35,7 +35,7 @@ def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
 def test_what_left_leaves_no_trace(name: str) -> None:
     """The bytes are those of a new model that has learned the last messages alone."""
     stream = synthetic_stream(weighted=True)[:90]
-    model, new = make_model(name, window=25), make_model(name, window=25)
+    model, new = make_model(name, window_size=25), make_model(name, window_size=25)
     learned(model, stream)
     learned(new, stream[-25:])
     assert model.to_bytes() == new.to_bytes()
@@ -44,7 +44,7 @@ def test_what_left_leaves_no_trace(name: str) -> None:
 @matrix()
 def test_batches_learn_as_one_by_one(name: str) -> None:
     stream = synthetic_stream()[:100]
-    one, many = make_model(name, window=20), make_model(name, window=20)
+    one, many = make_model(name, window_size=20), make_model(name, window_size=20)
     learned(one, stream)
     for start in range(0, 100, 50):
         part = stream[start : start + 50]
@@ -58,7 +58,7 @@ def test_batches_learn_as_one_by_one(name: str) -> None:
 @pytest.mark.parametrize("labels", ["abc", "abca", "abacdaae", "aab"])
 def test_labels_come_and_go_within_a_batch(name: str, known: list[str], labels: str) -> None:
     messages = [({"win": 1, f"w{place}": 2}, label) for place, label in enumerate(labels)]
-    one, many = (make_model(name, window=2, refresh_every=3) for _ in range(2))
+    one, many = (make_model(name, window_size=2, refresh_every=3) for _ in range(2))
     for model in (one, many):
         for label in known:
             model.learn_one({"cash": 1}, label)
@@ -73,19 +73,19 @@ def test_labels_come_and_go_within_a_batch(name: str, known: list[str], labels: 
 @pytest.mark.parametrize("name", ["MNB", "HMNB", "OnlineNB"])
 def test_copies_and_files_go_on_as_the_model(name: str) -> None:
     stream = sms_stream()[:60]
-    model = learned(make_model(name, window=9), stream[:40])
+    model = learned(make_model(name, window_size=9), stream[:40])
     loaded = NaiveBayes.from_bytes(model.to_bytes())
     for other in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model), loaded):
         learned(other, stream[40:])
-        assert (other.window, other.n_documents) == (9, 9.0)
+        assert (other.window_size, other.n_documents) == (9, 9.0)
         assert other.to_bytes() == model.to_bytes()
 
 
 def test_merging_keeps_the_other_models_messages_as_the_younger() -> None:
     stream = synthetic_stream()[:30]
-    merged, other = (learned(MNB(window=12), part) for part in (stream[:18], stream[18:]))
+    merged, other = (learned(MNB(window_size=12), part) for part in (stream[:18], stream[18:]))
     merged.merge(other)
-    assert merged.to_bytes() == learned(MNB(window=12), stream).to_bytes()
+    assert merged.to_bytes() == learned(MNB(window_size=12), stream).to_bytes()
     merged.subtract(other)
     assert merged.n_documents == 0
     assert merged.classes_ == []
@@ -93,7 +93,7 @@ def test_merging_keeps_the_other_models_messages_as_the_younger() -> None:
 
 def test_a_message_is_unlearned_while_it_is_in_the_window_only() -> None:
     stream = sms_stream()[:20]
-    model = learned(MNB(window=5), stream)
+    model = learned(MNB(window_size=5), stream)
     with pytest.raises(NotLearnedError):
         model.unlearn_one(stream[0][0], stream[0][1])
     model.unlearn_one(stream[17][0], stream[17][1])
@@ -102,12 +102,12 @@ def test_a_message_is_unlearned_while_it_is_in_the_window_only() -> None:
     model.learn_one(*stream[0])
     assert (
         model.to_bytes()
-        == learned(MNB(window=5), [*stream[15:17], *stream[18:20], stream[0]]).to_bytes()
+        == learned(MNB(window_size=5), [*stream[15:17], *stream[18:20], stream[0]]).to_bytes()
     )
 
 
 def test_a_label_that_left_is_unknown_until_it_comes_again() -> None:
-    model = MNB(window=2, threshold="auto", pos_label="spam")
+    model = MNB(window_size=2, threshold="auto", pos_label="spam")
     model.learn_one("a", "spam")
     model.learn_one("b", "ham")
     model.learn_many(["c", "d"], ["ham", "ham"])
@@ -126,7 +126,7 @@ def test_pruned_words_leave_the_window_too() -> None:
         ({f"w{(7 * i + k * k) % 211}": 1 + k % 2 for k in range(6)}, "ab"[i % 2], 1.0)
         for i in range(400)
     ]
-    model = MNB(window=40, max_features=64)
+    model = MNB(window_size=40, max_features=64)
     for x, y, w in stream:
         model.learn_one(x, y, w)
         counts = model.counts()
@@ -136,7 +136,7 @@ def test_pruned_words_leave_the_window_too() -> None:
 
 
 def test_no_pairs_are_kept_where_none_are_looked_up() -> None:
-    independent, hidden = (kind(window=50) for kind in (MNB, HMNB))
+    independent, hidden = (kind(window_size=50) for kind in (MNB, HMNB))
     for model in (independent, hidden):
         model.learn_one({f"w{i}": 1 for i in range(40)}, "a")
     assert (independent._store.n_pairs, hidden._store.n_pairs) == (0, 780)
@@ -144,23 +144,23 @@ def test_no_pairs_are_kept_where_none_are_looked_up() -> None:
 
 @pytest.mark.parametrize("window", [0, -3, 2.5, "5", True])
 def test_windows_that_are_none_are_refused(window: Any) -> None:
-    with pytest.raises(InputError, match="window must be a whole number from 1 on"):
-        MNB(window=window)
+    with pytest.raises(InputError, match="window_size must be a whole number from 1 on"):
+        MNB(window_size=window)
 
 
 def test_what_does_not_go_together_is_refused() -> None:
     for name in COLUMNS:
-        with pytest.raises(InputError, match="models of texts"):
-            make_model(name, window=10)
+        with pytest.raises(InputError, match="model of texts"):
+            make_model(name, window_size=10)
     with pytest.raises(InputError, match="leave index_size at None"):
-        MNB(window=10, index_size=10)
-    with pytest.raises(InputError, match="another half_life or window"):
-        MNB(window=10).merge(MNB(window=11))
+        MNB(window_size=10, index_size=10)
+    with pytest.raises(InputError, match="another half_life or window_size"):
+        MNB(window_size=10).merge(MNB(window_size=11))
 
 
 def test_weights_that_would_leave_a_rest_are_refused() -> None:
     """Nothing of such a message is learned, of one alone or of a batch, its words included."""
-    model = learned(MNB(window=10), sms_stream()[:3])
+    model = learned(MNB(window_size=10), sms_stream()[:3])
     before = model.to_bytes()
     for label in ("ham", "spam", "new"):
         with pytest.raises(InputError, match=r"multiple of 2\*\*-20"):

@@ -12,7 +12,7 @@ import streamnb
 from streamnb import MNB, OnlineNB
 from streamnb.challenger import Challenger
 from streamnb.errors import ModelFileError
-from streamnb.persistence.compression import MAGIC, RATIO, compressed, decompressed
+from streamnb.model.compression import MAGIC, RATIO, compressed, decompressed
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots, name_of
 from streamnb_consumers.daemon.snapshots.stores import FolderStore
@@ -63,7 +63,7 @@ def test_a_truncated_file_is_refused(cut: int) -> None:
 
 def test_what_stands_behind_the_end_is_refused() -> None:
     for behind in (b"x", compressed(TEXT)):
-        with pytest.raises(ModelFileError, match="behind its end"):
+        with pytest.raises(ModelFileError, match="data after its end"):
             decompressed(compressed(TEXT) + behind)
 
 
@@ -84,13 +84,13 @@ def test_no_altered_byte_is_more_than_an_error() -> None:
 def test_a_file_that_would_fill_the_memory_is_refused() -> None:
     bomb = zstd.compress(bytes(2**26))  # 64 MiB of nothing
     assert len(bomb) * RATIO < 2**26
-    with pytest.raises(ModelFileError, match=r"stands for more than [\d,]+ bytes"):
+    with pytest.raises(ModelFileError, match=r"decompresses to more than [\d,]+ bytes"):
         decompressed(bomb)
 
 
 def test_a_bound_is_kept_to_the_byte() -> None:
     assert decompressed(compressed(TEXT), len(TEXT)) == TEXT
-    with pytest.raises(ModelFileError, match="stands for more than 4,999 bytes"):
+    with pytest.raises(ModelFileError, match="decompresses to more than 4,999 bytes"):
         decompressed(compressed(TEXT), len(TEXT) - 1)
 
 
@@ -113,7 +113,7 @@ def test_a_snapshot_larger_than_allowed_is_refused_before_it_is_whole(tmp_path: 
     path = Snapshots(tmp_path).save(TEXT)
     small = Snapshots(tmp_path, largest=len(TEXT) - 1)
     assert path.stat().st_size < small.largest
-    with pytest.raises(SnapshotError, match="stands for more than 4,999 bytes"):
+    with pytest.raises(SnapshotError, match="decompresses to more than 4,999 bytes"):
         small.read(path)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import streamnb
 from streamnb.errors import ModelFileError
-from streamnb.persistence import saving
+from streamnb.model import persistence
 from support.models import COUNTING, make_model, matrix
 from support.streams import learned, sms_stream, synthetic_stream
 
@@ -48,7 +48,7 @@ def with_parts(data: bytes, header: dict[str, Any], counts: bytes) -> bytes:
 
 def test_damaged_forms_are_refused() -> None:
     data = learned(make_model("MNB", term_weighting="log-unit"), synthetic_stream(40)).to_bytes()
-    header, counts = saving.unpacked(data)
+    header, counts = persistence.unpacked(data)
     for version in (b"\x00", b"\x02"):
         with pytest.raises(ModelFileError, match="version"):
             streamnb.MNB.from_bytes(with_parts(data, header, b"streamnb" + version + counts[9:]))

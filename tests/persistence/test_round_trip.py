@@ -11,7 +11,7 @@ import pytest
 
 import streamnb
 from streamnb.errors import InputError
-from streamnb.persistence.compression import compressed, decompressed
+from streamnb.model.compression import compressed, decompressed
 from support.files import small
 from support.models import MODELS, ROUNDED, matrix
 from support.streams import synthetic_stream

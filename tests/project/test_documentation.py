@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 import streamnb
-from streamnb import models
+from streamnb import families
 from streamnb.cli import build_parser
 from streamnb.model_specs import MODELS
 from streamnb_consumers.daemon import settings
@@ -239,32 +239,32 @@ def test_command_line_offers_every_text_model() -> None:
         if inspect.isclass(value) and hasattr(value, "learn_one")
     }
     exported -= {"NaiveBayes"}
-    assert exported == set(models.__all__)
-    columns = {name for name in exported if getattr(models, name)().reads_columns}
+    assert exported == set(families.MODELS)
+    columns = {name for name in exported if getattr(streamnb, name)().reads_columns}
     assert set(MODELS) == exported - columns
     assert "ENB" in columns
 
 
-@pytest.mark.parametrize("name", models.__all__)
+@pytest.mark.parametrize("name", families.MODELS)
 def test_reference_has_every_model_with_its_family(name: str) -> None:
     table = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{name}` \|.*$", table, re.MULTILINE)
     if name != "ComposedNB":
         link = re.search(r"\(families/(\w+)\.md\)", row)
         assert link is not None
-        assert getattr(models, name).__module__.endswith(link[1])
+        assert getattr(streamnb, name).__module__.endswith(link[1])
         page = DOCS / "reference" / "families" / f"{link[1]}.md"
         assert f"`{name}`" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", models.__all__)
+@pytest.mark.parametrize("name", families.MODELS)
 def test_every_parameter_is_documented(name: str) -> None:
     text = (DOCS / "reference" / "parameters.md").read_text(encoding="utf-8")
     for parameter in inspect.signature(getattr(streamnb, name)).parameters:
         assert re.search(rf"^\| `{parameter}=[^|]*\|[^|]*\w", text, re.MULTILINE), parameter
 
 
-@pytest.mark.parametrize("name", models.__all__)
+@pytest.mark.parametrize("name", families.MODELS)
 def test_docstrings_name_formula_and_paper(name: str) -> None:
     text = inspect.getdoc(getattr(streamnb, name)) or ""
     assert "Examples" in text

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamnb
-from streamnb.persistence.compression import decompressed
+from streamnb.model.compression import decompressed
 from support.drawn.messages import Stream, build, messages, streams
 from support.models import INDEPENDENT, INDEXED, ROUNDED, matrix
 

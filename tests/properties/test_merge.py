@@ -89,7 +89,7 @@ def test_merging_a_model_with_itself_doubles_it(name: str, stream: Stream) -> No
         ({"tokenizer": str.split}, {}, "different tokenizers"),
         ({"term_weighting": "presence"}, {"term_weighting": "log"}, "different term_weighting"),
         ({"half_life": 9.0}, {"half_life": 8.0}, "another half_life or window"),
-        ({"window": 9}, {"window": 8}, "another half_life or window"),
+        ({"window_size": 9}, {"window_size": 8}, "another half_life or window_size"),
     ],
 )
 def test_models_that_count_differently_do_not_merge(

@@ -12,11 +12,10 @@ import pytest
 
 from streamnb import MNB, ComposedNB, StreamNBError, Tokenizer, models
 from streamnb.challenger import Challenger
-from streamnb.drift_forgetting import DriftForgetting
 from streamnb.ensembles import WeightedBoosting
 from streamnb.evaluation import prequential
-from streamnb.naive_bayes import NaiveBayes
-from streamnb.online.drift import DriftAlarm
+from streamnb.model.base import NaiveBayes
+from streamnb.model.drift import DriftAlarm
 
 
 class Unspeakable:
@@ -113,7 +112,7 @@ def test_models(name: str, parameter: str) -> None:
         works_or_says_why(lambda given=given: use(kind(**given), columns))
 
 
-WRAPPERS: list[Any] = [Challenger, DriftForgetting, WeightedBoosting]
+WRAPPERS: list[Any] = [Challenger, WeightedBoosting]
 
 
 @pytest.mark.parametrize(
@@ -180,6 +179,6 @@ def test_values_that_were_not_refused_by_name_are_refused(value: Any) -> None:
 
 
 def test_what_is_more_than_any_stream_is_as_much_as_there_is() -> None:
-    for model in (MNB(window=10**400), MNB(refresh_every=1e308), MNB(refresh_every=10**400)):
+    for model in (MNB(window_size=10**400), MNB(refresh_every=1e308), MNB(refresh_every=10**400)):
         use(model)
         assert model.n_documents == 4

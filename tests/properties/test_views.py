@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from streamnb import MNB, ComposedNB, OnlineNB, Tokenizer
-from streamnb.explanation import Explanation
+from streamnb.model.explanation import Explanation
 
 HOSTILE = [
     "<script>alert(1)</script>",

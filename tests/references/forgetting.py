@@ -56,12 +56,12 @@ class FadingOnlineWeights(OnlineWeightsReference):
 class WindowedOnlineWeights(OnlineWeightsReference):
     """Each document that comes unlearns the oldest."""
 
-    window: int
+    window_size: int
 
     def learn(self, x: Mapping[str, float], y: Hashable, w: float = 1.0) -> None:
         """Take the steps by the documents before, then count the new one and not the oldest."""
         super().learn(x, y, w)
-        if len(self.documents) > self.window:
+        if len(self.documents) > self.window_size:
             words, label, weight = self.documents[0]
             self.unlearn(dict.fromkeys(words, 1.0), label, weight)
 
@@ -73,7 +73,7 @@ class Forgetting:
     ----------
     reference
         Of the model, as `support.models.make_reference` returns it.
-    half_life, window
+    half_life, window_size
         One of them.
     timed
         Whether the half-life is in seconds.
@@ -83,17 +83,17 @@ class Forgetting:
         self,
         reference: Any,
         half_life: float | None = None,
-        window: int | None = None,
+        window_size: int | None = None,
         timed: bool = False,
     ) -> None:
-        self.reference, self.half_life, self.window = reference, half_life, window
+        self.reference, self.half_life, self.window_size = reference, half_life, window_size
         self.times: list[float | None] | None = [] if timed else None
         self.stream: list[Document] = []
         self.online = isinstance(reference, OnlineWeightsReference)
         if self.online:
             kind = FadingOnlineWeights if half_life else WindowedOnlineWeights
             reference.__class__ = kind
-            reference.half_life, reference.window = half_life, window
+            reference.half_life, reference.window_size = half_life, window_size
 
     def learn(
         self, x: Mapping[Any, float], y: Hashable, w: float = 1.0, time: float | None = None
@@ -108,13 +108,6 @@ class Forgetting:
         if self.online:
             self.reference.learn(x, y, w)
 
-    def fade(self, half_lives: float) -> None:
-        """Let all that was learned count for less."""
-        left = 2.0**-half_lives
-        self.stream = [(x, y, left * w) for x, y, w in self.stream]
-        if self.online:
-            self.reference.documents = [(x, y, left * w) for x, y, w in self.reference.documents]
-
     def clock(self) -> list[float] | None:
         """Return what the clock of times shows after each document; None where there are none."""
         assert self.half_life is not None
@@ -122,8 +115,8 @@ class Forgetting:
 
     def counting(self) -> list[Document]:
         """Return the documents that count, with what is left of their weights."""
-        if self.window is not None:
-            return self.stream[-self.window :]
+        if self.window_size is not None:
+            return self.stream[-self.window_size :]
         assert self.half_life is not None
         return faded(self.stream, self.half_life, self.clock())
 

@@ -11,7 +11,7 @@ from river import checks
 
 from references.online_weights import OnlineWeightsReference
 from streamnb import ComposedNB, InputError, NaiveBayes, OnlineNB, Tokenizer
-from streamnb.parts import OnlineWeights
+from streamnb.families import OnlineWeights
 from support.models import make_model
 from support.streams import (
     assert_same_parts,

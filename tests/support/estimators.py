@@ -40,7 +40,7 @@ CHECKED = ESTIMATORS | {
     "ComposedNB columns": streamnb.ComposedNB(event="attributes"),
     "MNB with a half-life": streamnb.MNB(half_life=50),
     "OnlineNB with a half-life": streamnb.OnlineNB(half_life=50),
-    "HMNB in a window": streamnb.HMNB(window=30),
+    "HMNB in a window": streamnb.HMNB(window_size=30),
 }
 
 

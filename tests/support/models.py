@@ -1,7 +1,7 @@
 """The table of models: of each its family, its slow reference, and what tests have to know of it.
 
 Every list of models in the tests follows from `ROWS`, and a test holds `ROWS` against
-`streamnb.models.__all__`: a new model is a new row. Tests of the whole matrix (`matrix`) run the
+`streamnb.families.__all__`: a new model is a new row. Tests of the whole matrix (`matrix`) run the
 representative of each family in `make test` and every model in `make soak`; a model that shares its
 family's code by another event model needs no more. Equality with the slow reference is tested of
 every model, always (`every`).

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
-from streamnb.model_specs import WATCHED, build, model_spec
-from streamnb.online.cutoffs import Cutoffs
-from streamnb.online.detectors import NO_DETECTOR
-from streamnb.watched import Watched
+from streamnb.model.drift import NO_DETECTOR
+from streamnb.model.threshold import Cutoffs
+from streamnb.model_specs import CHALLENGER, build, model_spec
 from streamnb_consumers.daemon.breaker import Breaker
 from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
@@ -107,7 +107,7 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
     text = settings.model or _MODELS[kind]
     try:
         spec = model_spec(text)
-        if spec.name in WATCHED:
+        if spec.name == CHALLENGER:
             named = {"model": model_spec(_MODELS[kind])} | spec.parameters
             spec = dataclasses.replace(spec, parameters=named)
         model: Any = build(spec)
@@ -115,7 +115,7 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         raise SettingsError(f"model: {error}") from error
     if not hasattr(model, "to_bytes"):
         raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
-    if not isinstance(model, Watched):
+    if not isinstance(model, Challenger):
         return model, spec.parameters
     if settings.drift != NO_DETECTOR:
         raise SettingsError(

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from streamnb.online.cutoffs import UNSURE
-from streamnb.online.detectors import DETECTORS, NO_DETECTOR
+from streamnb.model.drift import DETECTORS, NO_DETECTOR
+from streamnb.model.threshold import UNSURE
 
 # With another name, for a setting may have theirs.
 from streamnb_consumers.daemon.settings_values import flag as _flag
@@ -50,8 +50,7 @@ class Settings:
         "",
         _text,
         "the model, as `streamnb evaluate --model` writes it; empty: the kind's own; `Challenger`: "
-        "the same, and at an alarm of drift a fresh one challenges it; `DriftForgetting(model=…)`: "
-        "one with a half-life, which is shortened for a while then",
+        "the same, and at an alarm of drift a fresh one challenges it",
     )
     labels: tuple[str, ...] = _key(
         ("ham", "spam"), _labels, "labels that are learned, others are bad input; empty: any"

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from streamnb.persistence.saving import write
+from streamnb.model.persistence import write
 from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
 from streamnb_consumers.io.dead_letters import SentOffsets, read_line
 from streamnb_consumers.jsons import canonical

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from streamnb.persistence.saving import write
+from streamnb.model.persistence import write
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.io.stdio import dead_letter_line, decision_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from streamnb.online.cutoffs import UNSURE
+from streamnb.model.threshold import UNSURE
 
 __all__ = ["Confusion"]
 

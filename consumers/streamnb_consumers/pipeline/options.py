@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Protocol
 
-from streamnb.online.cutoffs import Cutoffs
+from streamnb.model.threshold import Cutoffs
 from streamnb_consumers.pipeline.join_window import Bounds
 from streamnb_consumers.pipeline.senders import SenderLists
 

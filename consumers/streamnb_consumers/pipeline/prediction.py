@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from streamnb.errors import StreamNBError
 from streamnb.evaluation import log_odds
-from streamnb.online.cutoffs import UNSURE
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.pipeline.options import Model, Options
 from streamnb_consumers.pipeline.threshold import is_calibrated, odds_of
 from streamnb_consumers.records import Decision, Features, Message, Record

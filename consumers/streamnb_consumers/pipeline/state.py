@@ -7,11 +7,9 @@ import json
 from typing import Any
 
 from streamnb.challenger import Challenger
-from streamnb.drift_forgetting import DriftForgetting
 from streamnb.errors import StreamNBError
-from streamnb.naive_bayes import NaiveBayes
-from streamnb.online.drift import DriftAlarm
-from streamnb.watched import Watched
+from streamnb.model.base import NaiveBayes
+from streamnb.model.drift import DriftAlarm
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline.confusion import Confusion
@@ -40,7 +38,7 @@ def dump(worker: Filter) -> bytes:
     shared, learner = worker.options.shared, worker.learner
     windows = sorted(worker.join.windows.items())
     identity = worker.identity
-    watched = isinstance(learner.model, Watched)  # its alarm is in its file
+    watched = isinstance(learner.model, Challenger)  # its alarm is in its file
     header = canonical(
         ({"settings": identity.to_json()} if identity is not None else {})
         | {
@@ -103,8 +101,6 @@ def restore(worker: Filter, data: bytes) -> None:
 
 
 # What reading a header raises whose checksum is right though no filter wrote it.
-# Models that react to drift, whose files are their own.
-_WATCHED: tuple[type[Watched], ...] = (Challenger, DriftForgetting)
 _UNREADABLE = (
     KeyError,
     TypeError,
@@ -166,7 +162,7 @@ def _check_identity(worker: Filter, found: Any) -> None:
 def _alarm(model: Any, detector: str | None, found: Any) -> DriftAlarm | None:
     """Return the alarm of a snapshot; a fresh one, where another detector made it or none."""
     asked = alarm_of(model, detector)
-    if asked is None or found is None or isinstance(model, Watched):
+    if asked is None or found is None or isinstance(model, Challenger):
         return asked
     alarm = DriftAlarm.from_json(found)
     return alarm if alarm.detector == detector else asked
@@ -190,9 +186,9 @@ def _model(expected: Any, data: bytes, shared: bool) -> Any:
     One that did not react to drift may do so from now on; but not where others fold the same log,
     whose models would have done so before.
     """
-    kind: Any = next((each for each in _WATCHED if each.wrote(data)), NaiveBayes)
+    kind: Any = Challenger if Challenger.wrote(data) else NaiveBayes
     model = kind.from_bytes(data, n_jobs=getattr(expected, "n_jobs", None))
-    if not shared and isinstance(expected, Watched) and not isinstance(model, Watched):
+    if not shared and isinstance(expected, Challenger) and not isinstance(model, Challenger):
         watched: Any = expected.clone()
         watched.model, model = model, watched
     found, asked = _described(model), _described(expected)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Any, NamedTuple
 
+from streamnb.challenger import Challenger
 from streamnb.errors import StreamNBError
-from streamnb.online.cutoffs import UNSURE
-from streamnb.online.drift import DriftAlarm
-from streamnb.watched import Watched
+from streamnb.model.drift import DriftAlarm
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.confusion import Confusion
 from streamnb_consumers.pipeline.options import Model, Options
@@ -20,7 +20,7 @@ __all__ = ["Learner", "Reactions", "alarm_of", "read_training_event"]
 
 _LOG = logging.getLogger(__name__)
 # Attributes of models that may have forgotten a message.
-_FORGETTING = ("half_life", "window", "n_swaps")
+_FORGETTING = ("half_life", "window_size", "n_swaps")
 _DRIFT = "drift: decisions are less often right than they were"
 
 
@@ -163,17 +163,16 @@ class Learner:
 
 
 _LOG = logging.getLogger(__name__)
-_CHALLENGES = {
+_LINES = {
     "started": "drift: a challenger begins to learn beside the model",
     "swapped": "drift: the challenger was better, and is the model now",
     "given_up": "drift: the challenger was no better, and is given up",
 }
-_LINES = _CHALLENGES | {"shortened": "drift: the model forgets faster for a while"}
 
 
 def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:
     """Return the alarm of drift: that of a model that has its own, else a fresh one, else None."""
-    if isinstance(model, Watched):
+    if isinstance(model, Challenger):
         return model.alarm
     return None if detector is None else DriftAlarm(detector)
 
@@ -197,17 +196,17 @@ class Reactions(NamedTuple):
     @classmethod
     def of(cls, model: Any) -> Reactions | None:
         """Return those of a model; None where it has no alarm of its own."""
-        return cls(model.alarm.count, model.events) if isinstance(model, Watched) else None
+        return cls(model.alarm.count, model.events) if isinstance(model, Challenger) else None
 
     @property
     def challenges(self) -> dict[str, int]:
         """How often each event of a challenger came, by name."""
-        return {event: count for event, count in self.events.items() if event in _CHALLENGES}
+        return dict(self.events)
 
     @property
     def challenged(self) -> bool:
         """Whether a challenger learns beside the model."""
-        begun, *ended = (self.events.get(event, 0) for event in _CHALLENGES)
+        begun, *ended = (self.events.get(event, 0) for event in _LINES)
         return begun > sum(ended)
 
     def tell(self, before: Reactions, told: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 import streamnb
 from streamnb.errors import InputError
-from streamnb.parts import Fitted, UniformWeights, Weights
+from streamnb.families import Fitted, UniformWeights, Weights
 from streamnb.reproduce.experiment import accuracy
 from streamnb.reproduce.folds import weka_folds
 from streamnb.reproduce.papers.attribute_tables import rows_of, values_of

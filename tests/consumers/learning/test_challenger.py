@@ -12,7 +12,7 @@ import pytest
 
 from streamnb import MNB, OnlineNB
 from streamnb.challenger import Challenger
-from streamnb.online.drift import DriftAlarm
+from streamnb.model.drift import DriftAlarm
 from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
@@ -31,7 +31,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "OnlineNB": OnlineNB,
     "MNB(half_life=100)": lambda: MNB(half_life=100),
     "MNB(half_life=1h)": lambda: MNB(half_life="1h"),
-    "MNB(window=150)": lambda: MNB(window=150),
+    "MNB(window_size=150)": lambda: MNB(window_size=150),
 }
 
 

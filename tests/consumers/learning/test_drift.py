@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from river import drift
 
-from streamnb.online.drift import DriftAlarm
+from streamnb.model.drift import DriftAlarm
 from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics

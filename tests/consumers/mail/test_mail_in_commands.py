@@ -14,7 +14,7 @@ from streamnb import MNB
 from streamnb.cli import main
 from streamnb.datasets import read_messages, stream
 from streamnb.mail.text import mail_text
-from streamnb.persistence.compression import decompressed
+from streamnb.model.compression import decompressed
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.io.files import mail_records

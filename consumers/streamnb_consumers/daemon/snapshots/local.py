@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamnb.errors import ModelFileError
-from streamnb.persistence.compression import compressed, decompressed
-from streamnb.persistence.saving import write
+from streamnb.model.compression import compressed, decompressed
+from streamnb.model.persistence import write
 from streamnb_consumers.errors import SnapshotError
 
 __all__ = ["Snapshots", "content", "read_regular", "sync_folder"]

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from streamnb.persistence.compression import compressed
+from streamnb.model.compression import compressed
 from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.daemon.snapshots.stores import Store
 from streamnb_consumers.errors import ForeignError, SnapshotError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from streamnb.errors import MissingDependencyError
-from streamnb.persistence.saving import write
+from streamnb.model.persistence import write
 from streamnb_consumers.daemon.snapshots.local import read_regular, sync_folder
 from streamnb_consumers.errors import SettingsError, SnapshotError
 

@@ -1,0 +1,236 @@
+"""Any event model with any dependence, estimate, weights and neighbourhood: ComposedNB."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from streamnb.errors import InputError, shown
+from streamnb.families.hidden import Hidden
+from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
+from streamnb.model.composition import (
+    AXES,
+    Composition,
+    Dependence,
+    DocumentWeights,
+    Estimate,
+    Event,
+    Neighbourhood,
+    Weights,
+)
+from streamnb.parameters import is_default
+
+__all__ = ["ComposedNB"]
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class _Event:
+    """Makes `event` the first positional parameter."""
+
+    event: str | Event = "multinomial"
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class ComposedNB(TextNaiveBayes, _Event):
+    """Naive Bayes composed of components, by name or as objects of `streamnb.families`.
+
+    Parameters
+    ----------
+    event
+        `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`;
+        `"normalised-complement"` (see `streamnb.TWCNB`), with plain components only; or, for
+        messages that map attributes to values, `"attributes"`, which bins numbers (see
+        `streamnb.PHNB` with `columns=True`), or `"gaussian"`, which does not (see `streamnb.LNB`).
+    dependence
+        `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
+        packages of `streamnb.PHNB`. All but the first need word counts, so `"bernoulli"` is
+        excluded. `"attributes"` allows packages only, `"gaussian"` none of them. Hidden ratios mix
+        P(w|c̄) / P(w|c), so they need `"one-versus-all"`. With `prior="uniform"` they reproduce the
+        published figures of HOVA (see `streamnb.families.HiddenRatios`), while `HOVA` is the
+        printed formula.
+    estimate
+        `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`, with
+        any event model but `"bernoulli"` and independent words; or higher-order paths instead of
+        documents: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`, with `"bernoulli"` only
+        (see `HONB`).
+    factor
+        Of the estimate `"correlation"`, as in `NBCF`.
+    bag_threshold, max_links
+        Of the dependence `"packaged"`, as in `streamnb.PHNB`.
+    bins, values
+        Of columns, as in `streamnb.PHNB`.
+    max_parents
+        Of all dependences but `"independent"`, as in `streamnb.HMNB` and `streamnb.PHNB`.
+    min_df
+        Of all dependences but `"independent"` and `"packaged"`, as in `streamnb.HMNB`.
+    weights
+        Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
+        `GRWMNB`; `"selection"`, as in `GRSMNB`; `"correlation-based"`, as in `DFWMNB`;
+        `"tree-depth"`, as in `DTWMNB`; or `"online"`, as in `OnlineNB`. They weight word counts, so
+        `"bernoulli"` and columns are excluded, and they need the estimate `"additive"`. If words
+        depend on one another, weights are exponents of the score alone, W_i f_i for f_i; the counts
+        of messages with a parent are not weighted.
+
+        With `"gaussian"`, attributes have weights that minimise a loss: `"exponential"` (as
+        `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"` (`GDNB`) or
+        `"squared"` (`MSENB`); or weights that are measured: `"kullback-leibler"` (as
+        `streamnb.KLNB`; `"kullback-leibler-raw"` omits the normalisation by the mean),
+        `"correlation-filter"` (`CBFWNB`), `"deep-selection"` (`DFWNB`), `"tree-depth"` (`TreeNB`)
+        or `"forward-selection"` (`SBC`).
+
+        The five losses also work for words: weights of 0 or more multiply the terms of the score
+        alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄). `"generalised"` also multiplies the
+        score by the α of Equation 18 that fits best if all weights are 1. They need uniform weights
+        of documents.
+    document_weights
+        `"uniform"`; `"discriminative"`, as in `DWMNB`, with independent words, under the same
+        conditions as weights of words; or `"discriminative-online"`, as in `DWMNB(online=True)`.
+    rounds
+        Of the document weights `"discriminative"`, as in `DWMNB`.
+    max_candidates
+        Of the weights `"correlation-based"`, as in `DFWMNB`.
+    neighbourhood
+        Messages that a prediction is based on: `"stream"`, all; `"tree"`, those in its leaf of a
+        tree, as in `MNBTree`; or `"nearest"`, as in `LWWMNB`. The last two allow any event model of
+        texts, with independent words, the estimate `"additive"` and uniform weights.
+    max_depth, min_samples_leaf
+        Of the neighbourhood `"tree"` and the weights `"tree-depth"`, as in `MNBTree` and `DTWMNB`.
+        `min_samples_leaf=None` means 50 for the former and 2 for the latter.
+    grow, delta, tau, grace_period
+        Of the neighbourhood `"tree"`, as in `MNBTree`.
+    n_neighbors
+        Of the neighbourhood `"nearest"`, as in `LWWMNB`.
+    multiclass
+        Of weights that minimise a loss: for attributes `"pairs"` or `"direct"`, as in
+        `streamnb.ENB`; None is `"pairs"`. A word has one weight for all classes; None is
+        `"direct"`, one fit of all classes.
+    ridge
+        Of weights that minimise a loss: penalty for the distance from 1, as in `streamnb.ENB`,
+        0 or more; None is 0.01 for attributes and 0.1 for words.
+    leave_one_out
+        Of weights of words that minimise a loss: whether each message is scored without its own
+        counts.
+    untested
+        Of the weights `"tree-depth"`, as in `DTWMNB`.
+
+    Notes
+    -----
+    The parameters from `factor` on belong to components given by name. A component given as an
+    object has its own: `Packaged(bag_threshold=0.5)`. The other parameters, methods and errors are
+    those of `streamnb.model.base.NaiveBayes`.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, components cannot be combined, or no component given by name
+        has the parameter.
+
+    Examples
+    --------
+    >>> from streamnb import HCNB, ComposedNB
+    >>> from streamnb.families import Complement, Hidden
+    >>> by_name = ComposedNB(event="complement", dependence="hidden")
+    >>> composed, named = ComposedNB(Complement(), dependence=Hidden()), HCNB()
+    >>> for model in (by_name, composed, named):
+    ...     model.learn_one("win cash now", "spam")
+    ...     model.learn_one("see you at noon", "ham")
+    >>> composed.predict_proba_one("cash at noon") == named.predict_proba_one("cash at noon")
+    True
+    >>> by_name.to_bytes() == composed.to_bytes()
+    True
+    >>> ComposedNB(event="complement", n_neighbors=5)
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: n_neighbors=5 has no effect: no component given by name has this \
+parameter; leave it at 50, or choose neighbourhood='nearest'
+    >>> model = ComposedNB(event="one-versus-all", term_weighting="log-unit", alpha=0.01)
+    >>> model.learn_one("win cash now, win win", "spam")
+    >>> model.counts().tokens.toarray().ravel().round(3)
+    array([0.816, 0.408, 0.408])
+    >>> model = ComposedNB(event="one-versus-all", term_weighting="log", weights="generalised")
+    >>> for text, label in [
+    ...     ("win cash now", "spam"), ("see you at noon", "ham"),
+    ...     ("cash prize, win now", "spam"), ("at noon you win", "ham"),
+    ... ] * 3:
+    ...     model.learn_one(text, label)
+    >>> model.weights_["cash"] > model.weights_["win"]
+    True
+    """
+
+    composition = Composition(Multinomial())
+
+    dependence: str | Dependence = "independent"
+    estimate: str | Estimate = "additive"
+    factor: float | str = 0.1
+    bag_threshold: float | str = "average"
+    bins: int = 10
+    values: Mapping[str, int] | None = None
+    max_links: int = 1_000_000
+    max_parents: int | None = None
+    min_df: int = Hidden.min_df
+    weights: str | Weights = "uniform"
+    document_weights: str | DocumentWeights = "uniform"
+    rounds: int = 20
+    max_candidates: int = 1_000
+    neighbourhood: str | Neighbourhood = "stream"
+    max_depth: int = 64
+    min_samples_leaf: float | None = None
+    grow: str = "periodic"
+    delta: float = 1e-7
+    tau: float = 0.05
+    grace_period: float = 200.0
+    n_neighbors: int = 50
+    multiclass: str | None = None
+    ridge: float | None = None
+    leave_one_out: bool = True
+    untested: float = 1.0
+
+    def _composition(self) -> Composition:
+        values = self._parameters()
+        components = {name: axis.named(values[name]) for name, axis in AXES.items()}
+        by_name = {name: each for name, each in components.items() if each is not values[name]}
+        for name, default in _DEFAULTS.items():
+            used = any(component.has(name) for component in by_name.values())
+            if not used and not is_default(values[name], default):
+                raise InputError(
+                    f"{name}={shown(values[name])} has no effect: no component given by name has "
+                    f"this parameter; leave it at {default!r}, or choose {_choices(name)}"
+                )
+        # Unset parameters keep the component's own default. The type matters: 1 is not True.
+        given = {
+            name: values[name]
+            for name, default in _DEFAULTS.items()
+            if not (type(values[name]) is type(default) and is_default(values[name], default))
+        }
+        chosen: Any = {name: component.given(given) for name, component in by_name.items()}
+        return Composition(**{**components, **chosen})
+
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Turn described components of a model file into objects."""
+        read = dict(parameters)
+        for name, axis in AXES.items():
+            if isinstance(described := read.get(name), dict):
+                read[name] = axis.of_description(described)
+        return read
+
+
+# The parameters of components, and their defaults.
+_DEFAULTS: dict[str, Any] = {
+    field.name: field.default
+    for field in dataclasses.fields(ComposedNB)
+    if field.name not in AXES
+    and field.name not in {common.name for common in dataclasses.fields(TextNaiveBayes)}
+}
+
+
+def _choices(parameter: str) -> str:
+    """Return the components that have a parameter."""
+    return " or ".join(
+        f"{axis.axis}={name!r}"
+        for axis in AXES.values()
+        for name, (found, meant) in sorted(axis.known.items())
+        if found.has(parameter) and parameter not in meant
+    )

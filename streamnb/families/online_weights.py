@@ -1,0 +1,241 @@
+"""Naive Bayes corrected online and calibrated: OnlineNB."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from streamnb import _core
+from streamnb.families.independent import OneVersusAll
+from streamnb.model.base import TextNaiveBayes
+from streamnb.model.composition import BuildContext, Composition, Weights
+from streamnb.parameters import Check, check_flag, check_from_zero, one_of, whole
+from streamnb.text.tokenizer import Tokenizer
+
+__all__ = ["OnlineNB", "OnlineWeights"]
+
+
+@dataclasses.dataclass(frozen=True)
+class OnlineWeights(Weights, name="online"):
+    """Corrections of words that follow the errors of the scores, message by message.
+
+    Attributes
+    ----------
+    nb_weight
+        Factor of the mean log odds of a message's words: 0 to 1e6.
+    learning_rate
+        Learning rate of corrections: 0 (none) to 1e6.
+    bias_rate
+        Learning rate of the bias of each class: 0 to 1e6.
+    rate_decay
+        How soon steps become shorter, 0 (never) to 1e6: AdaGrad.
+    loss
+        Loss that steps reduce: `"logistic"`, `"deviance"`, `"exponential"` or `"squared"`.
+    correction
+        `"additive"`: the correction of a word is added to its log odds. `"multiplicative"`: it
+        multiplies them, as the paper's weights do.
+    damping
+        How much less frequent words are corrected, 0 (not at all) to 1.
+    margin
+        Errors below this take no step: 0 to 1.
+    warm_up
+        Messages of a class, and of others, after both are known, before the class takes steps and
+        probabilities are calibrated: 0 or more.
+    calibrated
+        Whether probabilities are calibrated along the stream.
+    forgetting_factor
+        Decay of the calibration with each message: above 0, at most 1.
+
+    References
+    ----------
+    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
+          Classifiers, Equation 14.
+    [^2]: Duchi, J., Hazan, E. and Singer, Y., 2011. Adaptive subgradient methods for online
+          learning and stochastic optimization. JMLR 12.
+    [^3]: Platt, J., 1999. Probabilistic outputs for support vector machines and comparisons to
+          regularized likelihood methods.
+    """
+
+    weighs: ClassVar[bool] = True
+    decays: ClassVar[bool] = True
+    # The bias replaces a prior, and an unknown word is no evidence.
+    prior: ClassVar[str | None] = "uniform"
+    oov: ClassVar[str | None] = "skip"
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "nb_weight": check_from_zero,
+        "learning_rate": check_from_zero,
+        "bias_rate": check_from_zero,
+        "rate_decay": check_from_zero,
+        "damping": check_from_zero,
+        "margin": check_from_zero,
+        "warm_up": whole(0),
+        "calibrated": check_flag,
+        "forgetting_factor": check_from_zero,
+        "loss": one_of("logistic", "deviance", "exponential", "squared"),
+        "correction": one_of("additive", "multiplicative"),
+    }
+
+    nb_weight: float = 5.0
+    learning_rate: float = 8.0
+    bias_rate: float = 1.0
+    rate_decay: float = 64.0
+    damping: float = 0.1
+    margin: float = 0.05
+    warm_up: int = 5
+    calibrated: bool = True
+    forgetting_factor: float = 0.999
+    loss: str = "logistic"
+    correction: str = "additive"
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether probabilities are calibrated."""
+        return self.calibrated
+
+    def store_options(self, composition: Composition) -> dict[str, Any]:
+        """Return that the store keeps corrections."""
+        return {"online_weights": True}
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return that scores are corrected."""
+        return {"weights": "online", **dataclasses.asdict(self)}
+
+    def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
+        """Set the scoring that learned messages correct."""
+        store.correct_online(context.make_scoring())
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class OnlineNB(TextNaiveBayes):
+    """Naive Bayes with online weights (OnlineNB).
+
+    The log odds of naive Bayes, corrected by one gradient step for each message. A message is the
+    set of its words, unknown words included; the score of class k is
+
+        s_k  = b_k + c Σ_i l_ik / Σ_i x_i + Σ_i w_ik u_i
+        l_ik = ln P(w_i | k) / P(w_i | k̄),   u_i = x_i / ‖x‖,   x_i = (1 + f_i)**−d
+
+    with P of presence, smoothed by `alpha`: the one-versus-all log odds, 0 for a word that no class
+    has seen; and f_i the learned messages that contain the word. x_i is a multiple of 2**-12. Once
+    the label y is known, each class takes a step that reduces the logistic loss of its score, as in
+    LNB (Equation 14 of the paper). Unlike there, weights are added to the log odds of a word, and
+    the learning rates are AdaGrad's. With g = [k = y] − 1 / (1 + exp −s_k):
+
+        G_ik += (g u_i)²,   w_ik += r g u_i / √(1 + q G_ik)
+        B_k  += g²,         b_k  += r_b g / √(1 + q B_k)
+
+    where |g| > `margin`. g is rounded to a multiple of 2**-20, so that the order of summation has
+    no effect. Then the message is counted. The scores of two classes mirror each other. Before two
+    classes are known, all scores are 0.
+
+    Probabilities are calibrated along the stream by Platt scaling, on each score before its label
+    was known. For two classes they are 1 / (1 + exp −(a + k s)); for more, the softmax, whose
+    highest probability is calibrated the same way. Labels and `threshold` use the calibrated
+    probabilities (`"auto"` means odds of `cost_ratio` to 1, without a record).
+    `joint_log_likelihood_one` returns the scores.
+
+    Learning includes a prediction, but the text that was predicted last is not tokenised again.
+    Counts are exact: they are unlearned, merged and subtracted as in any model. Corrections depend
+    on the order of the stream. `unlearn_one` keeps them, except for words that no message contains
+    any more; `merge` averages them by their evidence G. A message of weight w counts w times, takes
+    a step of w times its error, and calibrates once.
+
+    Parameters
+    ----------
+    alpha
+        Additive smoothing, above 0.
+    term_weighting
+        As in `streamnb.model.base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and x_i.
+    nb_weight
+        c, 0 to 1e6: the weight of naive Bayes.
+    learning_rate
+        r, 0 to 1e6. If it and `bias_rate` are 0, scores are those of `OVA`, divided by Σ x and
+        multiplied by c.
+    bias_rate
+        r_b, 0 to 1e6.
+    rate_decay
+        q, 0 to 1e6: how soon steps become shorter; 0 means never.
+    damping
+        d, 0 to 1: how much less frequent words are corrected.
+    margin
+        0 to 1: smaller errors take no step.
+    warm_up
+        0 or more: messages of a class, and of others, after both are known, before the class takes
+        steps. Until then scores are those of naive Bayes, so that a stream sorted by class does not
+        mislead the model.
+    calibrated
+        Whether probabilities are calibrated; otherwise they are 1 / (1 + exp −s), or the softmax
+        of the scores.
+    forgetting_factor
+        Above 0, at most 1: decay of the calibration with each message; 0.999 averages about the
+        last thousand messages.
+    loss
+        The loss that a step reduces, of the margin m of a score, s_y or −s_k: `"logistic"`, ln(1 +
+        exp −m), of LNB; `"deviance"`, ln(1 + exp −2m), of DNB; `"exponential"`, exp −m, of ENB,
+        with a slope of at most 1024; `"squared"`, exp(−2m) / (1 + exp −m)², of MSENB. g is minus
+        its slope.
+    correction
+        `"additive"`, as above; or `"multiplicative"`, as the paper's weights (Equations 3, 8 and
+        21) but for each word and class. Then the score is b_k + Σ_i w_ik z_ik, z_ik = c l_ik / Σ x,
+        where w_ik ≥ 0 starts at 1 and takes the steps above with z_ik for u_i. A word that no class
+        has seen then learns nothing.
+    tokenizer
+        None is the default for texts in any script: words and word pairs by Unicode's rules
+        including symbols, one to three characters within words, the length, and the subject of a
+        mail. For mail and long texts, a smaller set is as good and faster:
+        `Tokenizer(words=(1, 2), boundaries="unicode", subject=True)`.
+
+    Notes
+    -----
+    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+
+    Examples
+    --------
+    >>> from streamnb import OnlineNB
+    >>> model = OnlineNB()
+    >>> for x, y in [
+    ...     ("Free entry: WIN cash now!!!", "spam"),
+    ...     ("see you at noon", "ham"),
+    ...     ("win a free phone now", "spam"),
+    ...     ("are you free for lunch at noon?", "ham"),
+    ... ]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one("free cash, call now")
+    'spam'
+    >>> model.predict_one("lunch with you")
+    'ham'
+
+    References
+    ----------
+    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
+          Classifiers, Equation 14.
+    [^2]: Duchi, J., Hazan, E. and Singer, Y., 2011. Adaptive subgradient methods for online
+          learning and stochastic optimization. JMLR 12.
+    [^3]: Platt, J., 1999. Probabilistic outputs for support vector machines and comparisons to
+          regularized likelihood methods.
+    """
+
+    composition = Composition(OneVersusAll(), weights=OnlineWeights())
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer(
+        words=(1, 2),
+        characters_within_words=(1, 3),
+        boundaries="unicode",
+        strip_accents=False,
+        length=True,
+        subject=True,
+    )
+
+    alpha: float = 0.03
+    term_weighting: str = "presence"
+    nb_weight: float = OnlineWeights.nb_weight
+    learning_rate: float = OnlineWeights.learning_rate
+    bias_rate: float = OnlineWeights.bias_rate
+    rate_decay: float = OnlineWeights.rate_decay
+    damping: float = OnlineWeights.damping
+    margin: float = OnlineWeights.margin
+    warm_up: int = OnlineWeights.warm_up
+    calibrated: bool = OnlineWeights.calibrated
+    forgetting_factor: float = OnlineWeights.forgetting_factor
+    loss: str = OnlineWeights.loss
+    correction: str = OnlineWeights.correction

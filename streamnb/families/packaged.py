@@ -1,0 +1,602 @@
+"""Hidden naive Bayes: HNB and PHNB. Each attribute has a parent mixed from its package."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.columns.reading import Columns
+from streamnb.errors import InputError, shown
+from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
+from streamnb.model.composition import BuildContext, Composition, Dependence, Event
+from streamnb.model.hooks import PendingUpdate, PeriodicStatistic, RuntimeHooks
+from streamnb.parameters import (
+    Check,
+    check_bound,
+    check_flag,
+    check_number,
+    optional_whole,
+    whole,
+)
+from streamnb.statistics.counts import Floats, Integers
+from streamnb.statistics.documents import Documents
+from streamnb.text.labels import Label, Labels
+
+__all__ = ["HNB", "PHNB", "Attributes", "Packaged"]
+
+GRID = (0.0, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0, math.inf)
+"""Thresholds for `"auto"`, in multiples of the average: from hidden to plain naive Bayes."""
+
+# A threshold at the average includes values equal to it up to rounding.
+_TIE = 1 - 1e-9
+# Rounding error of a zero.
+_NOTHING = 1e-14
+# WEKA's HNB drops terms whose probabilities are smaller.
+_DROPPED = 1e-6
+# Pairs counted at once.
+_BLOCK = 2_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Attributes(Event, name="attributes"):
+    """A message maps attributes to values; numbers are binned.
+
+    Attributes
+    ----------
+    bins
+        Maximum number of bins of a number, 2 or more.
+    values
+        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes (Ji, Yu, Zhang), Equations 4 to 7.
+    """
+
+    prior: ClassVar[str] = "m-estimate"
+    counts: ClassVar[bool] = False
+    columns: ClassVar[bool] = True
+
+    bins: int = dataclasses.field(default=10, compare=False)
+    values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
+
+    def reader(self) -> Columns | None:
+        """Return the reader that turns attributes into words.
+
+        Raises
+        ------
+        InputError
+            If a parameter is out of range.
+        """
+        return Columns(self.bins, self.values)
+
+    def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
+        """Declare the numbers of values of attributes."""
+        store.declare(Columns(self.bins, self.values).declared)
+
+
+def check_threshold(name: str, value: Any) -> float | str:
+    """Return a threshold of packages.
+
+    Raises
+    ------
+    InputError
+        If the value is neither `"average"`, nor `"auto"`, nor a number.
+    """
+    if not isinstance(value, str):
+        bits = check_number(name, value)
+        if not math.isnan(bits):
+            return bits
+    elif value in ("average", "auto"):
+        return value
+    raise InputError(f"{name} must be 'average', 'auto' or a number of bits, not {shown(value)}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Packaged(Dependence, name="packaged"):
+    """Each attribute has one hidden parent, mixed from the attributes in its package.
+
+    A package contains the attributes whose conditional mutual information with its own attribute
+    reaches the threshold. An attribute with an empty package is plain naive Bayes. In texts each
+    word is an attribute, and packages contain words that occur together.
+
+    Attributes
+    ----------
+    bag_threshold
+        A number of bits; `"average"`, the mean information of all pairs of attributes; or
+        `"auto"`, the multiple of it in `GRID` with the least log loss so far.
+    max_links
+        Maximum number of pairs in packages, 0 or more.
+    max_parents
+        Maximum number of parents in a text, 1 or more: the words with the most information about
+        all others together. None sets no limit, as in the paper. Columns ignore it.
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes, Equations 4–11.
+    """
+
+    hidden: ClassVar[str | None] = "packaged"
+    indexed: ClassVar[int] = 65_536
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "bag_threshold": check_threshold,
+        "max_links": whole(0),
+        "max_parents": optional_whole(1),
+    }
+
+    bag_threshold: float | str = dataclasses.field(default="average", compare=False)
+    max_links: int = dataclasses.field(default=1_000_000, compare=False)
+    max_parents: int | None = dataclasses.field(default=None, compare=False)
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the kind of parents and their maximum number."""
+        return {**super().scoring_options(composition), "max_parents": self.max_parents}
+
+    def hooks(self, context: BuildContext) -> RuntimeHooks:
+        """Return the statistic of the packages and the tuning of their threshold."""
+        threshold = BagThreshold(self.bag_threshold)
+        columns = context.composition.event.columns
+        words = None if columns else context.parameters.vocabulary_size
+        packages = Packages(threshold, self.max_links, words, context.threads)
+        return RuntimeHooks(packages, tuning=threshold if threshold.learns else None)
+
+
+class Packages(PeriodicStatistic[_core.CountStore]):
+    """The packages of a model.
+
+    Parameters
+    ----------
+    threshold
+        Minimum information of a member of a package.
+    max_links
+        Maximum number of pairs in packages.
+    vocabulary_size
+        For texts m if it is known, at least the number of learned words; None for columns.
+    threads
+        Threads that compute the packages, at least 1.
+    """
+
+    def __init__(
+        self,
+        threshold: BagThreshold,
+        max_links: int,
+        vocabulary_size: float | None,
+        threads: int,
+    ) -> None:
+        self.threshold = threshold
+        self.max_links = max_links
+        self.vocabulary_size = vocabulary_size
+        self.threads = threads
+
+    def swap(self, store: _core.CountStore) -> bool:
+        """Compute the packages and swap them in."""
+        documents = Documents.of(store)
+        if self.vocabulary_size is None:
+            pairs = attribute_information(documents, self.max_links)
+        else:
+            words = max(self.vocabulary_size, float(store.n_words))
+            pairs = word_information(documents, words, self.max_links, self.threads)
+        self.threshold.average = pairs.average
+        # A learned threshold changes between refreshes, so it needs all pairs.
+        least = 0.0 if self.threshold.learns else self.threshold.bits
+        kept = pairs.bits >= least
+        first, second, bits = pairs.first[kept], pairs.second[kept], pairs.bits[kept]
+        if not store.set_packages(documents.counts.layout, first, second, bits, least):
+            return False
+        store.set_package_threshold(self.threshold.bits)
+        return True
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> float:
+        """Return the average information; the store's snapshot contains the packages."""
+        return self.threshold.average
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the average information."""
+        self.threshold.average = state
+
+
+class BagThreshold:
+    """The threshold of packages: fixed, the average, or learned.
+
+    The learned threshold is the multiple of the average in `GRID` with the least log loss on the
+    messages so far, each before it was learned. At first, and on a tie, it is the average itself.
+
+    Parameters
+    ----------
+    choice
+        A number of bits, `"average"` or `"auto"`.
+    """
+
+    name = "bags"
+
+    def __init__(self, choice: float | str) -> None:
+        self.choice = choice
+        self.average = 0.0
+        self.losses = [0.0] * len(GRID)
+
+    @property
+    def learns(self) -> bool:
+        """Whether the threshold is learned."""
+        return self.choice == "auto"
+
+    @property
+    def factor(self) -> float:
+        """The best multiple of the average so far."""
+        least = min(self.losses) * (1 + 1e-9)
+        ties = [f for f, loss in zip(GRID, self.losses, strict=True) if loss <= least]
+        return 1.0 if 1.0 in ties else ties[0]
+
+    @property
+    def bits(self) -> float:
+        """The current threshold."""
+        if isinstance(self.choice, str):
+            return self._times(self.factor if self.learns else 1.0)
+        return float(self.choice)
+
+    def _times(self, factor: float) -> float:
+        if factor in (0.0, math.inf):
+            return factor
+        return factor * self.average * _TIE
+
+    def grid(self) -> list[float]:
+        """Return the thresholds to compare, ascending."""
+        return [self._times(factor) for factor in GRID]
+
+    def judge(
+        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+    ) -> PendingUpdate | None:
+        """Return the log losses of a message at each threshold of the grid, to be recorded."""
+        if len(labels.order) < 2:
+            return None
+        losses = store.packaged_losses(x, scoring, labels.ids[y], self.grid())
+
+        def record(weight: float) -> None:
+            self.record(losses, weight)
+            store.set_package_threshold(self.bits)
+
+        return record
+
+    def record(self, losses: list[float], weight: float) -> None:
+        """Record the log losses of a message of this weight at each threshold of the grid."""
+        self.losses = [old + weight * new for old, new in zip(self.losses, losses, strict=True)]
+
+    def merge(self, other: BagThreshold) -> None:
+        """Add the record of another model."""
+        self.record(other.losses, 1.0)
+
+    def state(self) -> dict[str, Any]:
+        """Return the record for a model file."""
+        return {"losses": [loss.hex() for loss in self.losses]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore the record that `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If the record is invalid.
+        """
+        losses = [float.fromhex(loss) for loss in state["losses"]]
+        if len(losses) != len(GRID) or not all(0 <= loss < math.inf for loss in losses):
+            raise ValueError("invalid record of the package threshold")
+        self.losses = losses
+
+
+@dataclasses.dataclass(frozen=True)
+class Information:
+    """Conditional mutual information of pairs of attributes, in bits.
+
+    Attributes
+    ----------
+    first, second
+        Ids of each pair, first below second. In texts, words that share a document.
+    bits
+        Information of each pair, above 0.
+    average
+        Mean information of *all* pairs, Equation 11, listed or not.
+    """
+
+    first: Integers
+    second: Integers
+    bits: Floats
+    average: float
+
+    def strongest(self, most: int) -> Information:
+        """Return at most `most` pairs, those with the most information."""
+        if len(self.bits) <= most:
+            return self
+        kept = np.sort(np.argpartition(-self.bits, most - 1)[:most])
+        return dataclasses.replace(
+            self, first=self.first[kept], second=self.second[kept], bits=self.bits[kept]
+        )
+
+
+def word_information(
+    documents: Documents, vocabulary_size: float, most: int, threads: int = 1
+) -> Information:
+    """Return the information of the presences of words that share a document.
+
+    I(i; j | C) = Σ_c Σ P(w_i, w_j, c) log₂ [P(w_i, w_j | c) / (P(w_i|c) P(w_j|c))] over presence
+    and absence of both words. Words that share no document are not listed, but the average
+    includes them.
+
+    Parameters
+    ----------
+    documents
+        The documents.
+    vocabulary_size
+        m; the average runs over m (m − 1) / 2 pairs.
+    most
+        Maximum number of listed pairs: those with the most information.
+    threads
+        Threads that count the pairs.
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes, Equations 6 and 11.
+    """
+    documents.presence.sort_indices()
+    n_words, n_classes = documents.counts.tokens.shape
+    *pairs, total = _core.pair_information(
+        documents.presence.indptr.astype(np.int64),
+        documents.presence.indices.astype(np.int64),
+        documents.classes,
+        documents.weights,
+        n_words,
+        n_classes,
+        most,
+        threads,
+    )
+    first, second = (np.frombuffer(ids, np.int64) for ids in pairs[:2])
+    bits = np.frombuffer(pairs[2])
+    pairs_of_words = vocabulary_size * (vocabulary_size - 1) / 2
+    average = total / pairs_of_words if pairs_of_words > 0 else 0.0
+    return Information(first, second, bits, average)
+
+
+def attribute_information(documents: Documents, most: int) -> Information:
+    """Return the information of pairs of attributes from their values.
+
+    It equals WEKA's HNB: there is no smoothing, and terms with probabilities below 10⁻⁶ are
+    dropped. Missing values are ignored.
+
+    Parameters
+    ----------
+    documents
+        Documents with at most one value of an attribute.
+    most
+        Maximum number of listed pairs: those with the most information.
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes, Equations 6 and 11.
+    """
+    known = documents.attributes
+    slots = int(known.max(initial=-1)) + 1
+    n = max(documents.weights.sum(), _NOTHING)
+    frequencies = _frequencies(documents) / n
+    sizes = np.bincount(documents.classes, documents.weights, minlength=len(frequencies)) / n
+    bits = np.zeros(slots * slots)
+    for pairs in _meetings(documents):
+        for c, (first, second, together) in enumerate(pairs):
+            joint = together / n
+            above = joint * sizes[c]
+            below = frequencies[c][first] * frequencies[c][second]
+            kept = (above >= _DROPPED) & (below >= _DROPPED)
+            terms = joint[kept] * np.log2(above[kept] / below[kept])
+            one, other = known[first[kept]], known[second[kept]]
+            keys = np.minimum(one, other) * slots + np.maximum(one, other)
+            bits += np.bincount(keys, terms, minlength=len(bits))
+    attributes = len(np.unique(known[known >= 0]))
+    pairs_of_all = attributes * (attributes - 1) / 2
+    average = bits.sum() / pairs_of_all if pairs_of_all else 0.0
+    listed = np.flatnonzero(bits > _NOTHING)
+    return Information(listed // slots, listed % slots, bits[listed], average).strongest(most)
+
+
+def _frequencies(documents: Documents) -> Floats:
+    """Return the document frequency of each word in each class: shape `(classes, words)`."""
+    from scipy import sparse  # importing it at the top would double the import time
+
+    classes = int(documents.classes.max(initial=0)) + 1
+    rows = np.arange(len(documents.classes))
+    members = sparse.csr_array(
+        (documents.weights, (documents.classes, rows)), shape=(classes, len(rows))
+    )
+    return np.asarray((members @ documents.presence).todense(), dtype=np.float64)
+
+
+def _meetings(
+    documents: Documents,
+) -> Iterator[list[tuple[Integers, Integers, Floats]]]:
+    """Yield the pairs of words that share documents in each class, and how often, block by block.
+
+    The id of the first word of a pair is below that of the second.
+    """
+    width = documents.presence.shape[1]
+    classes = int(documents.classes.max(initial=0)) + 1
+    by_class = []
+    for c in range(classes):
+        members = np.flatnonzero(documents.classes == c)
+        rows = documents.presence[members]
+        by_class.append((rows.tocsc(), rows.multiply(documents.weights[members, None]).tocsr()))
+    lengths = np.diff(documents.presence.indptr)
+    work = np.cumsum(lengths @ documents.presence) if width else np.zeros(0)
+    start = 0
+    while start < width:
+        done = work[start - 1] if start else 0.0
+        stop = max(int(np.searchsorted(work, done + _BLOCK, side="right")), start + 1)
+        found = []
+        for columns, weighted in by_class:
+            together = (columns[:, start:stop].T @ weighted).tocoo()
+            first = together.row.astype(np.int64) + start
+            second = together.col.astype(np.int64)
+            kept = first < second
+            found.append((first[kept], second[kept], together.data[kept]))
+        yield found
+        start = stop
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class PackagedNB(TextNaiveBayes):
+    """Naive Bayes in which each attribute has a hidden parent, mixed from its package.
+
+    Parameters are those of `HNB`.
+    """
+
+    columns: bool = False
+    bins: int = Attributes.bins
+    values: Mapping[str, int] | None = None
+    max_links: int = Packaged.max_links
+    max_parents: int | None = Packaged.max_parents
+
+    def _composition(self) -> Composition:
+        columns = check_flag("columns", self.columns)
+        check_bound("bins", self.bins, least=2)
+        if self.values is not None and not columns:
+            raise InputError("values= needs messages of columns: leave it out, or set columns=True")
+        event = Attributes() if columns else self.composition.event
+        return dataclasses.replace(self.composition, event=event).given(self._parameters())
+
+
+class HNB(PackagedNB):
+    """Hidden naive Bayes (HNB).
+
+    Each attribute has one hidden parent, mixed from all other attributes of the message:
+
+        ln P(c) + Σ_i f_i ln P(a_i | a_hpi, c)
+        P(a_i | a_hpi, c) = Σ_j W_ij P(a_i | a_j, c),    W_ij = I_ij / Σ_j I_ij
+        I_ij = I(A_i; A_j | C) = Σ P(a_i, a_j, c) log₂ [P(a_i, a_j | c) / (P(a_i|c) P(a_j|c))]
+
+    where j runs over the attributes j ≠ i of the message. An attribute that depends on no
+    other attribute is plain naive Bayes.
+
+    Text or columns
+    ---------------
+    By default a message is a text or a mapping of tokens to counts, as with all models. Each word
+    is an attribute, present or absent, and those present count:
+
+        P(w_i | w_j, c) = (Σ_d f_di + α m P(w_i|c)) / (Σ_d |d| + α m)
+
+    over the indexed documents d of class c that contain w_j (`index_size`), with P(w_i|c) as in
+    `MNB`. Packages contain words that share a document.
+
+    With `columns=True` a message maps attributes to values: a str, a bool or an int is a category,
+    a float is a number, and None and NaN are missing and ignored. As in WEKA's HNB, with n_ijc
+    documents of c that have both values, v_i values of attribute i and s classes,
+
+        P(a_i | a_j, c) = (n_ijc + α/v_i) / (n_jc + α),    P(c) = (n_c + 1/s) / (n + 1)
+
+    Numbers fall into at most `bins` bins of equal width over the learned range; numbers outside
+    the range fall into the outermost bin. The paper has ten such bins over the range of the whole
+    collection. The range of a stream grows, so the width here is a power of two and old bins merge
+    exactly. Unlearning does not narrow the range.
+
+    Information is refreshed as `refresh_every` says.
+
+    Parameters
+    ----------
+    columns
+        Whether a message maps attributes to values.
+    bins
+        Maximum number of bins of a number, 2 or more.
+    values
+        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+    max_links
+        Maximum number of pairs in packages, 0 or more: those with the most information.
+    max_parents
+        Maximum number of parents in a text, 1 or more: the words with the most information about
+        all others together. It bounds the cost of a long text. None sets no limit, as in the
+        paper. Columns ignore it.
+
+    Notes
+    -----
+    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+
+    Examples
+    --------
+    >>> from streamnb import HNB
+    >>> model = HNB()
+    >>> for x, y in [
+    ...     ("Free entry: WIN cash now", "spam"),
+    ...     ("see you at noon", "ham"),
+    ...     ("win a free phone now", "spam"),
+    ...     ("are you free for lunch at noon?", "ham"),
+    ... ]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one("free cash, call now")
+    'spam'
+    >>> weather = HNB(columns=True)
+    >>> for x, y in [
+    ...     ({"sky": "sunny", "windy": False, "heat": 29.5}, "play"),
+    ...     ({"sky": "rainy", "windy": True, "heat": 18.0}, "stay"),
+    ...     ({"sky": "sunny", "windy": True, "heat": 24.0}, "play"),
+    ... ]:
+    ...     weather.learn_one(x, y)
+    >>> weather.predict_one({"sky": "rainy", "windy": True, "heat": 17.0})
+    'stay'
+
+    References
+    ----------
+    [^1]: Packaged hidden naive Bayes (Ji, Yu, Zhang), Equations 4 to 7.
+    [^2]: Jiang, L., Zhang, H. and Cai, Z., 2009. A novel Bayes model: hidden naive Bayes. IEEE
+          Transactions on Knowledge and Data Engineering 21(10).
+    """
+
+    composition = Composition(Multinomial(), dependence=Packaged(bag_threshold=0.0))
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class PHNB(PackagedNB):
+    """Packaged hidden naive Bayes (PHNB).
+
+    Each attribute has one hidden parent, mixed from the other attributes in its package:
+
+        ln P(c) + Σ_i f_i ln P(a_i | a_hpi, c)
+        P(a_i | a_hpi, c) = Σ_j W_ij P(a_i | a_j, c),    W_ij = I_ij / Σ_j I_ij,    j in package i
+        I_ij = I(A_i; A_j | C) = Σ P(a_i, a_j, c) log₂ [P(a_i, a_j | c) / (P(a_i|c) P(a_j|c))]
+
+    The package of i contains each attribute j whose I_ij reaches the threshold. An attribute whose
+    package has no member in the message is plain naive Bayes. An infinite threshold gives `MNB`, or
+    naive Bayes on columns, and a threshold of 0 gives `HNB`.
+
+    Texts and columns are those of `HNB`.
+
+    Packages are refreshed as `refresh_every` says.
+
+    Parameters
+    ----------
+    bag_threshold
+        `"average"`: the mean information of all pairs of attributes, Equation 11. A number: that
+        many bits. `"auto"`: the multiple of the average (0, 1/2, 1, 2, 4, 16, 64 or infinity) with
+        the least log loss so far, where each message is scored before it is learned; learning then
+        costs one prediction more.
+
+    Notes
+    -----
+    The other parameters, methods and errors are those of `HNB`.
+
+    Examples
+    --------
+    >>> from streamnb import PHNB
+    >>> model = PHNB()
+    >>> model.learn_one("win cash now", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("cash, now")
+    'spam'
+
+    References
+    ----------
+    [^1]: Ji, Y., Yu, S. and Zhang, Y.: A novel Naive Bayes model: Packaged Hidden Naive Bayes,
+          Equations 6 and 8 to 11.
+    """
+
+    composition = Composition(Multinomial(), dependence=Packaged())
+
+    bag_threshold: float | str = Packaged.bag_threshold

@@ -1,0 +1,1 @@
+"""Everything that all models share: learning, predicting, thresholds, forgetting, model files."""

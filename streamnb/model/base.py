@@ -1,0 +1,746 @@
+"""The base of all models: one count store, read through the components of the model."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import functools
+import inspect
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from river import base
+
+from streamnb import _core
+from streamnb.columns import reading as columns
+from streamnb.errors import ModelFileError
+from streamnb.model import merging, persistence, reprs
+from streamnb.model.composition import Composition, Event, build_runtime
+from streamnb.model.compression import compressed, decompressed
+from streamnb.model.explanation import Explanation
+from streamnb.model.forgetting import Forgetting, seconds_at, times_of
+from streamnb.model.hooks import Tuning
+from streamnb.model.labelled_store import LabelledStore
+from streamnb.model.schedule import Schedule
+from streamnb.model.threshold import parse_threshold
+from streamnb.parameters import check_bound, check_jobs, check_tokenizer, is_default, is_weight
+from streamnb.statistics.counts import Counts, Floats
+from streamnb.text import inputs, outputs
+from streamnb.text.forms import check_form
+from streamnb.text.labels import Label, Labels, check_label
+from streamnb.text.tokenizer import Tokenizer
+
+Message = str | Mapping[Any, float]
+Time = float | datetime.datetime | None
+Tokenize = Tokenizer | Callable[[str], Iterable[Any]]
+Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class NaiveBayes(base.MiniBatchClassifier):
+    """Base of all models.
+
+    A subclass names its components and may add their parameters to the common ones below.
+
+    Parameters
+    ----------
+    alpha
+        Additive smoothing of word counts, above 0; 1 is Laplace's.
+    prior
+        `"empirical"` (n_c / n), `"laplace"` ((n_c + 1) / (n + s): Equations 4 and 5 of the HMNB
+        paper), or `"uniform"` (no prior). None is the event model's own: empirical for Bernoulli
+        and multinomial, Laplace's for complement and one-versus-all.
+    oov
+        A word that no class has seen: `"smooth"` estimates it from the smoothing alone, `"skip"`
+        ignores it. None is the event model's own: skip for Bernoulli, otherwise smooth.
+    vocabulary_size
+        m, if the number of different words is known: 1 or more. None counts the learned words.
+    tokenizer
+        A `Tokenizer`, or any function from a str to its tokens. None is the model's default.
+    refresh_every
+        When statistics are recomputed: after this number of messages (int), or after the stream has
+        grown by this share (float).
+    threshold
+        For two classes. None decides for the class with the highest score. A probability in
+        (0, 1): a message is positive if its probability is above. `"auto"`: the threshold with the
+        lowest recent cost; with calibrated probabilities, the threshold with the lowest expected
+        cost.
+    pos_label
+        The label of the positive class; None is the last in sorted order (`"spam"` after `"ham"`).
+    cost_ratio
+        For `threshold="auto"`: the cost of a false positive relative to a false negative; above 0.
+    max_features
+        Maximum vocabulary, 1 or more. Beyond it, words with low document frequencies are pruned, a
+        few with each message, as if never learned.
+    index_size
+        Documents in the index, for models that use past documents: 0 or more. Beyond it, the oldest
+        are evicted. None is the number that the components need.
+    max_pairs
+        Maximum size of the table of word pairs that speeds up hidden parents, 0 or more.
+    n_jobs
+        Threads for predicting batches, for learning large batches of texts into whole counts or
+        into `OnlineNB`, and for statistics of all pairs of words (packages, and paths of order 2).
+        1 or more; None is 1, -1 one for each processor.
+    half_life
+        For models that read word counts alone, a number above 0: after message t, a message of
+        weight w learned at s counts as w 2^(−(t − s) / half_life). None never forgets. A text is a
+        half-life in time, `"90s"`, `"15min"`, `"12h"`, `"30d"` or `"4w"`: then t is the latest time
+        that came with a message, and s its value after this message.
+    window_size
+        Only the last messages count, this many, 1 or more. Each new message unlearns the oldest,
+        regardless of weights, which must be multiples of 2**-20. None keeps all messages.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+
+    composition: ClassVar[Composition]
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
+    known: ClassVar[dict[str, type[NaiveBayes]]] = {}
+    # Models of columns have one term weighting.
+    term_weighting = "counts"
+
+    alpha: float = 1.0
+    prior: str | None = None
+    oov: str | None = None
+    vocabulary_size: int | None = None
+    tokenizer: Tokenize | None = None
+    refresh_every: int | float = 0.1
+    threshold: float | str | None = None
+    pos_label: Any = None
+    cost_ratio: float = 1.0
+    max_features: int = 1_000_000
+    index_size: int | None = None
+    max_pairs: int = 1_000_000
+    n_jobs: int | None = None
+    half_life: float | str | None = None
+    window_size: int | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        NaiveBayes.known.setdefault(cls.__name__, cls)
+
+    def __post_init__(self) -> None:
+        self._begin(None, Labels())
+
+    def _composition(self) -> Composition:
+        """Return the components with their parameters."""
+        return self.composition.given(self._parameters())
+
+    def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
+        """Check the parameters; start from scratch, or from the counts of a snapshot."""
+        composition = self._components = self._composition()
+        self._forgetting = Forgetting(self.half_life, self.window_size)
+        self._threads = check_jobs("n_jobs", self.n_jobs)
+        self._native_tokenizer, self._tokenize = check_tokenizer(
+            self.tokenizer, self.default_tokenizer
+        )
+        store_options = {
+            "max_features": check_bound("max_features", self.max_features, least=1),
+            **self._forgetting.store_options(composition, self.index_size, self.max_pairs),
+            "term_weighting": check_form(self.term_weighting, composition.event),
+        }
+        self._threshold = parse_threshold(
+            self.threshold, self.pos_label, self.cost_ratio, composition.calibrates
+        )
+        self._schedule = Schedule(self.refresh_every)
+        # `_reader` reads a message before the core does: columns, or a user's tokenizer.
+        self._columns = composition.event.reader()
+        self._reader: Callable[[Any], Any] | None = None
+        if self._columns is not None:
+            self._reader = self._columns.read
+        elif self._tokenize is not None:
+            self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
+        runtime = build_runtime(
+            composition,
+            alpha=self.alpha,
+            prior=self.prior,
+            oov=self.oov,
+            vocabulary_size=self.vocabulary_size,
+            threads=self._threads,
+            tokenizer=self._native_tokenizer,
+            store_options=store_options,
+            snapshot=snapshot,
+        )
+        self._store, self._scorer = runtime.store, runtime.scorer
+        self._scoring = self._scorer.scoring
+        hooks = runtime.hooks
+        self._statistics = tuple(each.statistic for each in hooks if each.statistic is not None)
+        self._has_periodic = any(statistic.periodic for statistic in self._statistics)
+        learned = None if self._threshold is None else self._threshold.tuning
+        tunings = [learned, *(each.tuning for each in hooks)]
+        self._tunings: tuple[Tuning[Any], ...] = tuple(
+            tuning for tuning in tunings if tuning is not None
+        )
+        self._labels = labels
+        self._labelled = LabelledStore(self._store, labels, self.window_size is not None)
+        self._lock = self._labelled.lock
+        # Whether one call of the core, with its own lock, learns a message of a known label.
+        self._is_simple = not (
+            self._columns is not None
+            or self._tunings
+            or self._statistics
+            or self.window_size is not None
+            or self._forgetting.timed
+        )
+
+    # --- predicting ---------------------------------------------------------------------------
+
+    def predict_one(self, x: Message, **kwargs: Any) -> Any:
+        """Return the label of one message; None before any learning.
+
+        If several labels have the highest score, it is the first in sorted order.
+
+        Raises
+        ------
+        InputError
+            If the message is invalid, or `threshold` is set and there are three classes.
+        """
+        if self._reader is not None:
+            x = self._reader(x)
+        if self._threshold is not None and len(self._labels.order) > 1:
+            scores = self._labelled.by_label(self._store.probable_scores, x, self._scoring)
+            return self._threshold.decide(list(scores), list(scores.values()))
+        while (class_id := self._store.predict(x, self._scoring)) is not None:
+            label = self._labels.names[class_id]
+            if label is not None:  # else the label was removed meanwhile: predict again
+                return label
+        return None
+
+    def predict_proba_one(self, x: Message, **kwargs: Any) -> dict[Any, float]:
+        """Return the probability of each label; empty before any learning."""
+        if self._reader is not None:
+            x = self._reader(x)
+        return self._labelled.by_label(self._store.probabilities, x, self._scoring)
+
+    def joint_log_likelihood_one(self, x: Message) -> dict[Label, float]:
+        """Return the score of each label: ln P(c) + ln P(x|c), or the model's equivalent."""
+        if self._reader is not None:
+            x = self._reader(x)
+        return self._labelled.by_label(self._store.scores, x, self._scoring)
+
+    def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
+        """Return the label of each message: a Series for pandas input, else a list."""
+        batch, index = self._read_batch(X, vocabulary)
+        if self._threshold is None or len(self._labels.order) < 2:
+            found = self._labelled.predict_many(batch, self._scoring, self._threads)
+            return outputs.labels(found, index)
+        names, scores = self._by_message(self._store.probable_scores_many, batch)
+        decide = self._threshold.decide
+        return outputs.labels([decide(names, row) for row in scores.tolist()], index)
+
+    def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
+        """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
+        batch, index = self._read_batch(X, vocabulary)
+        names, scores = self._by_message(self._store.probable_scores_many, batch)
+        return outputs.probabilities(scores, names, index)
+
+    def predict_log_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
+        """Return log probabilities, shape `(messages, classes)`, in the order of `classes_`."""
+        batch, _ = self._read_batch(X, vocabulary)
+        return outputs.log_shares(self._by_message(self._store.probable_scores_many, batch)[1])
+
+    def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
+        """Return the scores, shape `(messages, classes)`, in the order of `classes_`."""
+        batch, _ = self._read_batch(X, vocabulary)
+        return self._by_message(self._store.scores_many, batch)[1]
+
+    def predictions_many(self, X: Any) -> list[Prediction]:
+        """Return the label, the scores and the probabilities of each message, in one call.
+
+        They equal `predict_one`, `joint_log_likelihood_one` and `predict_proba_one`, to the last
+        bit for models whose batches are summed in the order of one message.
+
+        Examples
+        --------
+        >>> from streamnb import MNB
+        >>> model = MNB()
+        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
+        ...     model.learn_one(x, y)
+        >>> [(label, scores, probabilities)] = model.predictions_many(["win at noon"])
+        >>> label, probabilities == model.predict_proba_one("win at noon")
+        ('ham', True)
+        """
+        batch, _ = self._read_batch(X, None)
+        names, rows = self._labelled.predictions_many(batch, self._scoring, self._threads)
+        threshold = self._threshold if len(names) > 1 else None
+        found = []
+        for scores, probable, probabilities in rows.tolist():
+            if threshold is not None:
+                label = threshold.decide(names, probable)
+            else:
+                label = names[probable.index(max(probable))] if names else None
+            by_label = [dict(zip(names, row, strict=True)) for row in (scores, probabilities)]
+            found.append((label, *by_label))
+        return found  # type: ignore[return-value]
+
+    def explain_one(self, x: Message) -> Explanation:
+        """Return the contribution of each word to the score of each label.
+
+        Examples
+        --------
+        >>> from streamnb import MNB
+        >>> model = MNB()
+        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
+        ...     model.learn_one(x, y)
+        >>> model.explain_one("win at noon").top("ham", n=1)
+        [('at', 0.59...)]
+        """
+        counts: Mapping[Any, float]
+        if self._columns is not None:
+            counts = self._columns.read(x)
+        elif isinstance(x, str):
+            counts = Counter((self._tokenize or self._native_tokenizer.tokens)(x))
+        else:
+            counts = inputs.as_dict(x)
+        return self._labelled.explain(counts, self._scoring)
+
+    def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
+        if self._columns is None:
+            return inputs.read_batch(X, vocabulary, self._tokenize)
+        messages, index = columns.messages_of(X, vocabulary)
+        rows = [self._columns.read(x) for x in messages]
+        return self._columns.batch(rows), index
+
+    def _by_message(
+        self, ask: Callable[[Any, Any, int], bytes], batch: _core.Batch
+    ) -> tuple[list[Label], Floats]:
+        return self._labelled.by_message(ask, batch, self._scoring, self._threads)
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def learn_one(self, x: Message, y: Label, w: float = 1.0, time: Time = None) -> None:
+        """Learn one message.
+
+        Parameters
+        ----------
+        x
+            A text, or a mapping of tokens to counts (0 to 2**53).
+        y
+            Its label: anything hashable but None.
+        w
+            Its weight, 0 (nothing is learned) to 2**53.
+        time
+            Time of arrival: seconds since 1970, or a `datetime`. Only a `half_life` in time uses
+            it. The model's clock advances to it, by at most one half-life, and never goes back. An
+            older message, or one without a time, is learned at the current time.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid; the model is unchanged.
+        """
+        if self._columns is None and self._reader is not None:
+            x = self._reader(x)
+        if self._is_simple:
+            try:
+                handle = self._labels.handles.get(y)
+            except TypeError:
+                handle = None
+            if handle is not None and self._store.learn_known(x, handle, w):
+                return
+        with self._lock:
+            y = check_label(y)
+            if self._columns is not None:
+                learned = is_weight(w) and w > 0
+                x = self._columns.learn(self._store, [x])[0] if learned else self._columns.read(x)
+            if self._forgetting.timed:
+                self._store.expect_times([seconds_at(time)])
+            # Evaluation comes first: its errors must occur before the model changes.
+            pending = [
+                tuning.judge(self._store, self._scoring, self._labels, x, y)
+                for tuning in (self._tunings if y in self._labels.ids else ())
+            ]
+            self._labelled.learn(x, y, w)
+            for update in pending:
+                if update is not None:
+                    update(w)
+            self._scoring = self._scorer.scoring
+            if self._has_periodic and w and self._schedule.tick():
+                self._refresh_statistics()
+
+    def learn_many(
+        self,
+        X: Any,
+        y: Iterable[Label],
+        w: float = 1.0,
+        vocabulary: Sequence[Any] | None = None,
+        time: Any = None,
+    ) -> None:
+        """Learn many messages, with the same result as one by one.
+
+        Parameters
+        ----------
+        X
+            A list of texts or of mappings, a Series of texts or a DataFrame of counts (of pandas,
+            polars or pyarrow), or a scipy sparse matrix of counts.
+        y, w
+            Their labels, and the weight of each message.
+        vocabulary
+            The words of a matrix's columns.
+        time
+            As in `learn_one`, one for all messages or an iterable with one for each.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid; the model is unchanged.
+        """
+        if self._columns is not None:
+            X, _ = columns.messages_of(X, vocabulary)
+        batch, _ = self._read_batch(X, vocabulary)
+        labels = inputs.read_labels(y, len(batch))
+        times = times_of(time, len(labels)) if self._forgetting.timed else None
+        with self._lock:
+            class_ids, new = self._labels.ids_of(labels)
+            if not self._is_simple or not is_weight(w) or not w:
+                # Learning no message checks the weight before anything changes.
+                self._store.learn_many(batch, class_ids, w, 0, 0, 1)
+            if not (w and labels):
+                return
+            if self._tunings:  # which evaluate each message before it is learned
+                each = itertools.repeat(None) if times is None else times
+                messages = inputs.each(X, vocabulary)
+                for message, label, at in zip(messages, labels, each, strict=False):
+                    self.learn_one(message, label, w, at)
+                return
+            if times is not None:
+                self._store.expect_times(times)
+            if self._columns is not None:
+                rows = self._columns.learn(self._store, X)
+                batch = self._columns.batch(rows)
+            due = self._schedule.last_due(len(labels)) if self._has_periodic else None
+            self._labelled.learn_many(
+                batch, class_ids, new, w, self._threads, due, self._refresh_statistics
+            )
+
+    def unlearn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
+        """Unlearn one message: the exact inverse of `learn_one` with the same arguments.
+
+        A document that the index has evicted is removed from the counts only. The record of a
+        learned threshold is kept, because its decisions were made. With `half_life`, `w` is the
+        remaining weight: 2^(−s / half_life) of the weight that was learned s messages ago.
+
+        Raises
+        ------
+        NotLearnedError
+            If this message was not learned; the model is unchanged.
+        InputError
+            If an argument is invalid.
+        """
+        if self._reader is not None:
+            x = self._reader(x)
+        y = check_label(y)
+        with self._lock:
+            self._labelled.unlearn(x, y, w)
+            if self._has_periodic and w and self._schedule.tick():
+                self._refresh_statistics()
+
+    def merge(self, other: NaiveBayes) -> None:
+        """Learn everything that another model of the same kind has learned.
+
+        The order of merging does not matter for counts. In the index, the other model's documents
+        are the younger. With `half_life`, the last messages of both models count as simultaneous,
+        and every message keeps its remaining weight.
+
+        Raises
+        ------
+        InputError
+            If the other model is of another kind, or tokenises differently.
+        """
+        theirs = merging.alike(self, other)
+        with merging.locked(self, theirs):
+            with self._labels.changing():
+                merging.merge(self, theirs)
+            self.refresh()
+
+    def subtract(self, other: NaiveBayes) -> None:
+        """Unlearn everything that another model of the same kind has learned.
+
+        Raises
+        ------
+        NotLearnedError
+            If this model has not learned all of it; it is unchanged.
+        InputError
+            If the other model is of another kind, or tokenises differently; or with `half_life`.
+        """
+        theirs = merging.alike(self, other)
+        with merging.locked(self, theirs):
+            with self._labels.changing():
+                merging.subtract(self, theirs)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Recompute the statistics from a copy of the counts, and swap them in.
+
+        `refresh_every` calls it. Other threads continue to learn and to predict with the previous
+        statistics. They wait with learning only if the vocabulary nears its bound.
+        """
+        # At the bound, pruning gives ids to other words with every few messages, so statistics that
+        # were computed in the meantime would never fit.
+        near = 2 * self._store.n_words > self.max_features
+        with self._lock if near else contextlib.nullcontext():
+            self._refresh_statistics()
+            self._schedule.reset(self._schedule.messages)
+
+    def _refresh_statistics(self) -> None:
+        for statistic in self._statistics:
+            statistic.refresh(self._store, self._scoring)
+        self._scoring = self._scorer.scoring
+
+    # --- properties ---------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Label]:
+        """Labels with messages, in sorted order."""
+        return [label for label, _ in self._labels.order.copy()]
+
+    def counts(self) -> Counts:
+        """Return a copy of the counts, by word id and class id, for numpy and scipy."""
+        return Counts.of(self._store)
+
+    @property
+    def n_documents(self) -> float:
+        """Total remaining weight of the learned messages."""
+        return self._store.n_documents
+
+    @property
+    def n_words(self) -> int:
+        """Number of different learned words."""
+        return self._store.n_words
+
+    @property
+    def n_cells(self) -> int:
+        """Number of nonzero (word, class) counts."""
+        return self._store.n_cells
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the counts in bytes."""
+        return self._store.__sizeof__()
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether a message maps attributes to values instead of being a text."""
+        return self._columns is not None
+
+    @property
+    def threshold_(self) -> float | None:
+        """The current threshold as log odds of the positive class; None for the highest score."""
+        return None if self._threshold is None else self._threshold.log_odds_threshold
+
+    @property
+    def calibrated_(self) -> bool:
+        """Whether probabilities are calibrated along the stream."""
+        return self._components.calibrates
+
+    @property
+    def computes_statistics(self) -> bool:
+        """Whether anything depends on refreshes, not only on the learned messages."""
+        return bool(self._statistics)
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Weight of each word, or of each attribute averaged over pairs of classes, if any."""
+        weights: dict[str, float] = {}
+        for statistic in self._statistics:
+            weights |= statistic.weights(self._store)
+        return weights
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def _more_tags(self) -> set[str]:
+        return set() if self._columns is not None else {base.tags.POSITIVE_INPUT}
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def _changed(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults."""
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        return {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
+
+    def __repr__(self) -> str:
+        learned = self.n_documents, self.n_words, self.classes_
+        return reprs.model_text(type(self).__name__, self._changed(), learned)
+
+    def _repr_html_(self) -> str:
+        """Return the model as HTML for notebooks."""
+        learned = self.n_documents, self.n_words, self.classes_
+        return reprs.model_html(type(self).__name__, self._parameters(), self._changed(), learned)
+
+    # --- model files and copies ---------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of a model file: equal for models that have learned the same.
+
+        Statistics are refreshed first and not written, because they follow from the counts.
+        """
+        with self._lock:
+            self.refresh()
+            return persistence.dump(persistence.state_of(self))
+
+    def save(self, path: str | Path) -> None:
+        """Write a compressed model file; an existing file is replaced atomically."""
+        persistence.write(Path(path), compressed(self.to_bytes()))
+
+    @classmethod
+    def load(
+        cls, path: str | Path, tokenizer: Tokenize | None = None, n_jobs: int | None = None
+    ) -> Self:
+        """Return the model that a file contains.
+
+        Parameters
+        ----------
+        path
+            A file that `save` wrote.
+        tokenizer
+            The tokenizer function that the model was saved with, if it had one.
+        n_jobs
+            The parameter of this name, which files do not contain: threads for batches.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is truncated, altered, has another version, or contains another model.
+        InputError
+            If `n_jobs` is invalid.
+        """
+        return cls.from_bytes(decompressed(Path(path).read_bytes()), tokenizer, n_jobs)
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, tokenizer: Tokenize | None = None, n_jobs: int | None = None
+    ) -> Self:
+        """Return the model that `to_bytes` wrote; parameters and errors are those of `load`."""
+        check_jobs("n_jobs", n_jobs)
+        state = persistence.read(data, tokenizer)
+        with persistence.readable():
+            found = NaiveBayes.known.get(state.model)
+            if found is None:
+                raise ModelFileError(f"the file contains a model of unknown class {state.model!r}")
+            if not issubclass(found, cls):
+                raise ModelFileError(
+                    f"the file contains a model of class {found.__name__}, not {cls.__name__}: "
+                    f"use {found.__name__}.load, or streamnb.load for any class"
+                )
+            model = found(**{**found._read_parameters(state.parameters), "n_jobs": n_jobs})
+            model._begin(state.counts, Labels(state.labels))
+            persistence.restore(model, state)
+        model._schedule.reset(round(model.n_documents))
+        model.refresh()
+        return model
+
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a model file as the class takes them."""
+        return parameters
+
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a model file contains: all but `n_jobs`."""
+        return {k: v for k, v in self._get_params().items() if k != "n_jobs"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything for pickle and deepcopy, current statistics included."""
+        with self._lock:
+            order = self._labels.order
+            class_ids = [class_id for _, class_id in order]
+            return {
+                "parameters": self._parameters(),
+                "labels": [label for label, _ in order],
+                "counts": self._store.snapshot(statistics=True),
+                "schedule": (self._schedule.messages, self._schedule.due),
+                "columns": dict(self._columns.ranges) if self._columns is not None else None,
+                "records": [tuning.state() for tuning in self._tunings],
+                "statistics": [each.state(self._store, class_ids) for each in self._statistics],
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["parameters"])
+        self._begin(state["counts"], Labels(state["labels"]))
+        self._schedule.messages, self._schedule.due = state["schedule"]
+        for tuning, record in zip(self._tunings, state["records"], strict=True):
+            tuning.restore(record)
+        for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
+            statistic.restore(self._store, kept)
+        self._scoring = self._scorer.scoring
+        if self._columns is not None:
+            self._columns.ranges = state["columns"]
+
+
+_DOCUMENTATION = """
+
+Parameters, methods and errors are those of `{module}.{family}`.
+
+Examples
+--------
+>>> from streamnb import {name}
+>>> model = {name}({example})
+>>> model.learn_one("win cash now", "spam")
+>>> model.learn_one("see you at noon", "ham")
+>>> model.predict_one("cash, now")
+'spam'
+
+References
+----------
+[^1]: {paper}, {equations}.
+"""
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class TextNaiveBayes(NaiveBayes):
+    """Base of the models that read texts.
+
+    A family of models defines a subclass with its component. Its published models are subclasses of
+    that, which only name their event model and the equations of the paper:
+
+        class HCNB(HiddenNB, event="complement", equations="Equations 15, 17 and 18")
+
+    Parameters
+    ----------
+    term_weighting
+        Transformation of the count f of a word in a message, before it is learned or scored:
+        `"counts"`, f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f)
+        (near its `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of
+        the message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With
+        unit lengths use a smaller `alpha`, for example 0.01. Fractional values are rounded to
+        nonzero multiples of 2**-20, which keeps unlearning and merging exact.
+
+    Notes
+    -----
+    The other parameters, methods and errors are those of `NaiveBayes`.
+    """
+
+    composition = Composition(Event())
+    example: ClassVar[str] = ""
+
+    term_weighting: str = "counts"
+
+    def __init_subclass__(
+        cls,
+        event: str | None = None,
+        equations: str = "",
+        paper: str = "Hidden multinomial naive Bayes (HMNB paper)",
+    ) -> None:
+        super().__init_subclass__()
+        if event is None:
+            return
+        family = cls.__bases__[0]
+        cls.composition = dataclasses.replace(cls.composition, event=Event.named(event))
+        cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + _DOCUMENTATION.format(
+            module=family.__module__,
+            family=family.__name__,
+            name=cls.__name__,
+            example=cls.example,
+            paper=paper,
+            equations=equations,
+        )

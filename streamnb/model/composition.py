@@ -1,0 +1,545 @@
+"""The components of a model: one choice on each of six axes.
+
+A component is immutable. It checks its own parameters and declares the options that it needs from
+the count store and from the native scoring. A family of models defines its component in its own
+file; the plain components are here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from streamnb import _core
+from streamnb.columns.reading import Columns
+from streamnb.errors import InputError, ModelFileError, shown
+from streamnb.model.hooks import MakeScoring, RuntimeHooks, Scorer
+from streamnb.model.weighting import CurrentWeights
+from streamnb.parameters import Check, check_bound, check_number, check_optional_name
+from streamnb.statistics.events import ScoringParameters
+from streamnb.statistics.store import AnyStore
+
+
+@dataclasses.dataclass(frozen=True)
+class BuildContext:
+    """The model that a component becomes part of.
+
+    Attributes
+    ----------
+    composition
+        All components of the model.
+    parameters
+        Parameters of its scores.
+    make_scoring
+        Makes its native scoring.
+    threads
+        Threads that may compute its statistics.
+    """
+
+    composition: Composition
+    parameters: ScoringParameters
+    make_scoring: MakeScoring
+    threads: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Component:
+    """A choice on one axis, with its parameters.
+
+    A subclass registers its name, or several names with the parameters that each stands for:
+
+        class Hidden(Dependence, name="hidden")
+        class HigherOrderPaths(Estimate, names={"paths-3": {"order": 3}, …})
+
+    Models that differ only in fields with `compare=False` can be merged. A subclass with fields is
+    a frozen dataclass; a subclass without fields inherits everything it needs.
+
+    Attributes
+    ----------
+    axis
+        The axis: the `ComposedNB` parameter that takes such components.
+    known
+        All components of the axis, by name, with the parameters that the name stands for.
+    constraints
+        The check of each parameter.
+    indexed
+        Messages that the component needs in the index if `index_size` is None.
+    periodic
+        Whether it weights words or messages by statistics that the store holds.
+    weighs
+        Whether it weights them in another way.
+    decays
+        Whether it works with counts that all shrink with every message (`half_life`).
+    """
+
+    axis: ClassVar[str] = ""
+    known: ClassVar[dict[str, tuple[type[Component], Mapping[str, Any]]]]
+    constraints: ClassVar[Mapping[str, Check]] = {}
+    indexed: ClassVar[int] = 0
+    periodic: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+    decays: ClassVar[bool] = False
+
+    def __init_subclass__(
+        cls,
+        axis: str | None = None,
+        name: str | None = None,
+        names: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init_subclass__()
+        if axis is not None:
+            cls.axis, cls.known = axis, {}
+        for registered, meant in (names or ({name: {}} if name is not None else {})).items():
+            cls.known[registered] = cls, meant
+
+    def __post_init__(self) -> None:
+        for name, check in self.constraints.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
+
+    # --- names and parameters -----------------------------------------------------------------
+
+    @classmethod
+    def named(cls, name: object) -> Self:
+        """Return a component of this axis, given by its name or as an object.
+
+        Raises
+        ------
+        InputError
+            If it is neither.
+        """
+        if isinstance(name, cls):
+            return name
+        if isinstance(name, str) and name in cls.known:
+            found, meant = cls.known[name]
+            return found(**meant)  # type: ignore[return-value]
+        allowed = ", ".join(map(repr, sorted(cls.known)))
+        raise InputError(
+            f"{cls.axis} must be one of {allowed}, or a component of streamnb.families, "
+            f"not {shown(name)}"
+        )
+
+    @property
+    def name(self) -> str:
+        """The name that `ComposedNB`, the command line and the native core use."""
+        for name, (found, meant) in self.known.items():
+            if found is type(self) and all(getattr(self, key) == meant[key] for key in meant):
+                return name
+        return type(self).__name__
+
+    @classmethod
+    def has(cls, parameter: str) -> bool:
+        """Return whether the component has a parameter of this name."""
+        return any(field.name == parameter for field in dataclasses.fields(cls))
+
+    def given(self, values: Mapping[str, Any]) -> Self:
+        """Return the component with those values that are parameters of it."""
+        changed = {name: value for name, value in values.items() if self.has(name)}
+        return dataclasses.replace(self, **changed) if changed else self
+
+    def described(self) -> Any:
+        """Return the name, and the parameters if the name does not imply them, for a model file."""
+        parameters = dataclasses.asdict(self)
+        if parameters == dataclasses.asdict(self.named(self.name)):
+            return self.name
+        return {"component": self.name, "parameters": parameters}
+
+    @classmethod
+    def of_description(cls, described: Mapping[str, Any]) -> Self:
+        """Return the component of this axis that `described` described."""
+        return dataclasses.replace(cls.named(described["component"]), **described["parameters"])
+
+    # --- work in a model ----------------------------------------------------------------------
+
+    @property
+    def index_size(self) -> int:
+        """Messages that the component needs in the index if `index_size` is None."""
+        return self.indexed
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether the component calibrates probabilities along the stream."""
+        return False
+
+    def store_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the options that the component needs from `_core.CountStore`."""
+        return {}
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the options that the component needs from `_core.Scoring`."""
+        return {}
+
+    def prepare(self, store: Any, context: BuildContext) -> None:
+        """Configure a store that was just opened."""
+
+    def hooks(self, context: BuildContext) -> RuntimeHooks:
+        """Return what the component adds to the running model.
+
+        Raises
+        ------
+        InputError
+            If the component cannot be combined with the others.
+        """
+        return RuntimeHooks()
+
+
+class Event(Component, axis="event"):
+    """The event model: the probability of a word in a class.
+
+    Attributes
+    ----------
+    prior, oov
+        Meaning of `prior=None` and `oov=None`.
+    counts
+        Whether the number of occurrences of a word in a message matters.
+    columns
+        Whether a message maps attributes to values instead of being a text.
+    numbers
+        Whether numbers in columns stay numbers; otherwise they are binned.
+    """
+
+    prior: ClassVar[str] = "empirical"
+    oov: ClassVar[str] = "smooth"
+    counts: ClassVar[bool] = True
+    columns: ClassVar[bool] = False
+    numbers: ClassVar[bool] = False
+
+    def store_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the options for texts or columns."""
+        return {"frequencies": False, "columns": self.columns}
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the event model."""
+        return {"event": self.name}
+
+    def reader(self) -> Columns | None:
+        """Return the reader of column messages; None for texts."""
+        return None
+
+    def open_store(
+        self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
+    ) -> AnyStore:
+        """Return an empty store, or the store of a snapshot.
+
+        Parameters
+        ----------
+        tokenizer
+            For texts.
+        options
+            Keywords of `_core.CountStore`.
+        snapshot
+            Bytes of another store.
+
+        Raises
+        ------
+        ModelFileError
+            If the snapshot is invalid.
+        """
+        if snapshot is not None:
+            restored = _core.CountStore.restore(tokenizer, snapshot)
+            forgets = options.get("half_life"), "timed" in options, "windowed" in options
+            if restored.forgetting != forgets:
+                raise ModelFileError("corrupt model file: counts and parameters forget differently")
+            return restored
+        return _core.CountStore(tokenizer, **options)
+
+
+class Dependence(Component, axis="dependence"):
+    """How the words of a message depend on one another, given the class.
+
+    Attributes
+    ----------
+    hidden
+        The core's name for what the parents of a word mix; None if words have no parents.
+    """
+
+    hidden: ClassVar[str | None] = None
+
+    def store_options(self, composition: Composition) -> dict[str, Any]:
+        """Return that a word is not paired with itself."""
+        return {"own_pairs": False}
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the kind of parents."""
+        return {"hidden": self.hidden}
+
+
+class Independent(Dependence, name="independent"):
+    """Words are independent."""
+
+    decays: ClassVar[bool] = True
+
+    def store_options(self, composition: Composition) -> dict[str, Any]:
+        """Switch the pair table off if words or documents are weighted.
+
+        In other models the bound stays as given: snapshots contain it, and no pair is looked up.
+        """
+        weighted = (composition.weights, composition.document_weights)
+        no_pairs = any(component.periodic or component.weighs for component in weighted)
+        return {**super().store_options(composition), **({"max_pairs": 0} if no_pairs else {})}
+
+
+class Estimate(Component, axis="estimate"):
+    """The counts that probabilities are estimated from, and how they are smoothed."""
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return that the plain counts are used."""
+        return {"effective": False}
+
+
+class Additive(Estimate, name="additive"):
+    """Additive smoothing of the counts by `alpha`."""
+
+    decays: ClassVar[bool] = True
+
+
+class Weights(Component, axis="weights"):
+    """The weight of each word, in the estimate and in the score.
+
+    Attributes
+    ----------
+    ordered
+        Whether the statistics need the byte order of the words.
+    prior, oov
+        Meaning of `prior=None` and `oov=None`; None defers to the event model.
+    """
+
+    ordered: ClassVar[bool] = False
+    prior: ClassVar[str | None] = None
+    oov: ClassVar[str | None] = None
+
+    def weigh(self, indexed: Any, parameters: ScoringParameters) -> Any:
+        """Return the `WordWeights`, or None if the weights are not statistics.
+
+        Parameters
+        ----------
+        indexed
+            The indexed `Documents` and the counts.
+        parameters
+            Parameters of the scores.
+        """
+        return None
+
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return that words are weighted, if the weights are statistics."""
+        return {"weights": "multiplied"} if self.periodic else {}
+
+    def hooks(self, context: BuildContext) -> RuntimeHooks:
+        """Return the statistic of the weights of words and documents, if either is periodic."""
+        documents = context.composition.document_weights
+        if not (self.periodic or documents.periodic):
+            return RuntimeHooks()
+        return RuntimeHooks(CurrentWeights(self, documents, context.parameters))
+
+
+class UniformWeights(Weights, name="uniform"):
+    """Every word has weight 1."""
+
+    decays: ClassVar[bool] = True
+
+
+class DocumentWeights(Component, axis="document_weights"):
+    """The weight of each learned message, in addition to the weight that the caller gave it."""
+
+    def added(self, indexed: Any, parameters: ScoringParameters, words: Any) -> Any:
+        """Return the `InstanceWeights` of the indexed messages, or None.
+
+        Parameters
+        ----------
+        indexed
+            The indexed `Documents` and the counts.
+        parameters
+            Parameters of the scores.
+        words
+            The weights of words, or None.
+        """
+        return None
+
+
+class UniformDocuments(DocumentWeights, name="uniform"):
+    """Every message keeps the weight that the caller gave it."""
+
+    decays: ClassVar[bool] = True
+
+
+class Neighbourhood(Component, axis="neighbourhood"):
+    """The messages that a prediction is based on.
+
+    Attributes
+    ----------
+    prior
+        Meaning of `prior=None`; None defers to the event model.
+    """
+
+    prior: ClassVar[str | None] = None
+
+
+class WholeStream(Neighbourhood, name="stream"):
+    """All messages."""
+
+    decays: ClassVar[bool] = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Composition:
+    """One component for each axis. Models with equal compositions count alike.
+
+    Attributes
+    ----------
+    event, dependence, estimate, weights, document_weights, neighbourhood
+        The components. All axes but the event model default to the plain component.
+    """
+
+    event: Event
+    dependence: Dependence = Independent()
+    estimate: Estimate = Additive()
+    weights: Weights = UniformWeights()
+    document_weights: DocumentWeights = UniformDocuments()
+    neighbourhood: Neighbourhood = WholeStream()
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The components in the order in which their statistics are refreshed."""
+        return (
+            self.event,
+            self.estimate,
+            self.neighbourhood,
+            self.weights,
+            self.document_weights,
+            self.dependence,
+        )
+
+    def given(self, values: Mapping[str, Any]) -> Composition:
+        """Return the components with their parameters taken from these values.
+
+        Raises
+        ------
+        InputError
+            If a value is out of range.
+        """
+        changed: Any = {each.axis: each.given(values) for each in self.components}
+        return Composition(**changed)
+
+    @property
+    def index_size(self) -> int:
+        """Meaning of `index_size=None`: the most messages that any component needs."""
+        return max(component.index_size for component in self.components)
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether a component calibrates probabilities along the stream."""
+        return any(component.calibrates for component in self.components)
+
+    @property
+    def prior(self) -> str:
+        """Meaning of `prior=None`."""
+        return self.neighbourhood.prior or self.weights.prior or self.event.prior
+
+    @property
+    def oov(self) -> str:
+        """Meaning of `oov=None`."""
+        return self.weights.oov or self.event.oov
+
+    def store_options(self) -> dict[str, Any]:
+        """Return the options that all components need from the count store."""
+        return {k: v for each in self.components for k, v in each.store_options(self).items()}
+
+    def scoring_options(self) -> dict[str, Any]:
+        """Return the options that all components need from the scoring."""
+        return {k: v for each in self.components for k, v in each.scoring_options(self).items()}
+
+
+AXES: dict[str, type[Component]] = {
+    axis.axis: axis
+    for axis in (Event, Dependence, Estimate, Weights, DocumentWeights, Neighbourhood)
+}
+"""The axes by name."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Runtime:
+    """The working objects of a model.
+
+    Attributes
+    ----------
+    store
+        The counts.
+    scorer
+        Holds the current scoring.
+    hooks
+        Statistics and tuning of each component, in refresh order.
+    """
+
+    store: AnyStore
+    scorer: Scorer
+    hooks: tuple[RuntimeHooks, ...]
+
+
+def build_runtime(
+    composition: Composition,
+    *,
+    alpha: Any,
+    prior: Any,
+    oov: Any,
+    vocabulary_size: Any,
+    threads: int,
+    tokenizer: _core.NativeTokenizer,
+    store_options: Mapping[str, Any],
+    snapshot: bytes | None,
+) -> Runtime:
+    """Build the scoring, the statistics and the count store of a model.
+
+    Parameters
+    ----------
+    composition
+        The components.
+    alpha, prior, oov, vocabulary_size
+        As in `NaiveBayes`.
+    threads
+        Threads that may compute statistics, at least 1.
+    tokenizer
+        For texts.
+    store_options
+        `max_features`, `index_size`, `max_pairs`, `term_weighting`, and how the store forgets.
+    snapshot
+        Counts to start from; None starts from scratch.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or components cannot be combined.
+    ModelFileError
+        If the snapshot is invalid.
+    """
+    m = None if vocabulary_size is None else check_bound("vocabulary_size", vocabulary_size, 1)
+    prior = composition.prior if prior is None else check_optional_name("prior", prior)
+    oov = composition.oov if oov is None else check_optional_name("oov", oov)
+    alpha = check_number("alpha", alpha)
+    options = {
+        "alpha": alpha,
+        "prior": prior,
+        "oov": oov,
+        "vocabulary_size": m,
+        **composition.scoring_options(),
+    }
+
+    def make_scoring(**more: Any) -> _core.Scoring:
+        return _core.Scoring(**{**options, **more})
+
+    parameters = ScoringParameters(
+        composition.event.name,
+        prior,
+        alpha,
+        float(m or 1),
+        options.get("weights") == "chi-square",
+    )
+    context = BuildContext(composition, parameters, make_scoring, threads)
+    hooks = tuple(component.hooks(context) for component in composition.components)
+    scorers = [each.scorer for each in hooks if each.scorer is not None]
+    scorer = scorers[0] if scorers else Scorer(make_scoring())
+    store = composition.event.open_store(
+        tokenizer, {**store_options, **composition.store_options()}, snapshot
+    )
+    for component in composition.components:
+        component.prepare(store, context)
+    return Runtime(store, scorer, hooks)

@@ -1,0 +1,78 @@
+"""Explanations: the contribution of each word to a decision."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamnb.model import reprs
+from streamnb.text.labels import Label
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Explanation:
+    """The contribution of each word to each class, in log units.
+
+    The joint log-likelihood of a class is its baseline plus the contributions of all words.
+
+    Attributes
+    ----------
+    baseline
+        Joint log-likelihood of an empty message, by label: the prior and, for the Bernoulli
+        model, the absence of all words.
+    words
+        Contribution of each word of the message, by word and label.
+    corrections
+        The part of a contribution that online weights have learned, by word and label; empty for
+        other models. The rest follows from the counts.
+
+    Examples
+    --------
+    >>> from streamnb import MNB
+    >>> model = MNB()
+    >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
+    ...     model.learn_one(x, y)
+    >>> explanation = model.explain_one("win at cash")
+    >>> explanation.top("spam", 2)
+    [('cash', 0.78...), ('win', 0.78...)]
+    """
+
+    baseline: dict[Label, float]
+    words: dict[str, dict[Label, float]]
+    corrections: dict[str, dict[Label, float]] = dataclasses.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return reprs.explanation_text(self.baseline, self.words)
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        return reprs.explanation_html(self.baseline, self.words, self.corrections)
+
+    def scores(self) -> dict[Label, float]:
+        """Return the joint log-likelihoods, the sums of all contributions."""
+        return {
+            label: base + sum(contributions[label] for contributions in self.words.values())
+            for label, base in self.baseline.items()
+        }
+
+    def top(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
+        """Return the words with the largest contributions to a label.
+
+        Parameters
+        ----------
+        label
+            One of the labels of the explanation.
+        n
+            Number of words, 0 or more.
+
+        Returns
+        -------
+        Pairs of word and lead, largest first. The lead is the contribution to the label minus the
+        mean contribution to the other labels.
+        """
+        others = [other for other in self.baseline if other != label]
+        lead = {
+            word: contributions[label]
+            - sum(contributions[other] for other in others) / max(len(others), 1)
+            for word, contributions in self.words.items()
+        }
+        return sorted(lead.items(), key=lambda item: (-item[1], item[0]))[:n]

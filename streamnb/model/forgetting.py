@@ -1,0 +1,179 @@
+"""Forgetting: messages decay with the number of later messages or in time, or leave a window."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from streamnb.errors import InputError, shown
+from streamnb.model.composition import Composition
+from streamnb.parameters import check_above_zero, check_bound, check_number
+
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|min|h|d|w)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Forgetting:
+    """The forgetting of a model.
+
+    Attributes
+    ----------
+    half_life
+        Number of messages after which a message counts half: after message t, a message learned at
+        s counts as 2^(−(t − s) / half_life) of its weight. Above 0; None never forgets. As a text
+        it is a time, `"90s"`, `"15min"`, `"12h"`, `"30d"` or `"4w"`, at least a second; then t and
+        s are the times that come with the messages.
+    window_size
+        Number of last messages that count: 1 or more; None means all.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or both are given.
+
+    Examples
+    --------
+    >>> Forgetting(half_life=0)
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: half_life must be a number above 0, not 0
+    """
+
+    half_life: float | str | None = None
+    window_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.timed:
+            seconds_of(str(self.half_life))
+        elif self.half_life is not None:
+            check_above_zero("half_life", self.half_life)
+        if self.window_size is not None:
+            check_bound("window_size", self.window_size, least=1)
+        if self.half_life is not None and self.window_size is not None:
+            raise InputError("give half_life or window_size, not both")
+
+    @property
+    def timed(self) -> bool:
+        """Whether the half-life is in time."""
+        return isinstance(self.half_life, str)
+
+    def store_options(
+        self, composition: Composition, index_size: int | None, max_pairs: int
+    ) -> dict[str, Any]:
+        """Return the options of the count store.
+
+        Parameters
+        ----------
+        composition
+            The components of the model.
+        index_size, max_pairs
+            As in `NaiveBayes`.
+
+        Raises
+        ------
+        InputError
+            If a component does not support this forgetting, or a bound is out of range.
+        """
+        pairs = check_bound("max_pairs", max_pairs, least=0)
+        if self.half_life is None and self.window_size is None:
+            documents = composition.index_size if index_size is None else index_size
+            documents = check_bound("index_size", documents, least=0)
+            return {"index_size": documents, "max_pairs": pairs}
+        if composition.event.columns:
+            raise InputError("half_life and window_size need a model of texts, not of columns")
+        if self.window_size is not None:
+            if index_size is not None:
+                raise InputError(
+                    "window_size= also sets the size of the index: leave index_size at None"
+                )
+            # A model that does not pair words needs no table of the pairs in the window.
+            pairs = pairs if composition.index_size else 0
+            messages = check_bound("window_size", self.window_size, least=1)
+            return {"index_size": messages, "max_pairs": pairs, "windowed": True}
+        for component in composition.components:
+            if not component.decays:
+                raise InputError(
+                    f"half_life= needs a model that reads word counts alone (MNB, CNB, OVA, BNB, "
+                    f"OnlineNB, NBCF and Rwc…): {component.axis}={component.name!r} does not "
+                    f"support decaying counts; use window_size= instead"
+                )
+        if index_size:
+            raise InputError(
+                "half_life= keeps no messages: leave index_size at None, or use window_size="
+            )
+        bounds: dict[str, Any] = {"index_size": 0, "max_pairs": 0}
+        if isinstance(self.half_life, str):
+            return {**bounds, "half_life": seconds_of(self.half_life), "timed": True}
+        return {**bounds, "half_life": float(self.half_life or 0)}
+
+
+def seconds_of(half_life: str) -> float:
+    """Return the seconds of a half-life in time.
+
+    Raises
+    ------
+    InputError
+        If the text is not a time of at least a second.
+
+    Examples
+    --------
+    >>> seconds_of("1.5h")
+    5400.0
+    >>> seconds_of("a month")
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: half_life must be a number above 0, of messages, or a time from \
+"1s" on as in "15min", "12h", "30d" or "4w", not 'a month'
+    """
+    read = _TIME.fullmatch(half_life)
+    seconds = float(read[1]) * _SECONDS[read[2]] if read else 0.0
+    if read is None or not 1 <= seconds < math.inf:
+        raise InputError(
+            'half_life must be a number above 0, of messages, or a time from "1s" on as in '
+            f'"15min", "12h", "30d" or "4w", not {shown(half_life)}'
+        )
+    return seconds
+
+
+def seconds_at(time: Any) -> float:
+    """Return a time as seconds since 1970; NaN for None and for NaN.
+
+    Raises
+    ------
+    InputError
+        If the time is neither a number, nor a `datetime`, nor None.
+
+    Examples
+    --------
+    >>> seconds_at(datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)), seconds_at(None)
+    (1767225600.0, nan)
+    """
+    if time is None:
+        return math.nan
+    if isinstance(time, datetime.datetime):
+        return time.timestamp()
+    seconds = check_number("time", time)
+    if math.isinf(seconds):
+        raise InputError(f"time must be seconds since 1970, a datetime or None, not {shown(time)}")
+    return seconds
+
+
+def times_of(time: Any, messages: int) -> list[float]:
+    """Return the time of each message of a batch; `time` is as in `learn_many`.
+
+    Raises
+    ------
+    InputError
+        If a time is invalid, or there is not one for each message.
+    """
+    if not isinstance(time, Iterable) or isinstance(time, (str, bytes)):
+        return [seconds_at(time)] * messages
+    times = [seconds_at(each) for each in time]
+    if len(times) != messages:
+        raise InputError(f"{messages} messages and {len(times)} times: give one time for each")
+    return times

@@ -1,0 +1,214 @@
+"""A count store whose classes have labels, consistent while other threads add or remove labels."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.errors import NotLearnedError, shown
+from streamnb.model.explanation import Explanation
+from streamnb.statistics.counts import Floats
+from streamnb.statistics.store import AnyStore
+from streamnb.text.labels import Label, Labels
+
+
+class LabelledStore:
+    """Counts by label. One thread changes them at a time; predictions do not wait.
+
+    Parameters
+    ----------
+    store
+        The counts, by class id.
+    labels
+        The labels of the class ids.
+    windowed
+        Whether old messages leave the store, and labels with them.
+
+    Attributes
+    ----------
+    lock
+        Held by the thread that changes the store or the labels.
+    """
+
+    def __init__(self, store: AnyStore, labels: Labels, windowed: bool) -> None:
+        self.store = store
+        self.labels = labels
+        self.windowed = windowed
+        self.lock = threading.RLock()
+        store.set_ranks(labels.take_ranks())
+
+    # --- predictions --------------------------------------------------------------------------
+
+    def by_label(
+        self, ask: Callable[[Any, Any], Sequence[float]], x: Any, scoring: _core.Scoring
+    ) -> dict[Label, float]:
+        """Return one number for each label, from a method of the store."""
+        labels = self.labels
+        before = labels.changes
+        try:
+            values = ask(x, scoring)
+            found = {label: values[class_id] for label, class_id in labels.order}
+        except IndexError:
+            pass
+        else:
+            if labels.changes == before and not before & 1:
+                return found
+        with self.lock:  # another thread adds or removes a label: repeat
+            values = ask(x, scoring)
+            return {label: values[class_id] for label, class_id in labels.order}
+
+    def by_message(
+        self,
+        ask: Callable[[Any, Any, int], bytes],
+        batch: _core.Batch,
+        scoring: _core.Scoring,
+        threads: int,
+    ) -> tuple[list[Label], Floats]:
+        """Return the labels, and one number for each message and label."""
+        labels = self.labels
+        before = labels.changes
+        scores, order = ask(batch, scoring, threads), labels.order.copy()
+        if labels.changes != before or before & 1:
+            with self.lock:
+                scores, order = ask(batch, scoring, threads), labels.order.copy()
+        by_id = np.frombuffer(scores).reshape(len(batch), -1 if scores else len(labels.names))
+        return [label for label, _ in order], by_id[:, [class_id for _, class_id in order]]
+
+    def predict_many(
+        self, batch: _core.Batch, scoring: _core.Scoring, threads: int
+    ) -> list[Label | None]:
+        """Return the label of each message."""
+        labels = self.labels
+        before = labels.changes
+        found = self.store.predict_many(batch, scoring, labels.names, threads)
+        if labels.changes != before or before & 1:
+            with self.lock:
+                found = self.store.predict_many(batch, scoring, labels.names, threads)
+        return found
+
+    def predictions_many(
+        self, batch: _core.Batch, scoring: _core.Scoring, threads: int
+    ) -> tuple[list[Label], Floats]:
+        """Return the labels, and for each message three rows by label.
+
+        The rows are the scores, the scores that probabilities follow from, and the probabilities.
+        """
+        with self.lock:
+            values = self.store.predictions_many(batch, scoring, threads)
+            order, classes = list(self.labels.order), len(self.labels.names)
+        by_id = np.frombuffer(values).reshape(len(batch), 3, -1 if values else classes)
+        return [label for label, _ in order], by_id[:, :, [class_id for _, class_id in order]]
+
+    def explain(self, counts: Mapping[Any, float], scoring: _core.Scoring) -> Explanation:
+        """Return the contribution of each word to the score of each label."""
+
+        def by_label(values: list[float]) -> dict[Label, float]:
+            return {label: values[class_id] for label, class_id in self.labels.order}
+
+        with self.lock:
+            baseline, words = self.store.explain(counts, scoring)
+            corrections = self.store.corrections(counts, scoring)
+            return Explanation(
+                by_label(baseline),
+                {word: by_label(terms) for word, terms in words},
+                {word: by_label(terms) for word, terms in corrections},
+            )
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def learn(self, x: Any, label: Label, weight: Any) -> None:
+        """Learn one message; its label may be new."""
+        class_id = self.labels.ids.get(label)
+        if class_id is not None and not self.windowed:
+            self.store.learn(x, class_id, weight)
+            return
+        with self.labels.changing():
+            if class_id is not None:
+                self.store.learn(x, class_id, weight)
+            else:
+                class_id = self.labels.free_id()
+                self.labels.announce({label: class_id})
+                self.store.learn(x, class_id, weight)
+                if not weight:
+                    return
+                self.labels.add(label)
+            self.rank_labels(self.store.take_emptied() if self.windowed else [])
+
+    def learn_many(
+        self,
+        batch: Any,
+        class_ids: array[int],
+        new: Mapping[Label, int],
+        weight: float,
+        threads: int,
+        refresh_at: int | None,
+        refresh: Callable[[], None],
+    ) -> None:
+        """Learn a batch.
+
+        Parameters
+        ----------
+        batch
+            The messages.
+        class_ids
+            The class id of each message.
+        new
+            The new labels among them, with their class ids.
+        weight
+            Weight of each message, above 0.
+        threads
+            Threads to use, at least 1.
+        refresh_at, refresh
+            Call `refresh` after this number of messages; None for never.
+        """
+        changes = new or self.windowed
+        with self.labels.changing() if changes else contextlib.nullcontext():
+            self.labels.announce(new)
+            if new:
+                self.store.set_ranks(self.labels.ranks_ahead(new))
+            try:
+                if refresh_at is not None:
+                    self.store.learn_many(batch, class_ids, weight, 0, refresh_at, threads)
+                    refresh()
+                start = refresh_at or 0
+                self.store.learn_many(batch, class_ids, weight, start, len(class_ids), threads)
+            finally:
+                # After an interrupt, the first messages are learned. Some may have left the window
+                # again, but their labels did exist.
+                emptied = self.store.take_emptied() if self.windowed else []
+                present = self.store.have_documents([*new.values()])
+                for (label, class_id), has_documents in zip(new.items(), present, strict=True):
+                    if has_documents or class_id in emptied:
+                        self.labels.add(label)
+                self.rank_labels(emptied)
+
+    def unlearn(self, x: Any, label: Label, weight: Any) -> None:
+        """Unlearn one message, and its label if no message of it is left.
+
+        Raises
+        ------
+        NotLearnedError
+            If the message was not learned; nothing changes.
+        """
+        class_id = self.labels.ids.get(label)
+        if class_id is None:
+            known = shown([each for each, _ in self.labels.order])
+            raise NotLearnedError(
+                f"no message was learned with label {shown(label)}; labels are {known}"
+            )
+        with self.labels.changing():
+            if not self.store.unlearn(x, class_id, weight):
+                self.labels.remove(label)
+                self.rank_labels([])
+
+    def rank_labels(self, emptied: list[int]) -> None:
+        """Remove the labels of emptied classes, and tell the store the order of the others."""
+        for class_id in emptied:
+            self.labels.remove(self.labels.names[class_id])
+        self.store.set_ranks(self.labels.take_ranks())

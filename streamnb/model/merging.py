@@ -1,0 +1,103 @@
+"""Merge and subtract whole models."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from streamnb.columns.reading import Columns
+from streamnb.errors import InputError, NotLearnedError
+from streamnb.statistics.counts import Counts
+from streamnb.statistics.store import AnyStore
+from streamnb.text.labels import Label
+
+
+def alike(mine: Any, other: Any) -> Any:
+    """Return the other model if both count alike.
+
+    Raises
+    ------
+    InputError
+        If they differ in class, components, tokenizer, term weighting or forgetting.
+    """
+    kind = type(mine).__name__
+    if not isinstance(other, type(mine)) or other._components != mine._components:
+        raise InputError(f"a {kind} takes another {kind}, not {type(other).__name__}")
+    if other.tokenizer != mine.tokenizer:
+        raise InputError("models with different tokenizers count different words")
+    if other.term_weighting != mine.term_weighting:
+        raise InputError("models with different term_weighting count differently")
+    if other._forgetting != mine._forgetting:
+        raise InputError("models with another half_life or window_size count differently")
+    if mine._columns and other._columns and mine._columns.bins != other._columns.bins:
+        raise InputError("models with different bins count different words")
+    return other
+
+
+@contextlib.contextmanager
+def locked(mine: Any, theirs: Any) -> Iterator[None]:
+    """Hold the locks of both models, always in the same order: they may merge one another."""
+    with contextlib.ExitStack() as stack:
+        for lock in sorted((mine._lock, theirs._lock), key=id):
+            stack.enter_context(lock)
+        yield
+
+
+def merge(mine: Any, theirs: Any) -> None:
+    """Learn what another model of the same kind has learned."""
+    labels = [label for label, _ in theirs._labels.order]
+    class_ids, new = mine._labels.ids_of(labels)
+    store = theirs._store
+    if mine._columns is not None and theirs._columns is not None:
+        mine._columns.widen(mine._store, theirs._columns.ranges)
+        store = _as_wide(mine._columns, theirs._columns, store)
+    mine._labels.announce(new)
+    mine._store.merge(store, _by_their_id(theirs, dict(zip(labels, class_ids, strict=True))))
+    for label in new:
+        mine._labels.add(label)
+    mine._labelled.rank_labels([])
+    records = {tuning.name: tuning for tuning in theirs._tunings}
+    for tuning in mine._tunings:
+        if tuning.name in records:
+            tuning.merge(records[tuning.name])
+
+
+def subtract(mine: Any, theirs: Any) -> None:
+    """Unlearn what another model of the same kind has learned.
+
+    Raises
+    ------
+    NotLearnedError
+        If not all of it was learned; nothing changes.
+    """
+    labels = [label for label, _ in theirs._labels.order]
+    class_ids, new = mine._labels.ids_of(labels)
+    if new:
+        raise NotLearnedError(f"no message was learned with label {next(iter(new))!r}")
+    store = theirs._store
+    if mine._columns is not None and theirs._columns is not None:
+        if not mine._columns.covers(theirs._columns):
+            raise NotLearnedError("it has numbers beyond the range of those learned")
+        store = _as_wide(mine._columns, theirs._columns, store)
+    mine._store.subtract(store, _by_their_id(theirs, dict(zip(labels, class_ids, strict=True))))
+    documents = Counts.of(mine._store).class_documents
+    mine._labelled.rank_labels([class_id for class_id in class_ids if documents[class_id] == 0])
+
+
+def _as_wide(columns: Columns, others: Columns, store: AnyStore) -> AnyStore:
+    """Return another model's store with bins as wide as in these columns."""
+    if others.ranges == columns.ranges:
+        return store
+    widened, copied = others.copy(), copy.deepcopy(store)
+    widened.widen(copied, columns.ranges)
+    return copied
+
+
+def _by_their_id(theirs: Any, class_ids: dict[Label, int]) -> list[int]:
+    """Return the class id in this model for each class id of the other."""
+    by_their_id = [0] * len(theirs._labels.names)
+    for label, class_id in class_ids.items():
+        by_their_id[theirs._labels.ids[label]] = class_id
+    return by_their_id

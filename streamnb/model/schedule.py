@@ -1,0 +1,76 @@
+"""The schedule of refreshes: by number of messages or by growth, never by the clock."""
+
+from __future__ import annotations
+
+import math
+
+from streamnb.errors import InputError, shown
+
+_MOST = 2**53  # messages
+
+
+class Schedule:
+    """A deterministic schedule over the changes of a model.
+
+    Parameters
+    ----------
+    every
+        An int: after this number of messages, 1 or more. A float: after the stream has grown by
+        this share since the last refresh, above 0.
+    messages
+        Messages so far, which the statistics include.
+
+    Examples
+    --------
+    >>> schedule = Schedule(every=0.5, messages=10)
+    >>> [schedule.tick() for _ in range(6)]
+    [False, False, False, False, True, False]
+    >>> schedule.last_due(20)       # from message 16 on: due at 23, and at 35
+    19
+    """
+
+    def __init__(self, every: int | float, messages: int = 0) -> None:
+        if isinstance(every, bool) or not isinstance(every, (int, float)):
+            raise InputError(_allowed(every))
+        if not 0 < every < math.inf:
+            raise InputError(_allowed(every))
+        self.every = every
+        self.reset(messages)
+
+    def reset(self, messages: int) -> None:
+        """Record that the statistics include this number of messages."""
+        self.messages = messages
+        self.due = messages + self._step(messages)
+
+    def _step(self, messages: int) -> int:
+        if isinstance(self.every, int):
+            return self.every
+        return max(1, math.ceil(min(self.every * messages, _MOST)))
+
+    def tick(self) -> bool:
+        """Count one change; return whether a refresh is due."""
+        self.messages += 1
+        if self.messages < self.due:
+            return False
+        self.reset(self.messages)
+        return True
+
+    def last_due(self, changes: int) -> int | None:
+        """Count a batch of changes; return after which change the last refresh is due, or None.
+
+        Earlier refreshes would be overwritten unused, so a batch needs at most one.
+        """
+        start, end = self.messages, self.messages + changes
+        last = None
+        while self.due <= end:
+            last = self.due
+            self.reset(self.due)
+        self.messages = end
+        return None if last is None else last - start
+
+
+def _allowed(every: object) -> str:
+    return (
+        f"refresh_every must be an int from 1 on (messages between refreshes) or a float above 0 "
+        f"(growth of the stream between refreshes), not {shown(every)}"
+    )

@@ -1,0 +1,160 @@
+"""Weights of words and documents: computed from a copy of the counts and swapped into the store.
+
+A word of weight W counts W f_i times in a message and W N_ci times in a class (deep weighting):
+
+    ln P(c) + Σ_i W_i f_i ln P(w_i|c),   P(w_i|c) = (W_i N_ci + α) / (Σ_j W_j N_cj + α m)
+
+The counts that are multiplied with the weights are always current. A word that appears after a
+refresh has weight 1 until the next one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from streamnb import _core
+from streamnb.model.hooks import PeriodicStatistic
+from streamnb.statistics.counts import Floats
+from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+@dataclasses.dataclass(frozen=True)
+class WordWeights:
+    """The weight of each word.
+
+    Attributes
+    ----------
+    words
+        Weights of at least 0 by word id: shape `(words,)`.
+    oov
+        Weight of a word that no class has seen.
+    """
+
+    words: Floats
+    oov: float
+
+
+@dataclasses.dataclass(frozen=True)
+class InstanceWeights:
+    """Counts that instance weights add to the counts of the indexed messages.
+
+    Attributes
+    ----------
+    documents
+        By class id: shape `(classes,)`.
+    tokens
+        Of each word in each class: sparse, shape `(words, classes)`.
+    """
+
+    documents: Floats
+    tokens: sparse.csr_array
+
+
+class WeighsWords(Protocol):
+    """A component that computes weights of words."""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the weights are statistics."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the byte order of the words is needed."""
+
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights | None:
+        """Return the weights."""
+
+
+class WeighsDocuments(Protocol):
+    """A component that computes weights of indexed documents."""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the weights are statistics."""
+
+    def added(
+        self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
+    ) -> InstanceWeights | None:
+        """Return the counts that the weights add."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CurrentWeights(PeriodicStatistic[_core.CountStore]):
+    """The current weights of words and documents.
+
+    Attributes
+    ----------
+    words, documents
+        Compute the weights.
+    parameters
+        Parameters of the scores; m is at least the number of learned words.
+    """
+
+    words: WeighsWords
+    documents: WeighsDocuments
+    parameters: ScoringParameters
+
+    def swap(self, store: _core.CountStore) -> bool:
+        """Compute the weights of the words, then those of the documents."""
+        indexed = Documents.of(store, ordered=self.words.ordered or self.documents.periodic)
+        parameters = with_learned_words(self.parameters, store)
+        words = self.words.weigh(indexed, parameters)
+        added = self.documents.added(indexed, parameters, words)
+        n_words, n_classes = indexed.counts.tokens.shape
+        if added is None:
+            documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
+        else:
+            table = added.tokens
+            documents, cells = added.documents, (table.indptr, table.indices, table.data)
+        return store.set_weights(
+            indexed.counts.layout,
+            np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
+            1.0 if words is None else words.oov,
+            np.ascontiguousarray(documents),
+            cells[0].astype(np.int64),
+            cells[1].astype(np.int64),
+            cells[2].astype(np.float64),
+        )
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the current weights, or None before the first refresh."""
+        return store.weights()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the weights that `state` returned."""
+        if state is None:
+            return
+        words, oov, documents, indptr, class_ids, tokens = state
+        store.set_weights(
+            store.layout,
+            np.frombuffer(words),
+            oov,
+            np.frombuffer(documents),
+            np.frombuffer(indptr, np.int64),
+            np.frombuffer(class_ids, np.int64),
+            np.frombuffer(tokens),
+        )
+
+    def weights(self, store: _core.CountStore) -> dict[str, float]:
+        """Return the weight of each word if words are weighted."""
+        current = store.weights() if self.words.periodic else None
+        return {} if current is None else weights_by_word(store, current[0])
+
+
+def with_learned_words(parameters: ScoringParameters, store: _core.CountStore) -> ScoringParameters:
+    """Return the parameters with m raised to the number of learned words."""
+    words = max(parameters.vocabulary_size, float(store.n_words))
+    return dataclasses.replace(parameters, vocabulary_size=words)
+
+
+def weights_by_word(store: _core.CountStore, weights: bytes) -> dict[str, float]:
+    """Return weights, which are in the byte order of the words, by word."""
+    names = sorted(filter(None, store.words()), key=str.encode)
+    return dict(zip(names, np.frombuffer(weights).tolist(), strict=True))

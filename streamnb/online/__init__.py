@@ -1,1 +1,0 @@
-"""What is chosen along the stream: thresholds, schedules, records of predictions."""

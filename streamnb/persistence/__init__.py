@@ -1,1 +1,0 @@
-"""Model files, and models added to one another."""
