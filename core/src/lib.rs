@@ -1,15 +1,21 @@
-//! The native core of streamnb: messages in, counts kept, scores out.
+//! The native core of streamnb: tokenise messages, count words, score classes.
 //!
-//! Data flows one way: text → tokens ([`text`]) → ids and counts ([`counts`]) → what is computed
-//! from them now and then ([`statistics`]) → scores ([`scoring`]) and what each word adds to them
-//! ([`explain`]). Nothing here knows Python, but for the bindings.
+//! Data flows one way: text → tokens ([`text`]) → ids and counts ([`counts`]) → periodic statistics
+//! of the counts ([`statistics`]) → scores ([`scoring`]) and the contribution of each word to them
+//! ([`explain`]). Only the bindings depend on Python.
 
 pub mod counts;
 pub mod error;
 pub mod explain;
 pub mod scoring;
 pub mod statistics;
-pub mod text;
+/// From texts to tokens.
+pub mod text {
+    pub mod distinct;
+    pub mod token;
+    pub mod tokenizer;
+    pub mod unicode;
+}
 pub mod threads;
 pub mod watch;
 

@@ -1,19 +1,18 @@
-//! The tokens of one text, each once: what stands in it many times is looked up once, and all of
-//! them can be looked up together.
+//! The distinct tokens of a text: each is looked up once, and all are looked up together.
 
 use crate::text::token::{BLOCK, Token};
 
-/// Room for more tokens than this is given back before the next text, which rarely has so many.
+/// Buffers for more tokens than this are freed before the next text.
 const KEPT: usize = 1 << 14;
 
-/// A token that stands in the text `count` times.
+/// A token that occurs `count` times in the text.
 #[derive(Clone, Copy, Debug)]
 struct Distinct {
-    /// The token's key: of a short one it holds the bytes.
+    /// The token's key; the key of a short token contains its bytes.
     key: [u8; BLOCK],
     hash: u64,
     count: f64,
-    /// Where the bytes of a long one lie.
+    /// The position of the bytes of a long token.
     start: usize,
     end: usize,
 }
@@ -28,20 +27,20 @@ impl Distinct {
     }
 }
 
-/// Tokens and how often they came, in order of first appearance; used again from text to text.
+/// Tokens with their counts, in order of first appearance; reused from text to text.
 #[derive(Debug, Default)]
 pub struct DistinctTokens {
     tokens: Vec<Distinct>,
     /// The bytes of long tokens.
     bytes: Vec<u8>,
-    /// An open hash table: the number of a text above, the place in `tokens` below. What is of
-    /// another text is free.
+    /// An open hash table: the number of the text in the upper half, the place in `tokens` in the
+    /// lower half. Slots of other texts are free.
     slots: Vec<u64>,
     text: u32,
 }
 
 impl DistinctTokens {
-    /// Begins another text.
+    /// Begin another text.
     pub fn clear(&mut self) {
         if self.slots.len() > 2 * KEPT
             || self.bytes.capacity() > BLOCK * KEPT
@@ -54,7 +53,7 @@ impl DistinctTokens {
         self.text += 1;
     }
 
-    /// Adds a token of the text, which [`clear`](Self::clear) began.
+    /// Add a token of the text that [`clear`](Self::clear) began.
     #[inline]
     pub fn add(&mut self, token: &Token<'_>) {
         if 2 * self.tokens.len() >= self.slots.len() {
@@ -82,7 +81,7 @@ impl DistinctTokens {
         self.tokens.push(Distinct { key, hash: token.hash, count: 1.0, start, end });
     }
 
-    /// Makes the table twice as large.
+    /// Double the size of the table.
     #[cold]
     fn grow(&mut self) {
         let size = (2 * self.slots.len()).max(256);
@@ -110,12 +109,12 @@ impl DistinctTokens {
         self.tokens[place].token(&self.bytes)
     }
 
-    /// The tokens, each with how often it came.
+    /// The tokens with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Token<'_>, f64)> + Clone {
         self.tokens.iter().map(|distinct| (distinct.token(&self.bytes), distinct.count))
     }
 
-    /// Heap bytes held.
+    /// Heap size in bytes.
     pub fn size(&self) -> usize {
         self.tokens.capacity() * size_of::<Distinct>()
             + self.bytes.capacity()
@@ -123,17 +122,17 @@ impl DistinctTokens {
     }
 }
 
-/// The tokens of texts one after the other, kept to be looked up later.
+/// The distinct tokens of several texts, stored to be looked up later.
 #[derive(Debug, Default)]
-pub struct CutTexts {
+pub struct TokenizedTexts {
     tokens: Vec<Distinct>,
     bytes: Vec<u8>,
-    /// Where the tokens of each text end.
+    /// The end of the tokens of each text.
     ends: Vec<usize>,
 }
 
-impl CutTexts {
-    /// Begins anew; gives back the room of very many.
+impl TokenizedTexts {
+    /// Remove all texts; free large buffers.
     pub fn clear(&mut self) {
         if self.tokens.capacity() > 4 * KEPT || self.bytes.capacity() > 4 * BLOCK * KEPT {
             *self = Self::default();
@@ -143,7 +142,7 @@ impl CutTexts {
         self.ends.clear();
     }
 
-    /// Adds another text.
+    /// Add another text.
     pub fn push(&mut self, text: &DistinctTokens) {
         let base = self.bytes.len();
         let moved = |token: &Distinct| {
@@ -155,7 +154,7 @@ impl CutTexts {
         self.ends.push(self.tokens.len());
     }
 
-    /// The tokens of a text, each with how often it came.
+    /// The tokens of a text with their counts.
     pub fn text(&self, place: usize) -> impl Iterator<Item = (Token<'_>, f64)> + Clone {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         let tokens = self.tokens[start..self.ends[place]].iter();
@@ -195,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_were_cut_keep_their_tokens() {
+    fn tokenized_texts_keep_their_tokens() {
         let hasher = FixedState::default();
-        let (mut tokens, mut texts) = (DistinctTokens::default(), CutTexts::default());
+        let (mut tokens, mut texts) = (DistinctTokens::default(), TokenizedTexts::default());
         let cut: [&[&str]; 4] =
             [&["to", "a-word-of-16-byte", "to"], &[], &["b-word-of-16-byte", "you"], &["to"]];
         for round in 0..2 {
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_hashes_are_told_apart_and_room_is_given_back() {
+    fn tokens_with_equal_hashes_are_distinct_and_memory_is_freed() {
         let mut tokens = DistinctTokens::default();
         let words: Vec<String> =
             (0..40_000).map(|i| format!("{i}{}", "-".repeat(i % 20))).collect();

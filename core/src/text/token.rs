@@ -1,8 +1,8 @@
-//! A token with what finds it in a vocabulary: its key and its hash.
+//! A token with the key and the hash that a vocabulary looks up.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// Bytes that are handled at once.
+/// Bytes of a short token's key, and of the blocks in which text is read.
 pub const BLOCK: usize = 16;
 
 /// The last byte of the key of a token of `BLOCK` bytes or more.
@@ -12,9 +12,9 @@ pub const LONG: u128 = 0xff << 120;
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
     pub bytes: &'a [u8],
-    /// Up to 15 bytes: the bytes, padded with zeros, and their number in the last byte, so that
-    /// equal keys are equal tokens. Longer ones: the hash under [`LONG`], so that tokens with
-    /// different keys are different.
+    /// Up to 15 bytes: the bytes, padded with zeros, and their number in the last byte; equal keys
+    /// mean equal tokens. Longer tokens: the hash below [`LONG`]; different keys mean different
+    /// tokens.
     pub key: u128,
     pub hash: u64,
 }
@@ -31,7 +31,7 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// A token that lies in a buffer with room for a block behind its start.
+    /// A token in a buffer that has room for a block after the token's start.
     #[inline(always)]
     pub fn within<S: BuildHasher>(hasher: &S, buffer: &'a [u8], start: usize, end: usize) -> Self {
         let bytes = &buffer[start..end];
@@ -41,10 +41,10 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// A token of `first` and the bytes from `start` to `end`, which lie in a buffer with room for
-    /// a block behind their start. Such a token is written to `block`; None if it is a long one.
+    /// A token of `first` and the bytes from `start` to `end` of a buffer that has room for a block
+    /// after `start`. The token is written to `block`; None if it is long.
     #[inline(always)]
-    pub fn behind<S: BuildHasher>(
+    pub fn prefixed<S: BuildHasher>(
         hasher: &S,
         first: u8,
         buffer: &[u8],
@@ -69,7 +69,7 @@ impl<'a> Token<'a> {
         Token { bytes, key, hash: hash_key(hasher, key) }
     }
 
-    /// Kept out of line, for long tokens are few.
+    /// Not inlined, because long tokens are rare.
     #[inline(never)]
     fn long<S: BuildHasher>(hasher: &S, bytes: &'a [u8]) -> Self {
         let mut state = hasher.build_hasher();

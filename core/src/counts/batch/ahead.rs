@@ -6,7 +6,7 @@ use crate::counts::batch::{Items, Labelled, MESSAGE};
 use crate::counts::message::AsMessage;
 use crate::counts::store::Store;
 use crate::error::Result;
-use crate::text::distinct::{CutTexts, DistinctTokens};
+use crate::text::distinct::{DistinctTokens, TokenizedTexts};
 use crate::text::tokenizer::{self, Tokenizer};
 use crate::threads::{lock, shared};
 use crate::watch::Watch;
@@ -86,7 +86,7 @@ impl<T: AsMessage> Labelled<'_, T> {
     fn learn_cut(
         &self,
         store: &mut Store,
-        texts: &CutTexts,
+        texts: &TokenizedTexts,
         bag: &mut Bag,
         places: Range<usize>,
         watch: &Watch,
@@ -127,7 +127,7 @@ impl<T: AsMessage> Cutter<'_, T> {
     fn cut_piece(
         &self,
         piece: usize,
-        texts: &mut CutTexts,
+        texts: &mut TokenizedTexts,
         scratch: &mut tokenizer::Scratch,
         tokens: &mut DistinctTokens,
         watch: &Watch,

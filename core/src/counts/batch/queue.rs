@@ -1,6 +1,6 @@
 //! The pieces of a batch that threads tokenise ahead of the learner.
 
-use crate::text::distinct::CutTexts;
+use crate::text::distinct::TokenizedTexts;
 use crate::threads::{LOOK, lock};
 use crate::watch::Watch;
 use std::collections::VecDeque;
@@ -26,14 +26,14 @@ struct State {
     /// Whether learning has ended.
     ended: bool,
     /// Buffers for reuse.
-    spare: Vec<CutTexts>,
+    spare: Vec<TokenizedTexts>,
 }
 
 /// A claimed piece.
 enum Taken {
     AtWork,
     /// The tokenised texts, if tokenising succeeded.
-    Done(Option<CutTexts>),
+    Done(Option<TokenizedTexts>),
 }
 
 impl Queue {
@@ -69,7 +69,7 @@ impl Queue {
 
     /// The tokenised texts of the first unlearned piece; None if it is unclaimed, could not be
     /// tokenised, or the watch stops.
-    pub(super) fn first(&self, watch: &Watch) -> Option<CutTexts> {
+    pub(super) fn first(&self, watch: &Watch) -> Option<TokenizedTexts> {
         let mut state = lock(&self.state);
         loop {
             match state.taken.front_mut() {
@@ -86,7 +86,7 @@ impl Queue {
     }
 
     /// Marks the first piece as learned.
-    pub(super) fn learned(&self, texts: Option<CutTexts>) {
+    pub(super) fn learned(&self, texts: Option<TokenizedTexts>) {
         let mut state = lock(&self.state);
         state.learned += 1;
         state.taken.pop_front();
@@ -107,9 +107,9 @@ pub(super) struct Claim<'a> {
     queue: &'a Queue,
     pub(super) piece: usize,
     /// Buffer for the tokens.
-    pub(super) spare: CutTexts,
+    pub(super) spare: TokenizedTexts,
     /// The tokenised texts, if tokenising succeeded.
-    pub(super) cut: Option<CutTexts>,
+    pub(super) cut: Option<TokenizedTexts>,
 }
 
 impl Drop for Claim<'_> {

@@ -1,4 +1,4 @@
-//! Sixteen bytes at once: their case lowered, and which of them are what.
+//! Fold and classify sixteen ASCII bytes at once.
 
 use crate::text::token::BLOCK;
 
@@ -13,14 +13,14 @@ pub(super) struct Block {
     pub(super) hyphens: u16,
 }
 
-/// The 16 bytes from `at` on, or as many as there are, padded with zeros; and their number.
+/// The 16 bytes from `at` on, padded with zeros at the end of the text; and their number.
 #[inline(always)]
 pub(super) fn block_at(text: &[u8], at: usize) -> (u128, usize) {
     let rest = &text[at..];
     if let Some(block) = rest.first_chunk::<BLOCK>() {
         (u128::from_le_bytes(*block), BLOCK)
     } else if let Some(block) = text.last_chunk::<BLOCK>() {
-        // Cheaper than to copy a varying number of bytes.
+        // Cheaper than copying a varying number of bytes.
         (u128::from_le_bytes(*block).unbounded_shr(8 * (BLOCK - rest.len()) as u32), rest.len())
     } else {
         let mut block = [0; BLOCK];
@@ -47,8 +47,7 @@ fn classify_sse2<const SPACES: bool>(block: u128, case_bit: u8) -> Block {
         __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cmplt_epi8, _mm_cvtsi128_si64,
         _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_unpackhi_epi64,
     };
-    // SSE2 is part of every x86-64. Bytes are compared as signed, so those that are not ASCII are
-    // below all others.
+    // Bytes are compared as signed, so non-ASCII bytes are below all others.
     let all = |byte: u8| _mm_set1_epi8(byte as i8);
     let between = |bytes: __m128i, first: u8, last: u8| {
         let above = _mm_cmpgt_epi8(bytes, all(first - 1));
@@ -79,7 +78,7 @@ fn classify_sse2<const SPACES: bool>(block: u128, case_bit: u8) -> Block {
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use classify_portably as classify;
 
-/// The same for any machine; compilers make vector code of the loop.
+/// [`classify`] for any machine; compilers vectorise the loop.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(super) fn classify_portably<const SPACES: bool>(block: u128, case_bit: u8) -> Block {
@@ -101,7 +100,7 @@ pub(super) fn classify_portably<const SPACES: bool>(block: u128, case_bit: u8) -
     }
 }
 
-/// Gathers the lowest bits of sixteen bytes, each 0 or 1.
+/// Gather the lowest bits of sixteen bytes, each 0 or 1.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
 fn gather(bytes: [u8; BLOCK]) -> u16 {
@@ -116,7 +115,7 @@ mod tests {
     use crate::text::unicode::{is_space, is_word};
 
     #[test]
-    fn both_ways_to_classify_agree() {
+    fn both_classifiers_agree() {
         for byte in 0..=255 {
             for case_bit in [0, 0x20] {
                 let block = u128::from_le_bytes([byte; BLOCK]) >> 8;
@@ -134,7 +133,7 @@ mod tests {
                         )
                     };
                     let (a, b) = (check(a), check(b));
-                    // What a non-ASCII byte folds to or is, is never used.
+                    // The folding and the class of a non-ASCII byte are never used.
                     if byte < 0x80 {
                         assert_eq!(a, b, "{byte:#x}");
                     }

@@ -1,36 +1,36 @@
 //! Words by Unicode's rules (UAX #29), for every script.
 //!
-//! The folded text is cut at white space, and what lies between at the word boundaries of Unicode's
-//! Standard Annex 29. Each segment is a word but those of nothing to see (controls, marks without
-//! a base): letters with their marks, numbers, symbols and emoji. The same symbol several times in
-//! a row is one word, however often it stands there once it is there [`LONGEST_RUN`] times. In
-//! scripts that are written without spaces each character is a word, and tight to the one before.
+//! The folded text is split at white space, and the parts at the word boundaries of Unicode Standard
+//! Annex 29. Each segment is a word, except invisible ones (controls, marks without a base). Letters
+//! with their marks, numbers, symbols and emoji are words. A symbol that repeats is one word of at
+//! most [`LONGEST_RUN`] symbols. In scripts without spaces each character is a word, and tight to the
+//! word before it.
 
 use std::ops::ControlFlow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::fold::{Scratch, Span};
 use super::runs::{characters, runs};
-use super::scratch::{Scratch, Span};
 
-/// Symbols in a row that are told apart.
+/// Longest run of a symbol; longer runs give the same word.
 pub(super) const LONGEST_RUN: usize = 3;
 
-/// Writes the words to the scratch's spans; the scratch's bits tell the white space.
+/// Write the words to the scratch's spans; the scratch's bits mark the white space.
 pub(super) fn find_words(scratch: &mut Scratch, len: usize, longest: usize) {
     let Scratch { folded, bits, spans, .. } = scratch;
     spans.clear();
     let mut words = Words { text: &folded[..len], spans: &mut *spans, longest, repeated: 0 };
     if words.text.is_ascii() {
-        words.cut_ascii(0, len);
+        words.split_ascii(0, len);
     } else {
         let mut from = 0;
         let _ = runs::<false>(bits, len, |start, end| {
-            words.cut(from, start);
+            words.split(from, start);
             from = end;
             ControlFlow::Continue(())
         });
-        words.cut(from, len);
+        words.split(from, len);
     }
     if longest < usize::MAX {
         let fits = |word: &Span| characters(&folded[word.start..word.end]) <= longest;
@@ -42,17 +42,17 @@ struct Words<'a> {
     text: &'a [u8],
     spans: &'a mut Vec<Span>,
     longest: usize,
-    /// Bytes of the symbol whose run the last span is; 0 if that can't go on.
+    /// Bytes of the symbol whose run is the last span; 0 if the run has ended.
     repeated: usize,
 }
 
 impl Words<'_> {
-    /// Cuts a part of the text that has no white space.
-    fn cut(&mut self, start: usize, end: usize) {
+    /// Split a part of the text without white space.
+    fn split(&mut self, start: usize, end: usize) {
         self.repeated = 0;
         let part = &self.text[start..end];
         if part.is_ascii() {
-            self.cut_ascii(start, end);
+            self.split_ascii(start, end);
         } else if let Ok(part) = str::from_utf8(part) {
             for (at, segment) in part.split_word_bound_indices() {
                 self.add(start + at, segment);
@@ -60,8 +60,8 @@ impl Words<'_> {
         }
     }
 
-    /// The same for ASCII, where the rules are few and white space may stay.
-    fn cut_ascii(&mut self, start: usize, end: usize) {
+    /// Split a part of ASCII, which may have white space: here few of the rules apply.
+    fn split_ascii(&mut self, start: usize, end: usize) {
         let text = &self.text[..end];
         let mut start = start;
         while let Some(&first) = text.get(start) {
@@ -107,7 +107,7 @@ impl Words<'_> {
         }
     }
 
-    /// Whether the segment goes on with the run of the symbol before it.
+    /// Whether the segment continues the run of the symbol before it.
     fn repeat(&mut self, start: usize, segment: &str) -> bool {
         let Some(last) = self.spans.last_mut() else { return false };
         let length = segment.len();
@@ -120,7 +120,7 @@ impl Words<'_> {
         again
     }
 
-    /// Adds the characters of a script without spaces, each with the marks behind it.
+    /// Add the characters of a script without spaces, each with the marks after it.
     fn add_characters(&mut self, start: usize, segment: &str) {
         self.repeated = 0;
         let mut begins = segment.char_indices().filter(|&(_, c)| is_unspaced(c)).map(|(at, _)| at);
@@ -131,7 +131,7 @@ impl Words<'_> {
             let tight = self.spans.last().is_some_and(|last| {
                 last.end == start && unspaced_at(&self.text[last.start..last.end])
             });
-            // What is too long is left out here, lest the next be tight to it.
+            // Drop long ones here, so that the next character is not tight to a dropped one.
             if characters(&self.text[start..end]) <= self.longest {
                 self.spans.push(Span { start, end, tight });
             }
@@ -140,7 +140,7 @@ impl Words<'_> {
     }
 }
 
-/// What an ASCII byte begins.
+/// The kind of segment that an ASCII byte begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Nothing,
@@ -178,7 +178,7 @@ fn unspaced_at(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok_and(|text| text.starts_with(is_unspaced))
 }
 
-/// Letters and vowel signs of scripts that are written without spaces between words.
+/// Whether a character is a letter or vowel sign of a script without spaces between words.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(
         character,
@@ -198,14 +198,14 @@ pub(super) fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// Controls, marks and characters that only steer how others are shown.
+/// Whether a character is a control, a mark or ignorable.
 pub(super) fn is_invisible(character: char) -> bool {
     character.is_control()
         || unicode_normalization::char::is_combining_mark(character)
         || is_ignorable(character)
 }
 
-/// Characters without a shape (`Default_Ignorable_Code_Point` and interlinear annotation).
+/// Whether a character is invisible: `Default_Ignorable_Code_Point` or interlinear annotation.
 pub(super) fn is_ignorable(character: char) -> bool {
     matches!(
         character,

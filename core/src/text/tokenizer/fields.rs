@@ -1,21 +1,63 @@
-//! A message of several fields in one text.
+//! Parts of a message that have a name: fields in one text, and the subject of a mail or news post.
 //!
-//! A field begins with a record separator (U+001E), its name and a unit separator (U+001F); what
-//! stands before the first is of no field. To a tokenizer without fields both are white space.
+//! A field begins with a record separator (U+001E), its name and a unit separator (U+001F); the text
+//! before the first record separator has no field. A tokenizer without fields treats both separators
+//! as white space.
+//!
+//! A header line is a name of printable ASCII, a colon and a text, and continues in lines that begin
+//! with white space (RFC 5322, 2.2). The `From ` line of an mbox may come before the headers.
 
-/// Begins a field.
-const RECORD: char = '\u{1e}';
-/// Stands between a field's name and its text.
-const UNIT: char = '\u{1f}';
-/// The longest name, in bytes: what is longer is no name, lest each token drag it along.
-pub const LONGEST_NAME: usize = 64;
+use std::ops::ControlFlow;
 
-/// The fields of a text, each with its name; the name is empty where there is none.
+const RECORD_SEPARATOR: char = '\u{1e}';
+const UNIT_SEPARATOR: char = '\u{1f}';
+/// The longest name, in bytes. A longer name is treated as text, because each token repeats the name.
+const LONGEST_NAME: usize = 64;
+
+/// The name of the header, and of the field of its tokens.
+pub(super) const SUBJECT: &str = "subject";
+
+/// The fields of a text, each with its name; the name is empty outside fields.
 pub(super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split(RECORD).enumerate().map(|(place, part)| match part.split_once(UNIT) {
-        Some((name, text)) if place > 0 && name.len() <= LONGEST_NAME => (name, text),
-        _ => ("", part),
+    text.split(RECORD_SEPARATOR).enumerate().map(|(place, part)| {
+        match part.split_once(UNIT_SEPARATOR) {
+            Some((name, text)) if place > 0 && name.len() <= LONGEST_NAME => (name, text),
+            _ => ("", part),
+        }
     })
+}
+
+/// The text of the first header `Subject`, with its continuation lines, of a text that begins with
+/// headers.
+pub(super) fn subject(text: &str) -> Option<&str> {
+    let mut begin = None;
+    let mut place = 0;
+    let end = text.split_inclusive('\n').try_for_each(|line| {
+        let start = place;
+        place += line.len();
+        let continues = line.starts_with([' ', '\t']) && !line.trim_ascii().is_empty();
+        match (header(line), begin) {
+            (None, _) if continues && start > 0 => {}
+            (None, _) if start == 0 && line.starts_with("From ") => {}
+            (Some((name, text)), None) => {
+                if name.eq_ignore_ascii_case(SUBJECT) {
+                    begin = Some(place - text.len());
+                }
+            }
+            _ => return ControlFlow::Break(start),
+        }
+        ControlFlow::Continue(())
+    });
+    let end = end.break_value().unwrap_or(text.len());
+    begin.map(|begin| text[begin..end].trim_ascii())
+}
+
+/// The name and the text of a header line; None for other lines.
+fn header(line: &str) -> Option<(&str, &str)> {
+    let colon = line.bytes().position(|byte| byte == b':' || !byte.is_ascii_graphic())?;
+    let (name, text) = line.split_at(colon);
+    (!name.is_empty()).then_some(())?;
+    Some((name, text.strip_prefix(':')?))
 }
 
 #[cfg(test)]
@@ -23,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_told_apart() {
+    fn a_text_is_split_into_named_fields() {
         let of = |text| fields(text).collect::<Vec<_>>();
         assert_eq!(of("plain"), [("", "plain")]);
         assert_eq!(of(""), [("", "")]);
@@ -34,5 +76,40 @@ mod tests {
         assert_eq!(of("no\u{1f}field"), [("", "no\u{1f}field")]);
         let long = format!("\u{1e}{}\u{1f}x", "n".repeat(65));
         assert_eq!(of(&long), [("", ""), ("", &long[1..])]);
+    }
+
+    #[test]
+    fn the_subject_is_the_first_subject_header() {
+        assert_eq!(subject("Subject: free\nentry"), Some("free"));
+        assert_eq!(subject("SUBJECT:free"), Some("free"));
+        assert_eq!(subject("subject:\n"), Some(""));
+        assert_eq!(
+            subject("From: a\r\nSubject: b\r\n c\r\n\td\r\nTo: e\r\n\r\nf"),
+            Some("b\r\n c\r\n\td")
+        );
+        assert_eq!(subject("From a@b Mon\nX-A: b\n c: d\nSubject: e\n\nSubject: f"), Some("e"));
+        assert_eq!(subject("Subject: a\nSubject: b\n"), Some("a"));
+        assert_eq!(subject("Subject: नमस्ते\n\nx"), Some("नमस्ते"));
+    }
+
+    #[test]
+    fn texts_that_do_not_begin_with_headers_have_no_subject() {
+        for text in [
+            "",
+            "\n",
+            "\nSubject: a",
+            "see you\nSubject: a",
+            "From: a\n\nSubject: b",
+            "From: a\n \nSubject: b",
+            "no name\nSubject: a",
+            ": a\nSubject: b",
+            " goes on\nSubject: a",
+            "Subject : a",
+            "Sübject: a",
+            "The Subject: a",
+            "X: a\nFrom b\nSubject: c",
+        ] {
+            assert_eq!(subject(text), None, "{text:?}");
+        }
     }
 }

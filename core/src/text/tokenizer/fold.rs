@@ -1,9 +1,63 @@
-//! The first sweep: fold a message and mark the bytes of its runs, one bit for each byte.
+//! The first pass: fold a message and mark the bytes of its runs, one bit for each byte.
 
 use super::blocks::{Block, block_at, classify};
-use super::scratch::{SLACK, Scratch};
 use crate::text::token::BLOCK;
 use crate::text::unicode::{FoldTable, Folding};
+
+/// Bytes that the buffer has after the text, so that whole blocks can be read and written.
+pub(super) const SLACK: usize = 2 * BLOCK;
+/// Buffers that grew beyond this number of bytes are freed after the message.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// A word in the folded text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether it follows the word before it without a space, in a script without spaces.
+    pub(super) tight: bool,
+}
+
+/// Buffers that are reused from message to message; one for each thread.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// The folded text, followed by at least `SLACK` undefined bytes.
+    pub(super) folded: Vec<u8>,
+    /// One bit for each byte of the folded text, then zeros up to the end of the word after the
+    /// last.
+    pub(super) bits: Vec<u64>,
+    /// Whether the folded text is ASCII without hyphens.
+    pub(super) plain: bool,
+    /// The words of the folded text, if they are needed more than once.
+    pub(super) spans: Vec<Span>,
+    /// Words or characters joined by spaces, for n-grams.
+    pub(super) joined: Vec<u8>,
+    /// The positions of the words in `joined`.
+    pub(super) places: Vec<(usize, usize)>,
+    /// The prefix of each token.
+    pub(super) prefix: Vec<u8>,
+    /// A token after its prefix.
+    pub(super) prefixed: Vec<u8>,
+}
+
+impl Scratch {
+    /// Empty buffers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Free the memory of a huge message.
+    pub(super) fn shrink(&mut self) {
+        let spans = self.spans.capacity() * size_of::<Span>();
+        let places = self.places.capacity() * size_of::<(usize, usize)>();
+        // The bits need an eighth of the text's bytes.
+        let texts = [&self.folded, &self.joined, &self.prefixed].map(Vec::capacity);
+        if texts.into_iter().fold(spans.max(places), usize::max) > KEPT_BYTES {
+            *self = Self::default();
+        }
+    }
+}
 
 /// Write the folded text and its bits to the scratch; return the folded text's length.
 ///
@@ -82,15 +136,15 @@ fn fold_others<const SPACES: bool>(
     Some(text.len())
 }
 
-/// The folded text while it is written.
+/// Writes the folded text and its bits.
 struct Output<'a> {
     text: &'a mut Vec<u8>,
     bits: &'a mut Vec<u64>,
     plain: &'a mut bool,
     len: usize,
-    /// The bits of the last, unfinished word.
+    /// The last, incomplete word of bits.
     word: u64,
-    /// Whether text that is all ASCII has hyphens.
+    /// Whether an ASCII text has hyphens.
     hyphens: bool,
 }
 
@@ -109,7 +163,7 @@ impl<'a> Output<'a> {
         out
     }
 
-    /// Makes room for `more` bytes of text.
+    /// Make room for `more` bytes of text.
     #[inline]
     fn reserve(&mut self, more: usize) {
         let needed = self.len + more + SLACK;
@@ -120,16 +174,15 @@ impl<'a> Output<'a> {
 
     #[cold]
     fn grow(&mut self, needed: usize) {
-        // Twice what is needed, so that text that grows as it is folded does not get here with
-        // every character.
+        // Twice the size, so that a text that grows while it is folded rarely gets here.
         self.text.resize(2 * needed, 0);
         self.bits.resize(2 * needed / 64 + 3, 0);
     }
 
-    /// Appends text up to about the first byte that is not ASCII; gives the length of that part.
+    /// Append text up to about the first non-ASCII byte; return the length of that part.
     ///
-    /// This is the path that nearly all text takes. Here every word of bits is made of four
-    /// blocks at fixed places, so nothing need be shifted by a varying distance.
+    /// This is the hot path. Every word of bits consists of four blocks at fixed positions, so all
+    /// shifts are constant.
     #[inline(always)]
     fn push_plain<const SPACES: bool>(&mut self, text: &[u8], case_bit: u8) -> usize {
         let chunks = text.as_chunks::<64>().0;
@@ -166,7 +219,7 @@ impl<'a> Output<'a> {
         self.len
     }
 
-    /// Appends up to 16 bits.
+    /// Append up to 16 bits.
     #[inline(always)]
     fn push_bits(&mut self, bits: u64, count: usize) {
         let filled = self.len % 64;
@@ -178,21 +231,21 @@ impl<'a> Output<'a> {
         self.len += count;
     }
 
-    /// Appends the first `count` bytes of the block.
+    /// Append the first `count` bytes of the block.
     #[inline(always)]
     fn push_ascii(&mut self, block: &Block, count: usize) {
         self.text[self.len..self.len + BLOCK].copy_from_slice(&block.folded.to_le_bytes());
         self.push_bits(u64::from(block.bits) & ((1 << count) - 1), count);
     }
 
-    /// Appends a character of `len` bytes.
+    /// Append a character of `len` bytes.
     #[inline(always)]
     fn push(&mut self, bytes: [u8; 4], len: usize, bit: bool) {
         self.text[self.len..self.len + 4].copy_from_slice(&bytes);
         self.push_bits(if bit { (1 << len) - 1 } else { 0 }, len);
     }
 
-    /// Ends the bits with zeros; gives the text's length. Is the text all `ascii`?
+    /// End the bits with zeros; return the text's length.
     fn finish(self, ascii: bool) -> usize {
         *self.plain = ascii && !self.hyphens;
         self.bits[self.len / 64] = self.word;

@@ -1,41 +1,227 @@
-//! Cuts a message into tokens and hashes them, as fast as the text can be read.
+//! Split a message into tokens and hash them, about as fast as the text can be read.
 //!
 //! By default the tokens are those of river's `BagOfWords`: accents stripped, case lowered, then
-//! every match of `\b\w[\w\-]+\b`. That pattern needs no engine. A match starts and ends with a
-//! word character and holds nothing but word characters and hyphens, and because the pattern is
-//! greedy and can give back only trailing hyphens, a match is a *maximal* run of `[\w-]` with the
-//! hyphens at both its ends trimmed, of at least two characters.
+//! every match of `\b\w[\w\-]+\b`. That pattern needs no regular expression engine. A match starts
+//! and ends with a word character and contains only word characters and hyphens. The pattern is
+//! greedy and gives back only trailing hyphens, so a match is a *maximal* run of `[\w-]` with the
+//! hyphens at both ends trimmed, of at least two characters.
 //!
-//! The work is done in two sweeps. The first writes the folded text to a buffer together with one
-//! bit a byte (does a run go on here?), sixteen ASCII bytes at a time; other characters are looked
-//! up in a [`FoldTable`]. The second walks from one change of those bits to the next. Tokens lie
-//! in the buffer, which is padded, so that a token of up to fifteen bytes is hashed as two whole
-//! words without a branch on its length.
+//! The work has two passes. The first writes the folded text to a buffer, with one bit per byte
+//! that marks the runs: sixteen ASCII bytes at a time, other characters through a [`FoldTable`].
+//! The second finds the changes of those bits. The buffer is padded, so a token of up to fifteen
+//! bytes is hashed as two words without a branch on its length.
 
 mod blocks;
 mod boundaries;
-mod characters;
-mod cut;
-mod disguise;
+mod deobfuscate;
 mod fields;
 mod fold;
-mod giving;
-mod length;
 mod ngrams;
-mod options;
 mod runs;
-mod scratch;
-mod subject;
 #[cfg(test)]
 mod tests;
+mod token_sink;
 
-use crate::text::unicode::FoldTable;
+use std::error::Error;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::io::Write;
+use std::ops::ControlFlow;
 
-pub use fields::LONGEST_NAME;
-pub use options::{Boundaries, MAX_NGRAM, OptionsError, Sizes, TokenizerOptions};
-pub use scratch::Scratch;
+use crate::text::token::Token;
+use crate::text::unicode::{FoldTable, Folding};
+pub use fold::Scratch;
+use fold::{SLACK, fold};
+use runs::characters;
+use token_sink::{
+    CHARACTERS_MARK, LENGTH_MARK, PlainSink, PrefixSink, TokenSink, WITHIN_WORDS_MARK,
+};
 
-/// Cuts messages into tokens. Cheap to clone and shared freely between threads.
+/// The longest n-gram and the widest window, in words or characters.
+pub const MAX_NGRAM: u32 = 255;
+
+/// Shortest and longest n-gram.
+pub type Sizes = (u32, u32);
+
+/// Where words begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundaries {
+    /// Words are the matches of `\b\w[\w\-]+\b`.
+    Python,
+    /// Words are those of Unicode Standard Annex 29; symbols are words, too.
+    Unicode,
+}
+
+impl Boundaries {
+    /// The boundaries of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionsError::UnknownBoundaries`] for any other name.
+    pub fn named(name: &str) -> Result<Self, OptionsError> {
+        match name {
+            "python" => Ok(Self::Python),
+            "unicode" => Ok(Self::Unicode),
+            other => Err(OptionsError::UnknownBoundaries(other.into())),
+        }
+    }
+}
+
+/// How messages become tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenizerOptions {
+    /// Lower the case (after the accents, if those are stripped).
+    pub lowercase: bool,
+    /// Decompose (NFKD) and drop the combining characters.
+    pub strip_accents: bool,
+    /// Replace look-alikes of Latin letters first.
+    pub deobfuscate: bool,
+    /// Where words begin and end.
+    pub boundaries: Boundaries,
+    /// N-grams of words, joined by a space.
+    pub words: Option<Sizes>,
+    /// Orthogonal sparse bigrams: each word with each later word in a window of this many words,
+    /// joined by as many spaces as their distance.
+    pub sparse_bigrams: Option<u32>,
+    /// N-grams of characters; runs of white space are first reduced to one space.
+    pub characters: Option<Sizes>,
+    /// N-grams of the characters of each white-space separated word, padded with a space at both
+    /// ends; a padded word shorter than n is one token.
+    pub characters_within_words: Option<Sizes>,
+    /// The message's length, as three tokens of coarse and fine steps.
+    pub length: bool,
+    /// Read fields and put the name of the field before its tokens.
+    pub fields: bool,
+    /// Add the tokens of the header `Subject` before all others, with its name before them.
+    pub subject: bool,
+    /// Words of more characters are dropped before n-grams are made. N-grams of characters across
+    /// words ignore it.
+    pub max_token_length: Option<u32>,
+    /// Maximum number of tokens of a message; the rest of the message is ignored.
+    pub max_tokens: Option<u32>,
+    /// Maximum number of bytes read of a message, as UTF-8; the rest is ignored.
+    pub max_bytes: Option<u32>,
+}
+
+impl Default for TokenizerOptions {
+    fn default() -> Self {
+        Self {
+            words: Some((1, 1)),
+            lowercase: true,
+            strip_accents: true,
+            deobfuscate: false,
+            boundaries: Boundaries::Python,
+            sparse_bigrams: None,
+            characters: None,
+            characters_within_words: None,
+            length: false,
+            fields: false,
+            subject: false,
+            max_token_length: None,
+            max_tokens: None,
+            max_bytes: None,
+        }
+    }
+}
+
+impl TokenizerOptions {
+    /// Check that the options are valid together.
+    ///
+    /// # Errors
+    ///
+    /// The first [`OptionsError`] found.
+    pub fn validate(&self) -> Result<(), OptionsError> {
+        let sizes = [
+            ("words", self.words),
+            ("characters", self.characters),
+            ("characters_within_words", self.characters_within_words),
+        ];
+        for (name, (min, max)) in sizes.iter().filter_map(|&(name, sizes)| Some((name, sizes?))) {
+            if min == 0 || min > max || max > MAX_NGRAM {
+                return Err(OptionsError::Sizes { name, min, max });
+            }
+        }
+        if self.kinds() == 0 {
+            return Err(OptionsError::NoKind);
+        }
+        if let Some(window) = self.sparse_bigrams
+            && !(2..=MAX_NGRAM).contains(&window)
+        {
+            return Err(OptionsError::Window(window));
+        }
+        let limits = [
+            ("max_token_length", self.max_token_length),
+            ("max_tokens", self.max_tokens),
+            ("max_bytes", self.max_bytes),
+        ];
+        match limits.iter().find(|(_, limit)| *limit == Some(0)) {
+            Some(&(name, _)) => Err(OptionsError::Zero(name)),
+            None => Ok(()),
+        }
+    }
+
+    fn folding(&self) -> Folding {
+        Folding { lowercase: self.lowercase, strip_accents: self.strip_accents }
+    }
+
+    /// Number of kinds of tokens; n-grams and sparse bigrams of words are one kind.
+    fn kinds(&self) -> usize {
+        usize::from(self.has_words())
+            + usize::from(self.characters.is_some())
+            + usize::from(self.characters_within_words.is_some())
+            + usize::from(self.length)
+    }
+
+    fn has_words(&self) -> bool {
+        self.words.is_some() || self.sparse_bigrams.is_some()
+    }
+
+    fn has_characters(&self) -> bool {
+        self.characters.is_some() || self.characters_within_words.is_some()
+    }
+}
+
+/// Why options are invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionsError {
+    /// The name of the boundaries is unknown.
+    UnknownBoundaries(String),
+    /// The sizes of n-grams are not a range within 1 to [`MAX_NGRAM`].
+    Sizes { name: &'static str, min: u32, max: u32 },
+    /// The window is not within 2 to [`MAX_NGRAM`] words.
+    Window(u32),
+    /// A limit is 0.
+    Zero(&'static str),
+    /// No kind of token is selected.
+    NoKind,
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownBoundaries(name) => {
+                write!(f, "boundaries must be 'python' or 'unicode', not {name:?}")
+            }
+            Self::Sizes { name, min, max } => write!(
+                f,
+                "{name} must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ \
+                 {MAX_NGRAM}, not ({min}, {max})"
+            ),
+            Self::Window(window) => {
+                write!(f, "sparse_bigrams must be a window of 2 to {MAX_NGRAM} words, not {window}")
+            }
+            Self::Zero(name) => write!(f, "{name} must be None or 1 or more, not 0"),
+            Self::NoKind => f.write_str(
+                "the tokenizer has no kind of token: set words, sparse_bigrams, characters, \
+                 characters_within_words or length",
+            ),
+        }
+    }
+}
+
+impl Error for OptionsError {}
+
+/// Splits messages into tokens. Cheap to clone and shared between threads.
 #[derive(Clone, Debug)]
 pub struct Tokenizer {
     options: TokenizerOptions,
@@ -53,14 +239,172 @@ impl Tokenizer {
         Ok(Self { options, table: FoldTable::of(options.folding()) })
     }
 
-    /// The first bytes of a text, up to the limit and not beyond the last whole character.
-    fn clip<'a>(&self, text: &'a str) -> &'a str {
-        match self.options.max_bytes {
-            Some(max) if text.len() > max as usize => {
-                let end = (0..=max as usize).rev().find(|&end| text.is_char_boundary(end));
-                &text[..end.unwrap_or(0)]
-            }
-            _ => text,
+    /// Fold and split a message, and pass each [`Token`] to `emit`.
+    #[inline]
+    pub fn tokenize<S: BuildHasher>(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        hasher: &S,
+        emit: impl FnMut(Token<'_>),
+    ) {
+        let options = &self.options;
+        let left = options.max_tokens.map_or(usize::MAX, |max| max as usize);
+        let mut text = clip(text, options.max_bytes);
+        let deobfuscated;
+        if options.deobfuscate {
+            deobfuscated = deobfuscate::deobfuscate(text);
+            text = &deobfuscated;
         }
+        let subject = options.subject.then(|| fields::subject(self.unnamed(text))).flatten();
+        let marked = options.kinds() > 1 || options.length;
+        let mut plain = PlainSink { hasher, emit, left };
+        if !marked && !options.fields && subject.is_none() {
+            let _ = self.split(text, scratch, &mut plain);
+        } else {
+            let mut sink = PrefixSink::new(plain, marked, scratch);
+            let _ = self.split_fields(subject, text, scratch, &mut sink);
+            sink.give_back(scratch);
+        }
+        scratch.shrink();
     }
+
+    /// The part of a text before the first field.
+    fn unnamed<'a>(&self, text: &'a str) -> &'a str {
+        let first = self.options.fields.then(|| fields::fields(text).next()).flatten();
+        first.map_or(text, |(_, text)| text)
+    }
+
+    /// Split the subject, then each field of a text, or the whole text.
+    fn split_fields<S: BuildHasher, E: FnMut(Token<'_>)>(
+        &self,
+        subject: Option<&str>,
+        text: &str,
+        scratch: &mut Scratch,
+        sink: &mut PrefixSink<'_, S, E>,
+    ) -> ControlFlow<()> {
+        let subject = subject.map(|text| (fields::SUBJECT, text));
+        let whole = (!self.options.fields).then_some(("", text));
+        let fields = self.options.fields.then(|| fields::fields(text)).into_iter().flatten();
+        for (name, text) in subject.into_iter().chain(whole).chain(fields) {
+            sink.enter_field(name);
+            self.split(text, scratch, sink)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Split a text into all kinds of tokens, the words first.
+    #[inline]
+    fn split(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        sink: &mut impl TokenSink,
+    ) -> ControlFlow<()> {
+        let (options, table) = (&self.options, self.table);
+        let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
+        let python_words = options.has_words() && options.boundaries == Boundaries::Python;
+        if python_words {
+            let len = fold::<false>(table, text, scratch);
+            self.push_length(scratch, len, sink)?;
+            self.push_python_words(scratch, len, longest, sink)?;
+            if !options.has_characters() {
+                return ControlFlow::Continue(());
+            }
+        }
+        // From here on the scratch's bits mark the white space.
+        let len = fold::<true>(table, text, scratch);
+        if !python_words {
+            self.push_length(scratch, len, sink)?;
+            if options.has_words() {
+                boundaries::find_words(scratch, len, longest);
+                self.push_words(scratch, sink)?;
+            }
+        }
+        if let Some(sizes) = options.characters {
+            sink.set_mark(Some(CHARACTERS_MARK));
+            ngrams::across_words(scratch, len, sizes, |buffer, start, end| {
+                sink.push(buffer, start, end)
+            })?;
+        }
+        if let Some(sizes) = options.characters_within_words {
+            sink.set_mark(Some(WITHIN_WORDS_MARK));
+            ngrams::within_words(scratch, len, sizes, longest, |buffer, start, end| {
+                sink.push(buffer, start, end)
+            })?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn push_python_words(
+        &self,
+        scratch: &mut Scratch,
+        len: usize,
+        longest: usize,
+        sink: &mut impl TokenSink,
+    ) -> ControlFlow<()> {
+        if self.options.words == Some((1, 1)) && self.options.sparse_bigrams.is_none() {
+            // The hot path.
+            let push = |start, end| sink.push(&scratch.folded, start, end);
+            return runs::words(scratch, len, longest, push);
+        }
+        runs::find_words(scratch, len, longest);
+        self.push_words(scratch, sink)
+    }
+
+    /// Push the n-grams and the sparse bigrams of the scratch's words.
+    fn push_words(&self, scratch: &mut Scratch, sink: &mut impl TokenSink) -> ControlFlow<()> {
+        let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
+        if let Some(sizes) = words {
+            let paired = sparse_bigrams.is_some();
+            ngrams::of_words(scratch, sizes, paired, |buffer, start, end| {
+                sink.push(buffer, start, end)
+            })?;
+        }
+        let Some(window) = sparse_bigrams else { return ControlFlow::Continue(()) };
+        let paired = words.is_some_and(|(min, max)| (min..=max).contains(&2));
+        ngrams::sparse_bigrams(scratch, window, paired, |buffer, start, end| {
+            sink.push(buffer, start, end)
+        })
+    }
+
+    /// Push the length of the folded text, if the option is set and the text is not empty.
+    ///
+    /// The token `k:b` means that b = ⌊k · log₂(characters + 1)⌋. Coarse steps are learned from
+    /// few messages, fine steps are more precise.
+    #[inline]
+    fn push_length(
+        &self,
+        scratch: &mut Scratch,
+        len: usize,
+        sink: &mut impl TokenSink,
+    ) -> ControlFlow<()> {
+        if !self.options.length || len == 0 {
+            return ControlFlow::Continue(());
+        }
+        sink.set_mark(Some(LENGTH_MARK));
+        let doublings = ((characters(&scratch.folded[..len]) + 1) as f64).log2();
+        let token = &mut scratch.joined;
+        for steps in [1, 2, 4] {
+            let reached = (f64::from(steps) * doublings) as u32;
+            token.clear();
+            // Writing to a buffer in memory does not fail.
+            let _ = write!(token, "{steps}:{reached}");
+            let len = token.len();
+            token.resize(len + SLACK, 0);
+            sink.push(token, 0, len)?;
+        }
+        sink.set_mark(None);
+        ControlFlow::Continue(())
+    }
+}
+
+/// The first bytes of a text, up to the limit and the last whole character.
+fn clip(text: &str, max_bytes: Option<u32>) -> &str {
+    let Some(max) = max_bytes.map(|max| max as usize).filter(|&max| text.len() > max) else {
+        return text;
+    };
+    let end = (0..=max).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
 }

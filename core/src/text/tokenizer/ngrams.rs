@@ -1,30 +1,31 @@
-//! N-grams and sparse bigrams of words.
+//! N-grams of words and of characters, and sparse bigrams of words.
 
 use std::ops::{ControlFlow, RangeInclusive};
 
 use super::Sizes;
-use super::scratch::{SLACK, Scratch, Span};
+use super::fold::{SLACK, Scratch, Span};
+use super::runs::{characters, runs};
 use crate::text::token::BLOCK;
 
-/// Gives the n-grams of words, the shortest first.
+/// Push the n-grams of words, the shortest first.
 ///
-/// In a script without spaces a word is a character, which says little alone: there the pairs are
-/// given even where single words are all that is asked for, unless `paired` tells that pairs come
-/// from elsewhere.
+/// In a script without spaces a word is one character, which is hardly informative alone. There the
+/// pairs are added even if only single words are requested, unless `paired` says that the sparse
+/// bigrams contain them.
 pub(super) fn of_words(
     scratch: &mut Scratch,
     (min, max): Sizes,
     paired: bool,
-    mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     if max > 1 {
-        return joined(scratch, min as usize..=max as usize, give);
+        return joined(scratch, min as usize..=max as usize, push);
     }
     let Scratch { folded, spans, .. } = &*scratch;
-    spans.iter().try_for_each(|word| give(folded, word.start, word.end))?;
+    spans.iter().try_for_each(|word| push(folded, word.start, word.end))?;
     if !paired {
         for pair in spans.windows(2).filter(|pair| pair[1].tight) {
-            give(folded, pair[0].start, pair[1].end)?;
+            push(folded, pair[0].start, pair[1].end)?;
         }
     }
     ControlFlow::Continue(())
@@ -33,7 +34,7 @@ pub(super) fn of_words(
 fn joined(
     scratch: &mut Scratch,
     sizes: RangeInclusive<usize>,
-    mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined, places, .. } = scratch;
     let bytes = spans.last().map_or(0, |last| last.end);
@@ -51,23 +52,23 @@ fn joined(
     }
     sizes.into_iter().try_for_each(|n| {
         places.windows(n).try_for_each(|words| match words {
-            [only] => give(joined, only.0, only.1),
-            [first, .., last] => give(joined, first.0, last.1),
+            [only] => push(joined, only.0, only.1),
+            [first, .., last] => push(joined, first.0, last.1),
             [] => ControlFlow::Break(()),
         })
     })
 }
 
-/// Pairs each word with those that follow it within the window (Siefkes et al. 2004).
+/// Pair each word with the later words within the window (Siefkes et al. 2004).
 ///
-/// The number of spaces between the two is their distance, and no word holds a space, so that
-/// pairs with different words or distances are different tokens. A pair at distance 1 is the
-/// n-gram of both; `paired` tells that those come from elsewhere.
+/// The number of spaces between the two words is their distance. No word contains a space, so pairs
+/// with different words or distances are different tokens. A pair at distance 1 equals the n-gram
+/// of both words and is left out if `paired` says that the n-grams contain it.
 pub(super) fn sparse_bigrams(
     scratch: &mut Scratch,
     window: u32,
     paired: bool,
-    mut give: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined: pair, .. } = scratch;
     let longest = spans.iter().map(|word| word.end - word.start).max().unwrap_or(0);
@@ -75,13 +76,13 @@ pub(super) fn sparse_bigrams(
     for (at, first) in spans.iter().enumerate() {
         let length = copy(folded, first, pair, 0);
         for (distance, second) in (1..window as usize).zip(&spans[at + 1..]) {
-            // The rounds before have left all spaces but the last.
+            // Earlier rounds have left all spaces except the last one.
             let last_space = length + distance - 1;
             pair[last_space] = b' ';
             if distance > 1 || !paired {
                 let tight = distance == 1 && second.tight;
                 let end = copy(folded, second, pair, last_space + usize::from(!tight));
-                give(pair, 0, end)?;
+                push(pair, 0, end)?;
                 pair[last_space] = b' ';
             }
         }
@@ -89,14 +90,14 @@ pub(super) fn sparse_bigrams(
     ControlFlow::Continue(())
 }
 
-/// Lengthens a buffer to this many bytes and some to spare, if it is shorter.
+/// Lengthen a buffer to this many bytes and the slack, if it is shorter.
 fn make_room(buffer: &mut Vec<u8>, bytes: usize) {
     if buffer.len() < bytes + SLACK {
         buffer.resize(bytes + SLACK, 0);
     }
 }
 
-/// Copies a word; both buffers have room for a block behind its start. Gives the copy's end.
+/// Copy a word and return the copy's end; both buffers have room for a block after the start.
 #[inline(always)]
 fn copy(folded: &[u8], word: &Span, buffer: &mut [u8], to: usize) -> usize {
     let length = word.end - word.start;
@@ -106,4 +107,94 @@ fn copy(folded: &[u8], word: &Span, buffer: &mut [u8], to: usize) -> usize {
         _ => buffer[to..to + length].copy_from_slice(&folded[word.start..word.end]),
     }
     to + length
+}
+
+/// Push the text's n-grams of characters; the scratch's bits mark the white space.
+pub(super) fn across_words(
+    scratch: &mut Scratch,
+    len: usize,
+    (min, max): Sizes,
+    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Scratch { folded, bits, joined, .. } = scratch;
+    joined.clear();
+    let mut copied = 0;
+    let _ = runs::<false>(bits, len, |start, end| {
+        // A single white-space character stays: scikit-learn replaces `\s\s+`.
+        if characters(&folded[start..end]) > 1 {
+            joined.extend_from_slice(&folded[copied..start]);
+            joined.push(b' ');
+            copied = end;
+        }
+        ControlFlow::Continue(())
+    });
+    joined.extend_from_slice(&folded[copied..len]);
+    let len = joined.len();
+    joined.resize(len + SLACK, 0);
+    (min as usize..=max as usize)
+        .try_for_each(|n| each_ngram(&joined[..len], n, |start, end| push(joined, start, end)))
+}
+
+/// Push the n-grams of the characters of each word; the scratch's bits mark the white space.
+pub(super) fn within_words(
+    scratch: &mut Scratch,
+    len: usize,
+    (min, max): Sizes,
+    longest: usize,
+    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Scratch { folded, bits, joined, .. } = scratch;
+    let mut word = |start: usize, end: usize| {
+        let count = characters(&folded[start..end]);
+        if count == 0 || count > longest {
+            return ControlFlow::Continue(());
+        }
+        joined.clear();
+        joined.push(b' ');
+        joined.extend_from_slice(&folded[start..end]);
+        joined.push(b' ');
+        let (len, count) = (joined.len(), count + 2);
+        joined.resize(len + SLACK, 0);
+        for n in min as usize..=max as usize {
+            if n >= count {
+                // The whole word, once.
+                return push(joined, 0, len);
+            }
+            each_ngram(&joined[..len], n, |start, end| push(joined, start, end))?;
+        }
+        ControlFlow::Continue(())
+    };
+    let mut from = 0;
+    runs::<false>(bits, len, |start, end| {
+        let flow = word(from, start);
+        from = end;
+        flow
+    })?;
+    word(from, len)
+}
+
+/// Call `found` for each n-gram of characters.
+fn each_ngram(
+    text: &[u8],
+    n: usize,
+    mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let next = |at: usize| {
+        at + match text.get(at) {
+            None | Some(0..0xc0) => 1,
+            Some(0xc0..0xe0) => 2,
+            Some(0xe0..0xf0) => 3,
+            Some(0xf0..) => 4,
+        }
+    };
+    let (mut start, mut end) = (0, 0);
+    for _ in 0..n {
+        end = next(end);
+    }
+    while end <= text.len() {
+        found(start, end)?;
+        start = next(start);
+        end = next(end);
+    }
+    ControlFlow::Continue(())
 }

@@ -1,12 +1,10 @@
-//! The second sweep: from the bits to runs, and from runs to words.
+//! The second pass: from the bits to runs, and from runs to words.
 
 use std::ops::ControlFlow;
 
-use super::Scratch;
-use super::scratch::Span;
+use super::fold::{Scratch, Span};
 
-/// Calls `found` with the start and end of each word in the folded text, as `\b\w[\w\-]+\b`
-/// matches them.
+/// Call `found` with the start and end of each match of `\b\w[\w\-]+\b` in the folded text.
 #[inline(always)]
 pub(super) fn words(
     scratch: &Scratch,
@@ -18,7 +16,7 @@ pub(super) fn words(
     runs::<true>(&scratch.bits, len, |start, end| {
         let (mut start, mut end) = (start, end);
         if scratch.plain {
-            // Such a run is a word as it is.
+            // Without hyphens and other characters each run is a word.
             if end - start > longest {
                 return ControlFlow::Continue(());
             }
@@ -35,7 +33,7 @@ pub(super) fn words(
                 return ControlFlow::Continue(());
             }
         }
-        // Only one character in several bytes is left to be found too short.
+        // A run of one byte was skipped, so only one character of several bytes can be too short.
         if text[start] >= 0xc0 && end - start <= 4 && characters(&text[start..end]) < 2 {
             return ControlFlow::Continue(());
         }
@@ -46,7 +44,7 @@ pub(super) fn words(
     })
 }
 
-/// Writes the words to the scratch's spans.
+/// Write the words to the scratch's spans.
 pub(super) fn find_words(scratch: &mut Scratch, len: usize, longest: usize) {
     let mut spans = std::mem::take(&mut scratch.spans);
     spans.clear();
@@ -62,15 +60,15 @@ pub(super) fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
-/// Calls `found` with the start and end of each maximal run of set bits; if `SKIP_SINGLE`, not of
-/// those of one bit.
+/// Call `found` with the start and end of each maximal run of set bits; `SKIP_SINGLE` skips runs of
+/// one bit.
 #[inline(always)]
 pub(super) fn runs<const SKIP_SINGLE: bool>(
     bits: &[u64],
     len: usize,
     mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    // A zero bit ends the last run, so one word more than the text may need is looked at.
+    // A zero bit ends the last run, so one more word than the text may need is read.
     let words = &bits[..len / 64 + 2];
     let (mut before, mut kept_before) = (0, 0);
     let (mut open, mut start) = (false, 0);

@@ -1,18 +1,19 @@
-//! Letters in disguise: what looks like a Latin letter becomes one.
+//! Replace look-alikes of Latin letters by these letters.
 //!
-//! Who writes to get past a filter writes words as readers see them and programs don't: full-width
-//! letters, letters of other scripts, characters without a shape between the letters, digits and
-//! currency signs in the place of letters. Three steps undo this:
+//! Senders who want to pass a filter write words that readers recognise and programs do not:
+//! full-width letters, letters of other scripts, invisible characters between letters, digits and
+//! currency signs instead of letters. Three steps undo this:
 //!
-//! 1. Compatibility characters become what they stand for (NFKC), so that `ｆｒｅｅ` and `𝐟𝐫𝐞𝐞` are
-//!    `free`, and characters without a shape are dropped.
-//! 2. In a word that has a Latin letter of ASCII, letters of other scripts that look like one
-//!    become it: `frее` with Cyrillic `е`. Words of another script alone stay as they are. Latin
-//!    small capitals and letters in black boxes are Latin wherever they stand.
+//! 1. Compatibility characters are decomposed (NFKC), so that `ｆｒｅｅ` and `𝐟𝐫𝐞𝐞` become `free`, and
+//!    invisible characters are dropped.
+//! 2. In a word with an ASCII letter, letters of other scripts that look like a Latin letter become
+//!    that letter: `frее` with Cyrillic `е`. Words of another script alone do not change. Latin small
+//!    capitals and letters in black boxes become Latin letters everywhere.
 //! 3. Digits and symbols inside a word become the letter they stand for: up to three digits or `|`
-//!    between two letters (`v1agra`), `€`, `$`, `£` or `¥` behind a letter and not before a digit (`fr€€`,
-//!    not `US$5`), `@` between two letters where no `.` follows within the next 64 characters of the same run of text
-//!    (`c@sh`, not an address). A character that has become a letter counts as one to the next.
+//!    between two letters (`v1agra`); `€`, `$`, `£` or `¥` after a letter and not before a digit
+//!    (`fr€€`, not `US$5`); `@` between two letters if no `.` follows within the next 64 characters
+//!    of the same run of text (`c@sh`, not an address). A replaced character counts as a letter for
+//!    the next one.
 
 use std::borrow::Cow;
 
@@ -20,12 +21,12 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::boundaries::is_ignorable;
 
-/// So many digits between letters are letters; more are a number. A bound keeps the work linear.
+/// Longest run of digits between letters that stands for letters; the limit keeps the work linear.
 const DIGITS_IN_A_ROW: usize = 3;
-/// So many characters behind an `@` are looked at for the `.` of an address.
+/// Number of characters after an `@` that are searched for the `.` of an address.
 const ADDRESS: usize = 64;
 
-/// Letters of other scripts, and the Latin letters that they look like.
+/// Letters of other scripts, and the Latin letters they look like.
 const LOOK_ALIKES: [(&str, &str); 6] = [
     // Cyrillic.
     ("авекмнорстухѕіјһԁԛԝѵгпьуӏ", "abekmhopctyxsijhdqwvrnbyl"),
@@ -38,11 +39,11 @@ const LOOK_ALIKES: [(&str, &str); 6] = [
     ("ՕՍԼ", "OUL"),
 ];
 
-/// Latin letters in another shape, whatever stands beside them.
+/// Small capitals and other shapes of Latin letters.
 const SMALL_CAPITALS: (&str, &str) = ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡ", "abcdefghijklmnoprstuvwyziag");
 
-/// The text without disguises; borrowed if it has none.
-pub(super) fn undisguise(text: &str) -> Cow<'_, str> {
+/// Replace all look-alikes; borrow the text if nothing changes.
+pub(super) fn deobfuscate(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return match spell(text) {
             Some(spelt) => Cow::Owned(spelt),
@@ -54,13 +55,13 @@ pub(super) fn undisguise(text: &str) -> Cow<'_, str> {
     Cow::Owned(spell(&latin).unwrap_or(latin))
 }
 
-/// Step 2.
+/// Step 2: replace letters of other scripts.
 fn fold_look_alikes(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let inside = goes_on(first);
-        let end = rest.find(|c| goes_on(c) != inside).unwrap_or(rest.len());
+        let inside = is_word_part(first);
+        let end = rest.find(|c| is_word_part(c) != inside).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         let latin = run.contains(|c: char| c.is_ascii_alphabetic());
         folded.extend(run.chars().map(|c| look_alike(c, latin)));
@@ -69,8 +70,8 @@ fn fold_look_alikes(text: &str) -> String {
     folded
 }
 
-/// Whether a word goes on with this character.
-fn goes_on(character: char) -> bool {
+/// Whether a character continues a word.
+fn is_word_part(character: char) -> bool {
     character.is_alphanumeric() || unicode_normalization::char::is_combining_mark(character)
 }
 
@@ -88,7 +89,7 @@ fn look_alike(character: char, among_latin: bool) -> char {
         to.chars().nth(place)
     };
     let others = || LOOK_ALIKES.into_iter().find_map(of);
-    // Most characters are far from these.
+    // A quick check that excludes most characters.
     let small = matches!(
         character,
         '\u{131}' | '\u{250}'..='\u{2af}' | '\u{1d00}'..='\u{1d7f}' | '\u{a730}'..='\u{a7ff}'
@@ -99,7 +100,7 @@ fn look_alike(character: char, among_latin: bool) -> char {
         .unwrap_or(character)
 }
 
-/// Step 3; None if nothing changes.
+/// Step 3: replace digits and symbols; None if nothing changes.
 fn spell(text: &str) -> Option<String> {
     let stands_for_letter =
         |b: u8| matches!(b, b'0'..=b'5' | b'7' | b'|' | b'$' | b'@' | 0xc2 | 0xe2);
@@ -121,14 +122,14 @@ fn spell(text: &str) -> Option<String> {
     Some(spelt)
 }
 
-/// A letter of ASCII, or a byte of another character, which may be one.
+/// Whether a byte is an ASCII letter or part of a non-ASCII character.
 fn is_letter_byte(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte >= 0x80
 }
 
-/// The letter that a character behind a letter stands for.
+/// The letter that a character after a letter stands for.
 fn letter(character: char, next: char, after: &str) -> Option<char> {
-    // A letter may follow in disguise, too.
+    // The next letter may be written as a digit, too.
     let among_letters = || {
         let mut disguised = 0;
         let mut follows = after.chars().skip_while(|&c| {
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn disguises_fall() {
+    fn look_alikes_become_latin() {
         for (text, seen) in [
             ("ｆｒｅｅ 𝐟𝐫𝐞𝐞 ⓕⓡⓔⓔ ﬁne", "free free free fine"),
             ("fr\u{200b}e\u{ad}e\u{fe0f}", "free"),
@@ -188,12 +189,12 @@ mod tests {
             ("v1agra h0tm41l c|1ck w1n", "viagra hotmail click win"),
             ("c@sh", "cash"),
         ] {
-            assert_eq!(undisguise(text), seen);
+            assert_eq!(deobfuscate(text), seen);
         }
     }
 
     #[test]
-    fn what_is_no_disguise_stays() {
+    fn other_texts_do_not_change() {
         for text in [
             "plain words, 3.14 and 50%",
             "US$5 A$10 €5 5€ 100£ R2",
@@ -202,7 +203,7 @@ mod tests {
             "мороз сорока καλημέρα",
             "हिन्दी 日本 😀 ไทย",
         ] {
-            assert_eq!(undisguise(text), text);
+            assert_eq!(deobfuscate(text), text);
         }
     }
 }

@@ -1,0 +1,420 @@
+use super::*;
+use crate::text::token::Token;
+use crate::text::unicode::is_word;
+use std::hash::RandomState;
+
+/// Options without a kind of token.
+fn none() -> TokenizerOptions {
+    TokenizerOptions { words: None, ..TokenizerOptions::default() }
+}
+
+fn words(sizes: Sizes) -> TokenizerOptions {
+    TokenizerOptions { words: Some(sizes), ..none() }
+}
+
+fn sparse(window: u32) -> TokenizerOptions {
+    TokenizerOptions { sparse_bigrams: Some(window), ..none() }
+}
+
+fn characters(sizes: Sizes) -> TokenizerOptions {
+    TokenizerOptions { characters: Some(sizes), ..none() }
+}
+
+fn within_words(sizes: Sizes) -> TokenizerOptions {
+    TokenizerOptions { characters_within_words: Some(sizes), ..none() }
+}
+
+/// The tokens; every hash is checked.
+fn tokens_of(options: TokenizerOptions, text: &str) -> Vec<String> {
+    let tokenizer = Tokenizer::new(options).expect("valid options");
+    let hasher = RandomState::new();
+    let mut tokens = Vec::new();
+    tokenizer.tokenize(text, &mut Scratch::new(), &hasher, |token| {
+        let same = Token::new(&hasher, token.bytes);
+        assert_eq!((token.key, token.hash), (same.key, same.hash));
+        tokens.push(String::from_utf8(token.bytes.to_vec()).expect("UTF-8"));
+    });
+    tokens
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    tokens_of(TokenizerOptions::default(), text)
+}
+
+/// The matches of `\b\w[\w\-]+\b`, as a backtracking engine finds them.
+fn matches(text: &str) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    let word_at = |at: usize| characters.get(at).copied().is_some_and(is_word);
+    let continues = |at: usize| word_at(at) || characters.get(at) == Some(&'-');
+    let boundary = |at: usize| (at > 0 && word_at(at - 1)) != word_at(at);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < characters.len() {
+        let mut end = at + 1;
+        while continues(end) {
+            end += 1;
+        }
+        while end > at + 1 && !boundary(end) {
+            end -= 1;
+        }
+        if boundary(at) && word_at(at) && end > at + 1 {
+            found.push(characters[at..end].iter().collect());
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+/// Pseudorandom numbers (SplitMix64 of Steele et al.).
+fn random(state: &mut u64) -> usize {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 33) as usize
+}
+
+#[test]
+fn words_are_folded_and_trimmed() {
+    assert_eq!(words_of("Hello WORLD"), ["hello", "world"]);
+    assert_eq!(words_of(""), [""; 0]);
+    assert_eq!(words_of("a i - -- x- -y _ 1"), [""; 0]);
+    assert_eq!(words_of("--well-known-- __ a-b 4-ever-"), ["well-known", "__", "a-b", "4-ever"]);
+    assert_eq!(words_of("@[`{/:az AZ 09^~"), ["az", "az", "09"]);
+    assert_eq!(words_of("nul\0led \x7f"), ["nul", "led"]);
+    assert_eq!(words_of("Café É é\u{301}é wa\u{300}s…not ½x"), ["cafe", "ee", "was", "not", "2x"]);
+    assert_eq!(words_of("日 日本 日- 日-日 é-"), ["日本", "日-日"]);
+    assert_eq!(words_of("x\u{fdfa}"), ["xصلى", "الله", "عليه", "وسلم"]);
+}
+
+#[test]
+fn folding_is_optional() {
+    let keep = TokenizerOptions { lowercase: false, strip_accents: false, ..Default::default() };
+    assert_eq!(tokens_of(keep, "Café DE-Flore é Σ ΣΣ"), ["Café", "DE-Flore", "ΣΣ"]);
+    let lower = TokenizerOptions { strip_accents: false, ..Default::default() };
+    assert_eq!(tokens_of(lower, "Café ÉTÉ a\u{300}b"), ["café", "été"]);
+    assert_eq!(tokens_of(lower, "ΟΔΟΣ İx"), ["οδος"]);
+    let strip = TokenizerOptions { lowercase: false, ..Default::default() };
+    assert_eq!(tokens_of(strip, "Café ÉTÉΣ"), ["Cafe", "ETEΣ"]);
+}
+
+#[test]
+fn a_capital_sigma_is_lowered_by_its_place_in_the_word() {
+    assert_eq!(words_of("ΟΔΟΣ ΣΑΣ"), ["οδος", "σας"]);
+    // The capital lunate sigma decomposes to a capital sigma.
+    assert_eq!(words_of("ΟΔΟϹ"), ["οδος"]);
+    let fields = TokenizerOptions { fields: true, ..words((1, 1)) };
+    assert_eq!(tokens_of(fields, "\u{1e}Σ\u{1f}ΣΑΣ"), ["Σ: σας"]);
+}
+
+#[test]
+fn tokens_of_random_texts_match_the_pattern() {
+    let plain: Vec<char> = "aZ09_-- .,\n@[`{\0/:".chars().collect();
+    let mixed: Vec<char> = "aZ0_-- .é日…½😀\u{301}\u{fdfa}Σ\u{a0}".chars().collect();
+    let keep = TokenizerOptions { lowercase: false, strip_accents: false, ..Default::default() };
+    let mut state = 3;
+    for round in 0..1000 {
+        let alphabet = if round % 2 == 0 { &plain } else { &mixed };
+        let len = random(&mut state) % 200;
+        // Some long runs cross the edges of blocks and words of bits.
+        let mut text = String::new();
+        while text.chars().count() < len {
+            let character = alphabet[random(&mut state) % alphabet.len()];
+            let times =
+                1 + random(&mut state) % 70 * usize::from(random(&mut state).is_multiple_of(16));
+            text.extend(std::iter::repeat_n(character, times));
+        }
+        assert_eq!(tokens_of(keep, &text), matches(&text), "{text:?}");
+        let folded = TokenizerOptions::default().folding().fold(&text);
+        assert_eq!(words_of(&text), matches(&folded), "{text:?}");
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let base = TokenizerOptions::default();
+    let short = TokenizerOptions { max_token_length: Some(3), ..base };
+    assert_eq!(tokens_of(short, "one three two a-b- long-er"), ["one", "two", "a-b"]);
+    assert_eq!(tokens_of(short, "one three two"), ["one", "two"]);
+    assert_eq!(tokens_of(short, "日本語 日本語語 éèé"), ["日本語", "eee"]);
+    let pairs = TokenizerOptions { words: Some((2, 2)), ..short };
+    assert_eq!(tokens_of(pairs, "one three two"), ["one two"]);
+    let two = Some(2);
+    let few = TokenizerOptions { max_token_length: Some(3), max_tokens: two, ..sparse(5) };
+    assert_eq!(tokens_of(few, "one three two six ten"), ["one two", "one  six"]);
+    let within = TokenizerOptions { max_token_length: Some(3), ..within_words((2, 2)) };
+    assert_eq!(tokens_of(within, "ab long"), [" a", "ab", "b "]);
+    for sizes in [(1, 1), (1, 3)] {
+        for (options, tokens) in [
+            (words(sizes), ["aa", "bb"]),
+            (characters(sizes), ["a", "a"]),
+            (within_words(sizes), [" ", "a"]),
+        ] {
+            let few = TokenizerOptions { max_tokens: two, ..options };
+            assert_eq!(tokens_of(few, "aa bb cc dd"), tokens);
+        }
+    }
+    for (max, tokens) in [
+        (1, &[][..]),
+        (2, &["aa"]),
+        (5, &["aa", "bb"]),
+        (9, &["aa", "bb"]),
+        (10, &["aa", "bb", "ee"]),
+    ] {
+        let start = TokenizerOptions { max_bytes: Some(max), ..base };
+        assert_eq!(tokens_of(start, "aa bb éé"), tokens, "{max}");
+    }
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let base = TokenizerOptions::default();
+    let check = |options: TokenizerOptions| options.validate();
+    assert_eq!(check(base), Ok(()));
+    assert_eq!(check(none()), Err(OptionsError::NoKind));
+    for (min, max) in [(0, 1), (2, 1), (1, 256)] {
+        let sizes = |name| Err(OptionsError::Sizes { name, min, max });
+        assert_eq!(check(words((min, max))), sizes("words"));
+        assert_eq!(check(characters((min, max))), sizes("characters"));
+        assert_eq!(check(within_words((min, max))), sizes("characters_within_words"));
+    }
+    for window in [0, 1, 256] {
+        assert_eq!(check(sparse(window)), Err(OptionsError::Window(window)));
+    }
+    let none = TokenizerOptions { max_token_length: Some(0), ..base };
+    assert_eq!(check(none), Err(OptionsError::Zero("max_token_length")));
+    let none = TokenizerOptions { max_bytes: Some(0), ..base };
+    assert_eq!(check(none), Err(OptionsError::Zero("max_bytes")));
+    let none = TokenizerOptions { max_tokens: Some(0), ..base };
+    assert_eq!(Tokenizer::new(none).err(), Some(OptionsError::Zero("max_tokens")));
+    assert_eq!(
+        OptionsError::Sizes { name: "words", min: 2, max: 1 }.to_string(),
+        "words must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ 255, not (2, 1)"
+    );
+    assert_eq!(
+        Boundaries::named("river").map_err(|error| error.to_string()),
+        Err("boundaries must be 'python' or 'unicode', not \"river\"".into())
+    );
+}
+
+#[test]
+fn a_huge_message_leaves_no_huge_buffers() {
+    let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
+    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
+    let mut count = 0;
+    let text = "word ".repeat(1 << 18);
+    tokenizer.tokenize(&text, &mut scratch, &hasher, |_| count += 1);
+    assert_eq!(count, 1 << 18);
+    assert_eq!(scratch.folded.capacity(), 0);
+    tokenizer.tokenize("two words", &mut scratch, &hasher, |_| count += 1);
+    assert_eq!(count, (1 << 18) + 2);
+}
+
+#[test]
+fn word_ngrams_come_shortest_first() {
+    let of = |range| tokens_of(words(range), "One two, a three!");
+    assert_eq!(of((1, 2)), ["one", "two", "three", "one two", "two three"]);
+    assert_eq!(of((2, 3)), ["one two", "two three", "one two three"]);
+    assert_eq!(of((4, 5)), [""; 0]);
+}
+
+#[test]
+fn char_ngrams_reduce_white_space() {
+    let of = |range, text: &str| tokens_of(characters(range), text);
+    assert_eq!(of((1, 2), "Ab\n c"), ["a", "b", " ", "c", "ab", "b ", " c"]);
+    assert_eq!(of((1, 1), "a\nb\u{3000}\u{3000}é"), ["a", "\n", "b", " ", "e"]);
+    assert_eq!(of((3, 3), "日本"), [""; 0]);
+    assert_eq!(of((2, 2), "日本語"), ["日本", "本語"]);
+    let nul = of((1, 2), "\0");
+    assert_eq!(nul, ["\0"]);
+}
+
+#[test]
+fn char_ngrams_within_words_are_padded() {
+    let of = |range, text: &str| tokens_of(within_words(range), text);
+    assert_eq!(of((2, 3), "ab  c"), [" a", "ab", "b ", " ab", "ab ", " c", "c ", " c "]);
+    assert_eq!(of((4, 6), "a 日é\u{301}"), [" a ", " 日e "]);
+    assert_eq!(of((2, 2), " \n\t "), [""; 0]);
+}
+
+#[test]
+fn sparse_bigrams_encode_words_and_distance() {
+    let of = |text: &str| tokens_of(sparse(5), text);
+    assert_eq!(of("ab"), [""; 0]);
+    assert_eq!(of("Ab c cd-e É\u{301}é"), ["ab cd-e", "ab  ee", "cd-e ee"]);
+    assert_eq!(
+        of("w1 w2 w3 w4 w5 w6"),
+        [
+            "w1 w2", "w1  w3", "w1   w4", "w1    w5", "w2 w3", "w2  w4", "w2   w5", "w2    w6",
+            "w3 w4", "w3  w5", "w3   w6", "w4 w5", "w4  w6", "w5 w6"
+        ]
+    );
+}
+
+#[test]
+fn kinds_together_are_marked() {
+    let all = TokenizerOptions {
+        characters: Some((2, 3)),
+        characters_within_words: Some((3, 3)),
+        ..words((1, 2))
+    };
+    let expected = [
+        "ab", "cd", "ab cd", "\tab", "\tb ", "\t c", "\tcd", "\tab ", "\tb c", "\t cd", "\u{b} ab",
+        "\u{b}ab ", "\u{b} cd", "\u{b}cd ",
+    ];
+    assert_eq!(tokens_of(all, "Ab Cd"), expected);
+    // All lengths around the limit of short tokens.
+    let text = "abcdefghijklmnopqrst";
+    let long = TokenizerOptions { characters: Some((1, 20)), ..words((1, 1)) };
+    let tokens = tokens_of(long, text);
+    let mut expected = vec![text.to_owned()];
+    for n in 1..=20 {
+        expected.extend((0..=20 - n).map(|at| format!("\t{}", &text[at..at + n])));
+    }
+    assert_eq!(tokens, expected);
+    for max in 1..=expected.len() {
+        let few = TokenizerOptions { max_tokens: Some(max as u32), ..long };
+        assert_eq!(tokens_of(few, text), expected[..max]);
+    }
+}
+
+#[test]
+fn the_length_is_three_tokens() {
+    let length = TokenizerOptions { length: true, ..none() };
+    assert_eq!(tokens_of(length, ""), [""; 0]);
+    assert_eq!(tokens_of(length, "éé ab"), ["\u{c}1:2", "\u{c}2:5", "\u{c}4:10"]);
+    let clipped = TokenizerOptions { max_bytes: Some(3), ..length };
+    assert_eq!(tokens_of(clipped, "éé ab"), ["\u{c}1:1", "\u{c}2:2", "\u{c}4:4"]);
+    let both = TokenizerOptions { length: true, ..words((1, 1)) };
+    assert_eq!(tokens_of(both, "ab"), ["\u{c}1:1", "\u{c}2:3", "\u{c}4:6", "ab"]);
+    let few = TokenizerOptions { max_tokens: Some(2), ..both };
+    assert_eq!(tokens_of(few, "ab"), ["\u{c}1:1", "\u{c}2:3"]);
+}
+
+#[test]
+fn fields_name_their_tokens() {
+    let fields = TokenizerOptions { fields: true, ..words((1, 2)) };
+    let text = "hi there\u{1e}subject\u{1f}win it\u{1e}from\u{1f}Ann\u{1e}to\u{1f}";
+    let expected =
+        ["hi", "there", "hi there", "subject: win", "subject: it", "subject: win it", "from: ann"];
+    assert_eq!(tokens_of(fields, text), expected);
+    let few = TokenizerOptions { max_tokens: Some(4), ..fields };
+    assert_eq!(tokens_of(few, text), expected[..4]);
+    assert_eq!(tokens_of(words((1, 1)), text).len(), 8);
+    let kinds = TokenizerOptions { characters: Some((2, 2)), length: true, ..fields };
+    assert_eq!(
+        tokens_of(kinds, "\u{1e}s\u{1f}ab"),
+        ["s: \u{c}1:1", "s: \u{c}2:3", "s: \u{c}4:6", "s: ab", "s: \tab"]
+    );
+}
+
+#[test]
+fn the_subject_comes_first_and_again_within_the_text() {
+    let subject = TokenizerOptions { subject: true, ..words((1, 2)) };
+    let text = "To: ann\nSubject: Win it\n\nnow";
+    let named = ["subject: win", "subject: it", "subject: win it"];
+    let whole = tokens_of(words((1, 2)), text);
+    assert_eq!(tokens_of(subject, text), [&named.map(String::from), &whole[..]].concat());
+    assert_eq!(tokens_of(TokenizerOptions { max_tokens: Some(2), ..subject }, text), named[..2]);
+    assert_eq!(tokens_of(subject, "now: win"), tokens_of(words((1, 2)), "now: win"));
+    let fields = TokenizerOptions { fields: true, ..subject };
+    let expected = ["subject: win", "subject", "win", "subject win", "from: ann"];
+    assert_eq!(tokens_of(fields, "Subject: win\u{1e}from\u{1f}Ann"), expected);
+    let clipped = TokenizerOptions { max_bytes: Some(12), ..subject };
+    assert_eq!(
+        tokens_of(clipped, "Subject: win"),
+        ["subject: win", "subject", "win", "subject win"]
+    );
+}
+
+#[test]
+fn look_alikes_are_replaced_before_the_text_is_split() {
+    let see = TokenizerOptions { deobfuscate: true, ..TokenizerOptions::default() };
+    assert_eq!(tokens_of(see, "Ｆｒ€€ VΙАGRА ca$h"), ["free", "viagra", "cash"]);
+    let start = TokenizerOptions { max_bytes: Some(6), ..see };
+    assert_eq!(tokens_of(start, "ＦＲＥＥ"), ["fr"]);
+    let unicode = TokenizerOptions { boundaries: Boundaries::Unicode, ..see };
+    assert_eq!(tokens_of(unicode, "ＯΔΟΣ Fr€€!"), ["oδoς", "free", "!"]);
+}
+
+#[test]
+fn adjacent_pairs_are_pushed_once() {
+    let both = |sizes| TokenizerOptions { sparse_bigrams: Some(3), ..words(sizes) };
+    let pairs = ["aa", "bb", "cc", "aa bb", "aa  cc", "bb cc"];
+    assert_eq!(tokens_of(both((1, 1)), "aa bb cc"), pairs);
+    let pairs = ["aa", "bb", "cc", "aa bb", "bb cc", "aa  cc"];
+    assert_eq!(tokens_of(both((1, 2)), "aa bb cc"), pairs);
+}
+
+fn unicode(options: TokenizerOptions, text: &str) -> Vec<String> {
+    let boundaries = Boundaries::Unicode;
+    tokens_of(TokenizerOptions { boundaries, strip_accents: false, ..options }, text)
+}
+
+#[test]
+fn unicode_words_support_every_script() {
+    let of = |text: &str| unicode(words((1, 1)), text);
+    assert_eq!(
+        of("Can't we-won a.b 3,14 U.S.A. x_1"),
+        ["can't", "we", "-", "won", "a.b", "3,14", "u.s.a", ".", "x_1"]
+    );
+    assert_eq!(of("हिन्दी में"), ["हिन्दी", "में"]);
+    assert_eq!(of("café e\u{301}te\u{301} ΟΔΟΣ"), ["café", "e\u{301}te\u{301}", "οδος"]);
+    assert_eq!(of("日本 go 中国"), ["日", "本", "go", "中", "国", "日本", "中国"]);
+    assert_eq!(of("ไป カナ"), ["ไ", "ป", "カ", "ナ", "ไป", "カナ"]);
+    assert_eq!(of("한국어 메일"), ["한국어", "메일"]);
+    assert_eq!(of("\u{200b} \u{301} \0 \u{7}x"), ["x"]);
+}
+
+#[test]
+fn symbols_are_unicode_words() {
+    let of = |text: &str| unicode(words((1, 1)), text);
+    assert_eq!(
+        of("WIN £100!!! @ #1 50% off!!!!!!?!"),
+        ["win", "£", "100", "!!!", "@", "#", "1", "50", "%", "off", "!!!", "?", "!"]
+    );
+    assert_eq!(of("€€ 😀😀😀😀 👨‍👩‍👧👨‍👩‍👧 ok♥️"), ["€€", "😀😀😀", "👨‍👩‍👧👨‍👩‍👧", "ok", "♥️"]);
+    let short = TokenizerOptions { max_token_length: Some(2), ..words((1, 1)) };
+    assert_eq!(unicode(short, "abc ab !!! éééé"), ["ab"]);
+}
+
+#[test]
+fn unicode_ngrams_keep_scripts_without_spaces_tight() {
+    assert_eq!(unicode(words((2, 2)), "go 日本 x"), ["go 日", "日本", "本 x"]);
+    assert_eq!(unicode(words((1, 2)), "日本語"), ["日", "本", "語", "日本", "本語"]);
+    let sparse = |sizes| TokenizerOptions { sparse_bigrams: Some(3), ..words(sizes) };
+    assert_eq!(unicode(sparse((1, 1)), "日本語"), ["日", "本", "語", "日本", "日  語", "本語"]);
+    assert_eq!(unicode(sparse((1, 2)), "日本語"), ["日", "本", "語", "日本", "本語", "日  語"]);
+}
+
+#[test]
+fn ascii_is_split_as_the_unicode_rules_split_it() {
+    use unicode_segmentation::UnicodeSegmentation;
+    let alphabet: Vec<char> = "aB09_.,;:'\"-!$ \x01".chars().collect();
+    let mut state = 5;
+    for _ in 0..2000 {
+        let text: String =
+            (0..random(&mut state) % 12).map(|_| alphabet[random(&mut state) % 16]).collect();
+        let keep = TokenizerOptions { lowercase: false, ..words((1, 1)) };
+        let mut expected: Vec<String> = Vec::new();
+        for part in text.split(' ') {
+            let mut run = 0;
+            let mut last = "";
+            for segment in part.split_word_bounds() {
+                let symbol = !segment.contains(|c: char| c.is_alphanumeric() || c == '_');
+                run = if symbol && segment == last { run + 1 } else { 1 };
+                last = segment;
+                if segment == "\x01" || run > 3 {
+                    continue;
+                }
+                if run > 1 {
+                    expected.last_mut().expect("a run").push_str(segment);
+                } else {
+                    expected.push(segment.into());
+                }
+            }
+        }
+        assert_eq!(unicode(keep, &text), expected, "{text:?}");
+    }
+}
