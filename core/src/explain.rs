@@ -1,18 +1,18 @@
-//! What each word of a message contributes to each class.
+//! The contribution of each word of a message to the score of each class.
 
 use crate::counts::bag::{Bag, Unseen};
 use crate::counts::message::{Message, WordCounts};
 use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::parameters::{Event, Parameters};
-use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
-use crate::scoring::scratch::Scratch;
-use crate::scoring::terms::ClassTerms;
-use crate::text::tokenizer::Tokenizer;
+use crate::scoring::composition::{Dependence, Neighbourhood, Sum};
+use crate::scoring::event_model::EventModel;
+use crate::scoring::scorer::Scorer;
+use crate::scoring::scorer::Scratch;
+use crate::text::tokenizer::{NotReady, Tokenizer};
 use crate::watch::Watch;
 
-/// The joint log-likelihoods taken apart: they are `baseline` plus the sum of all contributions.
+/// The contributions to a joint log-likelihood, which is `baseline` plus the sum of all others.
 pub struct Explanation {
     /// The score of an empty message, by class.
     pub baseline: Vec<f64>,
@@ -20,12 +20,12 @@ pub struct Explanation {
     pub words: Vec<(WordId, Vec<f64>)>,
     /// Each unseen word's contribution, in the order of `bag.unseen`, by class.
     pub unseen: Vec<Vec<f64>>,
-    /// Of that, what was learned besides the counts: empty for most models.
+    /// The part of `words` that comes from online weights; empty for other models.
     pub corrections: Vec<(WordId, Vec<f64>)>,
 }
 
 impl Explanation {
-    /// The words of the message by name, known ones first, each with its contributions by class.
+    /// Return the words of the message, known ones first, with their contributions by class.
     pub fn named<'a>(
         self,
         store: &'a Store,
@@ -39,66 +39,69 @@ impl Explanation {
     }
 }
 
-impl Scoring {
-    /// Explains the score of the bag of the scratch, its words each there once, whose terms are
-    /// prepared by this scoring.
+impl Scorer {
+    /// Explain the score of the bag of the scratch. The bag contains each word once, and the terms
+    /// are prepared by this scorer.
     pub fn explain(&self, store: &Store, scratch: &mut Scratch) -> Explanation {
         let Scratch { bag, terms, families, .. } = scratch;
         self.weigh_bag(store, bag);
-        let (parameters, watch) = (&self.parameters, Watch::default());
-        let mut explanation = match self.family {
-            Family::Independent => {
-                let mut explanation = self.explain_independent(store, terms, bag);
-                if let ScoreWeights::Online(online) = self.weights {
+        let (model, watch) = (&self.model, Watch::default());
+        let mut explanation = match self.parts().dependence {
+            Dependence::Independent => match self.parts().neighbourhood {
+                Neighbourhood::Stream if self.is_online() => {
+                    let mut explanation = model.explain_sum(store, bag, |single, scores| {
+                        self.scores(store, terms, single, scores);
+                    });
                     let Explanation { baseline, words, unseen, .. } = &mut explanation;
-                    let corrections = online.explain(store, terms, bag, baseline, words, unseen);
-                    explanation.corrections = corrections;
+                    explanation.corrections =
+                        self.online.explain(store, terms, bag, baseline, words, unseen);
+                    return explanation;
                 }
-                return explanation;
-            }
-            Family::Near(neighbourhood) => {
-                let nothing = Slice::default();
-                let near = neighbourhood.slice(parameters, store, bag, &mut families.nearest);
-                let slice = near.unwrap_or(&nothing);
-                parameters.prepare_slice(store, slice, terms);
-                parameters.explain_sum(store, bag, |single, scores| {
-                    parameters.slice_scores(store, slice, terms, single, scores);
-                })
-            }
-            Family::Hidden => {
+                Neighbourhood::Stream => {
+                    return model.explain_sum(store, bag, |single, scores| {
+                        self.scores(store, terms, single, scores);
+                    });
+                }
+                Neighbourhood::Tree | Neighbourhood::Nearest => {
+                    let nothing = Slice::default();
+                    let slice = self.slice(store, bag, &mut families.nearest).unwrap_or(&nothing);
+                    model.prepare_slice(store, slice, terms);
+                    return model.explain_sum(store, bag, |single, scores| {
+                        model.slice_scores(store, slice, terms, single, scores);
+                    });
+                }
+            },
+            Dependence::Hidden => {
                 let hidden = &mut families.hidden;
                 explain_parts(store, bag, |bag, scores, parts| {
-                    let parts = Some(parts);
-                    parameters.hidden_scores(store, terms, bag, hidden, &watch, scores, parts);
+                    model.hidden_scores(store, terms, bag, hidden, &watch, scores, Some(parts));
                 })
             }
-            Family::Ratios => {
+            Dependence::HiddenRatios => {
                 let hidden = &mut families.hidden;
                 explain_parts(store, bag, |bag, scores, parts| {
-                    let parts = Some(parts);
-                    parameters.ratio_scores(store, terms, bag, hidden, &watch, scores, parts);
+                    model.ratio_scores(store, terms, bag, hidden, &watch, scores, Some(parts));
                 })
             }
-            Family::Packaged => {
+            Dependence::Packaged => {
                 let (packaged, threshold) = (&mut families.packaged, [store.packages().threshold]);
                 explain_parts(store, bag, |bag, scores, parts| {
                     let parts = Some(parts);
-                    parameters.packaged_scores(
+                    model.packaged_scores(
                         store, terms, bag, packaged, &watch, &threshold, scores, parts,
                     );
                 })
             }
-            Family::OneDependence if Parameters::has_estimators(store, bag) => {
+            Dependence::OneDependence if EventModel::has_estimators(store, bag) => {
                 let estimators = &mut families.one_dependence;
                 explain_parts(store, bag, |bag, scores, parts| {
-                    parameters.one_dependence_parts(store, terms, bag, estimators, scores, parts);
+                    model.one_dependence_parts(store, terms, bag, estimators, scores, parts);
                 })
             }
-            Family::OneDependence => {
+            Dependence::OneDependence => {
                 let estimators = &mut families.one_dependence;
-                parameters.explain_sum(store, bag, |single, scores| {
-                    parameters
-                        .one_dependence_scores(store, terms, single, estimators, &watch, scores);
+                model.explain_sum(store, bag, |single, scores| {
+                    model.one_dependence_scores(store, terms, single, estimators, &watch, scores);
                 })
             }
         };
@@ -111,31 +114,24 @@ impl Scoring {
         explanation
     }
 
-    /// Explains the score of a message.
+    /// Explain the score of a message.
     pub fn explain_message(
         &self,
         store: &Store,
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
-    ) -> Explanation {
+    ) -> Result<Explanation, NotReady> {
         let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, true);
-        let scoring = self.for_counts(store);
-        scoring.prepare(store, terms);
-        scoring.explain(store, scratch)
-    }
-
-    /// Explains the independent score: words add up, so each is scored alone.
-    fn explain_independent(&self, store: &Store, terms: &[ClassTerms], bag: &Bag) -> Explanation {
-        self.parameters.explain_sum(store, bag, |single, scores| {
-            self.scores(store, terms, single, scores);
-        })
+        message.look_up(store, tokenizer, tokens, bag, true)?;
+        let scorer = self.for_counts(store);
+        scorer.prepare(store, terms);
+        Ok(scorer.explain(store, scratch))
     }
 }
 
-impl Parameters {
-    /// Explains any score that is a sum over words.
+impl EventModel {
+    /// Explain a score that is a sum over words, by scoring each word alone.
     fn explain_sum(
         &self,
         store: &Store,
@@ -157,9 +153,9 @@ impl Parameters {
             (word, less_baseline(&single))
         });
         let words = words.collect();
-        let unseen = if self.event == Event::Bernoulli {
-            // They take the places of absent words together, as long as there are any: each has an
-            // equal share of that.
+        let unseen = if self.traits.sum == Sum::Vocabulary {
+            // Unseen words replace absent words of the vocabulary as long as there are any, so only
+            // their joint contribution is defined. Share it equally.
             single.clear(store.vocabulary.slots());
             bag.unseen.iter().for_each(|unseen| single.add_unseen(unseen.hash, unseen.count));
             let number = bag.unseen.len() as f64;
@@ -178,8 +174,8 @@ impl Parameters {
     }
 }
 
-/// Explains scores that come with the part of each word, `words × classes`, and of all tokens of
-/// unseen words.
+/// Explain scores that come with the contributions of each word, `words × classes`, and of all
+/// tokens of unseen words.
 fn explain_parts(
     store: &Store,
     bag: &Bag,

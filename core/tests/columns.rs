@@ -3,8 +3,8 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::parameters::{Event, Prior, Unseen};
-use _core::scoring::scorer::Scoring;
+use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::scorer::Scorer;
 use _core::statistics::packages::{Member, Packages};
 use common::{Example, Learner, UNBOUNDED, Words, assert_close};
 use std::collections::{BTreeSet, HashMap};
@@ -93,7 +93,7 @@ fn packages_survive_a_snapshot() {
 }
 
 /// ln P(c) + Σ ln (n_ic + α)/(n_c + α v_i), where `v` has the number of values of each attribute.
-fn categories(words: &Words, class: u32, scoring: &Scoring, v: &HashMap<String, f64>) -> f64 {
+fn categories(words: &Words, class: u32, scoring: &Scorer, v: &HashMap<String, f64>) -> f64 {
     let weight = |value: Option<&String>| -> f64 {
         let with =
             |e: &&Example| e.class == class && value.is_none_or(|word| e.words.contains_key(word));
@@ -124,10 +124,10 @@ fn categories_are_smoothed_over_the_values_of_their_attribute() {
     for declared in [2.0, 7.0] {
         learner.store.declare(b"b", declared as u32);
         v.insert("b".to_owned(), declared);
-        for unseen in [Unseen::Smooth, Unseen::Skip] {
+        for unseen in [Oov::Smooth, Oov::Skip] {
             for alpha in [1.0, 0.3] {
                 let scoring =
-                    Scoring::new(Event::Categories, alpha, Prior::Empirical, unseen, None)
+                    Scorer::new(Event::Gaussian, alpha, Prior::Empirical, unseen, None)
                         .expect("valid");
                 for message in messages {
                     let words: Words = message.iter().map(|&word| (word.to_owned(), 1.0)).collect();

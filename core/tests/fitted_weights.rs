@@ -2,8 +2,8 @@
 
 mod common;
 
-use _core::scoring::options::Options;
-use _core::scoring::scorer::Scoring;
+use _core::scoring::config::ScoringConfig;
+use _core::scoring::scorer::Scorer;
 use _core::statistics::fitted_weights::FittedWeights;
 use common::{Example, Learner, UNBOUNDED};
 
@@ -14,7 +14,7 @@ fn learner() -> Learner {
     Learner::of(UNBOUNDED, &examples)
 }
 
-fn scoring(weights: Option<&str>) -> Scoring {
+fn scoring(weights: Option<&str>) -> Scorer {
     let prior = "laplace".into();
     let options = Options { prior, weights: weights.map(Into::into), ..Options::default() };
     options.scoring().expect("a scoring")

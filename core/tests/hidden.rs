@@ -3,15 +3,15 @@
 mod common;
 
 use _core::counts::store::Settings;
-use _core::scoring::parameters::{Event, Prior, Unseen};
-use _core::scoring::scorer::Scoring;
+use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::scorer::Scorer;
 use _core::statistics::parents::Parents;
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
 
-fn scoring(event: Event, unseen: Unseen) -> Scoring {
-    Scoring::new(event, 1.0, Prior::Laplace, unseen, None).expect("valid")
+fn scoring(event: Event, unseen: Unseen) -> Scorer {
+    Scorer::new(event, 1.0, Prior::Laplace, unseen, None).expect("valid")
 }
 
 /// A few words are parents, so that a look-up in the pair table is the cheaper way.
@@ -55,7 +55,7 @@ fn log_word(examples: &[&Example], parents: &[(&str, f64)], word: &str, size: f6
 fn reference(
     examples: &[Example],
     learner: &Learner,
-    scoring: &Scoring,
+    scoring: &Scorer,
     message: &Words,
     weight: fn(&str) -> f64,
     classes: u32,
@@ -74,7 +74,7 @@ fn reference(
         let documents: f64 = own.iter().map(|e| e.weight).sum();
         let mut score = ((documents + 1.0) / (all + f64::from(classes))).ln();
         for (word, count) in message {
-            if known(word) || scoring.parameters.unseen == Unseen::Smooth {
+            if known(word) || scoring.parameters.unseen == Oov::Smooth {
                 score += count * log_word(&own, &parents, word, vocabulary.len() as f64);
             }
         }
@@ -108,7 +108,7 @@ fn pairs_postings_and_formulas_agree_with(classes: u32) {
         by_pairs.set_parents(weight);
         by_postings.set_parents(weight);
         for event in EVENTS {
-            for unseen in [Unseen::Smooth, Unseen::Skip] {
+            for unseen in [Oov::Smooth, Oov::Skip] {
                 let scoring = scoring(event, unseen);
                 for _ in 0..6 {
                     let message = words(&mut random, 32, 15);
@@ -154,7 +154,7 @@ fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
         }
         let message = words(&mut random, 25, 10);
         for event in EVENTS {
-            let scoring = scoring(event, Unseen::Smooth);
+            let scoring = scoring(event, Oov::Smooth);
             let found = by_pairs.hidden_scores(&scoring, &message);
             assert_close(&by_postings.hidden_scores(&scoring, &message), &found, 1e-12);
             assert_close(&dropped.hidden_scores(&scoring, &message), &found, 1e-12);
@@ -168,7 +168,7 @@ fn without_parents_the_scores_are_the_independent_ones() {
     let mut learner = Learner::of(UNBOUNDED, &stream(55, 100, 30, 3));
     let mut random = Random::new(56);
     for event in EVENTS {
-        let scoring = scoring(event, Unseen::Smooth);
+        let scoring = scoring(event, Oov::Smooth);
         let message = words(&mut random, 40, 15);
         let plain = learner.scores(&scoring, &message);
         assert_close(&learner.hidden_scores(&scoring, &message), &plain, 1e-12);

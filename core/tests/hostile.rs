@@ -3,8 +3,8 @@
 mod common;
 
 use _core::counts::store::{MAX_COUNT, Settings};
-use _core::scoring::parameters::{Event, Prior, Unseen};
-use _core::scoring::scorer::Scoring;
+use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::scorer::Scorer;
 use common::{Example, Learner, UNBOUNDED, Words, assert_consistent, stream};
 
 const EVENTS: [Event; 4] =
@@ -12,7 +12,7 @@ const EVENTS: [Event; 4] =
 
 fn assert_scores_are_finite(learner: &mut Learner, message: &Words) {
     for event in EVENTS {
-        let scoring = Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, None).expect("ok");
+        let scoring = Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, None).expect("ok");
         let mut scores = learner.scores(&scoring, message);
         if event != Event::Bernoulli {
             scores.extend(learner.hidden_scores(&scoring, message));
@@ -24,7 +24,7 @@ fn assert_scores_are_finite(learner: &mut Learner, message: &Words) {
 #[test]
 fn empty_messages_are_messages() {
     let mut learner = Learner::new(UNBOUNDED);
-    let scoring = Scoring::new(Event::Multinomial, 1.0, Prior::Laplace, Unseen::Smooth, None);
+    let scoring = Scorer::new(Event::Multinomial, 1.0, Prior::Laplace, Oov::Smooth, None);
     assert!(learner.scores(&scoring.expect("valid"), &Words::new()).is_empty());
     learner.learn_text("", 0);
     learner.learn_text(" .,;! a - \0", 1);

@@ -3,16 +3,16 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::options::Options;
-use _core::scoring::scorer::Scoring;
-use _core::statistics::word_weights::{WeightArrays, Weights};
+use _core::scoring::config::ScoringConfig;
+use _core::scoring::scorer::Scorer;
+use _core::statistics::word_weights::{WeightArrays, WordWeights};
 use common::{Example, Learner, UNBOUNDED, assert_close, assert_consistent, snapshot, stream};
 use std::sync::Arc;
 
 const WEIGHED: Settings =
     Settings { max_pairs: 0, frequencies: false, instance_weights: true, ..UNBOUNDED };
 
-fn scoring() -> Arc<Scoring> {
+fn scoring() -> Arc<Scorer> {
     let options = Options { instance_weights: true, ..Options::default() };
     Arc::new(options.scoring().expect("valid scoring"))
 }
@@ -24,7 +24,7 @@ fn weighing(store: Store) -> Learner {
 }
 
 fn state(learner: &Learner) -> (Vec<u8>, Vec<f64>, Vec<f64>) {
-    let weights = learner.store.export_statistic::<Weights>().expect("weights");
+    let weights = learner.store.export_statistic::<WordWeights>().expect("weights");
     (snapshot(&learner.store), weights.documents, weights.tokens)
 }
 
@@ -74,7 +74,7 @@ fn a_store_of_messages_that_weigh_alike_does_not_weigh() {
     assert!(store.weigh_instances(scoring()).is_err());
     let mut learner = Learner::from(store);
     assert_eq!(learner.learn_instance(&Example::new(&[("a", 1.0)], 0)), 0.0);
-    assert!(learner.store.statistic::<Weights>().is_none());
+    assert!(learner.store.statistic::<WordWeights>().is_none());
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
     let scores = |learner: &mut Learner| -> Vec<Vec<f64>> {
         examples.iter().map(|example| learner.scores(&scoring(), &example.words)).collect()
     };
-    let in_use = learner.store.export_statistic::<Weights>().expect("weights");
+    let in_use = learner.store.export_statistic::<WordWeights>().expect("weights");
     for late in [false, true] {
         let mut other = Learner::from(learner.store.clone());
         // All words weigh 1, and what documents count for is not said.
         let arrays = WeightArrays { unseen: 1.0, ..WeightArrays::default() };
-        let weights = Weights::new(&arrays, &other.store).expect("valid weights");
+        let weights = WordWeights::new(&arrays, &other.store).expect("valid weights");
         let (layout, version) = (other.store.layout(), other.store.version());
         if late {
             for example in &examples[60..] {
@@ -121,7 +121,7 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
         for (found, expected) in scores(&mut other).iter().zip(expected) {
             assert_close(found, &expected, 1e-11);
         }
-        let exported = other.store.export_statistic::<Weights>().expect("weights");
+        let exported = other.store.export_statistic::<WordWeights>().expect("weights");
         assert_eq!(exported.tokens == in_use.tokens, !late);
     }
 }

@@ -3,9 +3,9 @@
 mod common;
 
 use _core::counts::store::Settings;
-use _core::scoring::options::Options;
-use _core::scoring::scorer::Scoring;
-use _core::scoring::scratch::Scratch;
+use _core::scoring::config::ScoringConfig;
+use _core::scoring::scorer::Scorer;
+use _core::scoring::scorer::Scratch;
 use _core::statistics::packages::{Member, Packages};
 use _core::statistics::parents::Parents;
 use _core::watch::Watch;
@@ -38,14 +38,14 @@ fn learner() -> Learner {
     learner
 }
 
-fn scoring(hidden: &str, max_parents: Option<usize>) -> Scoring {
+fn scoring(hidden: &str, max_parents: Option<usize>) -> Scorer {
     let hidden = Some(hidden.to_string());
     let event = "one-versus-all".into();
     Options { hidden, max_parents, event, ..Options::default() }.scoring().expect("valid")
 }
 
 /// The steps of scoring a message of the first so many words, and its words and postings.
-fn steps(learner: &mut Learner, scoring: &Scoring, words: usize) -> (u64, u64) {
+fn steps(learner: &mut Learner, scoring: &Scorer, words: usize) -> (u64, u64) {
     learner.look_up(&(0..words).map(|number| (word(number), 1.0)).collect());
     let mut scratch = Scratch::default();
     std::mem::swap(&mut scratch.bag, &mut learner.bag);

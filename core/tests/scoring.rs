@@ -4,8 +4,8 @@ mod common;
 
 use _core::counts::store::Settings;
 use _core::scoring::decision::{best, probabilities};
-use _core::scoring::parameters::{Event, Prior, Unseen};
-use _core::scoring::scorer::{Family, Scoring};
+use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::scorer::{Family, Scorer};
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const EVENTS: [Event; 5] = [
 /// The learned messages themselves, and nothing precomputed.
 struct Reference<'a> {
     examples: &'a [Example],
-    scoring: &'a Scoring,
+    scoring: &'a Scorer,
 }
 
 impl Reference<'_> {
@@ -61,7 +61,7 @@ impl Reference<'_> {
 
     fn draws(&self, message: &Words, class: u32, complement: bool) -> f64 {
         let vocabulary = self.vocabulary();
-        let skip = self.scoring.parameters.unseen == Unseen::Skip;
+        let skip = self.scoring.parameters.unseen == Oov::Skip;
         let words = message.iter().filter(|(word, _)| !skip || vocabulary.contains(word));
         let logs = words.map(|(word, count)| count * self.log_word(word, class, complement));
         self.log_prior(class, complement) + logs.sum::<f64>()
@@ -78,7 +78,7 @@ impl Reference<'_> {
     fn bernoulli(&self, message: &Words, class: u32) -> f64 {
         let alpha = self.scoring.parameters.alpha;
         let mut vocabulary = self.vocabulary();
-        if self.scoring.parameters.unseen == Unseen::Smooth {
+        if self.scoring.parameters.unseen == Oov::Smooth {
             vocabulary.extend(message.keys());
         }
         let documents: f64 = self.side(class, false).map(|e| e.weight).sum();
@@ -105,7 +105,7 @@ impl Reference<'_> {
             Event::OneVersusAll => {
                 self.draws(message, class, false) - self.draws(message, class, true)
             }
-            Event::Attributes | Event::Categories => {
+            Event::Attributes | Event::Gaussian => {
                 unreachable!("columns have tests of their own")
             }
         }
@@ -121,9 +121,9 @@ fn scores_are_those_of_the_formulas() {
     let messages: Vec<Words> = (0..6).map(|_| words(&mut random, 45, 15)).collect();
     for event in EVENTS {
         for prior in [Prior::Empirical, Prior::Laplace, Prior::Uniform, Prior::MEstimate] {
-            for unseen in [Unseen::Smooth, Unseen::Skip] {
+            for unseen in [Oov::Smooth, Oov::Skip] {
                 for (alpha, size) in [(1.0, None), (0.3, Some(12.0)), (2.5, Some(400.0))] {
-                    let scoring = Scoring::new(event, alpha, prior, unseen, size).expect("valid");
+                    let scoring = Scorer::new(event, alpha, prior, unseen, size).expect("valid");
                     let reference = Reference { examples: &examples, scoring: &scoring };
                     for message in &messages {
                         let found = learner.scores(&scoring, message);
@@ -149,7 +149,7 @@ fn scores_after_unlearning_are_those_of_what_is_left() {
         let mut random = Random::new(44);
         for event in EVENTS {
             let scoring =
-                Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, None).expect("valid");
+                Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, None).expect("valid");
             let reference = Reference { examples: &examples[..60], scoring: &scoring };
             let message = words(&mut random, 40, 15);
             let expected: Vec<f64> = (0..3).map(|c| reference.score(&message, c)).collect();
@@ -165,12 +165,12 @@ fn explanations_add_up() {
     let message = words(&mut Random::new(46), 45, 30);
     for event in EVENTS {
         let scoring =
-            Scoring::new(event, 1.0, Prior::Empirical, Unseen::Smooth, None).expect("valid");
+            Scorer::new(event, 1.0, Prior::Empirical, Oov::Smooth, None).expect("valid");
         let scores = learner.scores(&scoring, &message);
         let mut cases = vec![(learner.explain(&scoring, &message), scores)];
         if event != Event::Bernoulli {
             let scores = learner.hidden_scores(&scoring, &message);
-            let scoring = Scoring { family: Family::Hidden, ..scoring };
+            let scoring = Scorer { family: Family::Hidden, ..scoring };
             cases.push((learner.explain(&scoring, &message), scores));
         }
         for (parts, scores) in cases {
@@ -200,7 +200,7 @@ fn decisions_follow_scores_and_ranks() {
 #[test]
 fn parameters_out_of_range_are_refused() {
     let new = |alpha, size| {
-        Scoring::new(Event::Multinomial, alpha, Prior::Uniform, Unseen::Skip, size).is_err()
+        Scorer::new(Event::Multinomial, alpha, Prior::Uniform, Oov::Skip, size).is_err()
     };
     for alpha in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(new(alpha, None));

@@ -6,8 +6,8 @@ use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
-use _core::scoring::parameters::{Event, Prior, Unseen};
-use _core::scoring::scorer::Scoring;
+use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::scorer::Scorer;
 use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, stream};
 
 #[test]
@@ -107,7 +107,7 @@ fn small() -> Learner {
 }
 
 /// Uses all that was restored, in every way; gives the snapshot it began with.
-fn use_it(store: Store, other: &Store, scorings: &[Scoring]) -> Vec<u8> {
+fn use_it(store: Store, other: &Store, scorings: &[Scorer]) -> Vec<u8> {
     let mut learner = Learner::from(store);
     let bytes = learner.snapshot();
     let again = Store::restore(&bytes).expect("a restored store's own snapshot");
@@ -146,7 +146,7 @@ fn truncated_bytes_are_refused() {
 fn altered_bytes_are_refused_or_make_a_sound_store() {
     let other = small().store;
     let scorings = [Event::Bernoulli, Event::Multinomial, Event::Complement].map(|event| {
-        Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, None).expect("valid")
+        Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, None).expect("valid")
     });
     let bytes = common::snapshot(&other);
     let use_it = |store| use_it(store, &other, &scorings);

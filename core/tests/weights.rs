@@ -1,11 +1,11 @@
-//! Weights in use: their totals follow the counts, and what is gone leaves nothing behind.
+//! WordWeights in use: their totals follow the counts, and what is gone leaves nothing behind.
 
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::parameters::{Event, Prior, Unseen};
-use _core::scoring::scorer::{Estimate, Scoring};
-use _core::statistics::word_weights::{WeightArrays, Weights};
+use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::scorer::{Estimate, Scorer};
+use _core::statistics::word_weights::{WeightArrays, WordWeights};
 use common::{Learner, UNBOUNDED, assert_close, stream};
 
 /// Words weigh 0, 1/2, 1, … by their bytes, and each class has extra tokens of some words.
@@ -28,14 +28,14 @@ fn arrays(store: &Store) -> WeightArrays {
 }
 
 fn weigh(store: &mut Store, arrays: &WeightArrays) {
-    let weights = Weights::new(arrays, store).expect("valid weights");
+    let weights = WordWeights::new(arrays, store).expect("valid weights");
     let (layout, version) = (store.layout(), store.version());
     assert!(store.swap_in(weights, layout, version).is_ok());
 }
 
-fn scoring(event: Event) -> Scoring {
-    let plain = Scoring::new(event, 1.0, Prior::Laplace, Unseen::Smooth, Some(1000.0));
-    Scoring { estimate: Estimate::Weighted, ..plain.expect("valid scoring") }
+fn scoring(event: Event) -> Scorer {
+    let plain = Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, Some(1000.0));
+    Scorer { estimate: Estimate::Weighted, ..plain.expect("valid scoring") }
 }
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
@@ -59,7 +59,7 @@ fn totals_follow_what_is_learned_and_unlearned() {
             scores.collect::<Vec<_>>()
         })
         .collect();
-    let in_use = learner.store.export_statistic::<Weights>().expect("there are weights");
+    let in_use = learner.store.export_statistic::<WordWeights>().expect("there are weights");
     let mut restored = Learner::from(Store::restore(&learner.snapshot()).expect("a snapshot"));
     let order = learner.store.class_order();
     weigh(&mut restored.store, &in_use);
@@ -79,11 +79,11 @@ fn weights_of_other_ids_are_not_taken() {
     let examples = stream(5, 60, 30, 2);
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let found = arrays(&learner.store);
-    let weights = Weights::new(&found, &learner.store).expect("valid weights");
+    let weights = WordWeights::new(&found, &learner.store).expect("valid weights");
     let (layout, version) = (learner.store.layout(), learner.store.version());
     learner.store.prune(5);
     assert!(learner.store.swap_in(weights, layout, version).is_err());
-    assert!(learner.store.statistic::<Weights>().is_none());
+    assert!(learner.store.statistic::<WordWeights>().is_none());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn weights_of_older_counts_are_summed_up_again() {
     let examples = stream(7, 80, 30, 2);
     let mut late = Learner::of(UNBOUNDED, &examples[..60]);
     let found = arrays(&late.store);
-    let weights = Weights::new(&found, &late.store).expect("valid weights");
+    let weights = WordWeights::new(&found, &late.store).expect("valid weights");
     let (layout, version) = (late.store.layout(), late.store.version());
     let mut in_time = Learner::from(late.store.clone());
     weigh(&mut in_time.store, &found);

@@ -10,7 +10,7 @@ use crate::counts::batch::Labelled;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::scoring::messages;
-use crate::scoring::scratch::Scratch;
+use crate::scoring::scorer::Scratch;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use std::collections::HashMap;

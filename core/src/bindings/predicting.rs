@@ -11,7 +11,7 @@ use crate::counts::message::{Message, WordCounts};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::explain::Explanation;
-use crate::scoring::scratch::Scratch;
+use crate::scoring::scorer::Scratch;
 use crate::scoring::{decision, messages, scorer};
 use crate::watch::Watch;
 use pyo3::prelude::*;

@@ -2,9 +2,12 @@
 
 use crate::bindings::errors::raise;
 use crate::bindings::options::read_options;
+use crate::scoring::composition::{
+    Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
+};
+use crate::scoring::event_model::{Oov, Prior};
 use crate::scoring::online_weights::{Effect, Loss};
-use crate::scoring::options::Options;
-use crate::scoring::scorer;
+use crate::scoring::scorer::{Scorer, ScoringConfig};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
@@ -13,7 +16,16 @@ use std::sync::Arc;
 /// How a model scores: an immutable value.
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Scoring {
-    pub inner: Arc<scorer::Scoring>,
+    pub inner: Arc<Scorer>,
+}
+
+/// Read a name by `named`.
+fn read<T>(
+    value: &Bound<'_, PyAny>,
+    named: impl Fn(&str) -> crate::error::Result<T>,
+) -> PyResult<T> {
+    let name = value.extract::<PyBackedStr>()?;
+    named(&name).map_err(|error| raise(value.py(), error))
 }
 
 #[pymethods]
@@ -21,46 +33,41 @@ impl Scoring {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut chosen = Options::default();
+        let mut chosen = ScoringConfig::new(Event::Multinomial);
         read_options("Scoring()", options, |name, value| {
             match name {
-                "event" => chosen.event = value.extract()?,
+                "event" => chosen.parts.event = read(value, Event::named)?,
+                "dependence" => chosen.parts.dependence = read(value, Dependence::named)?,
+                "estimate" => chosen.parts.estimate = read(value, Estimate::named)?,
+                "weights" => chosen.parts.weights = read(value, Weights::named)?,
+                "document_weights" => {
+                    chosen.parts.document_weights = read(value, DocumentWeights::named)?;
+                }
+                "neighbourhood" => chosen.parts.neighbourhood = read(value, Neighbourhood::named)?,
                 "alpha" => chosen.alpha = value.extract()?,
-                "prior" => chosen.prior = value.extract()?,
-                "oov" => chosen.unseen = value.extract()?,
+                "prior" => chosen.prior = read(value, Prior::named)?,
+                "oov" => chosen.oov = read(value, Oov::named)?,
                 "vocabulary_size" => chosen.vocabulary_size = value.extract()?,
-                "hidden" => chosen.hidden = value.extract()?,
                 "max_parents" => chosen.max_parents = value.extract()?,
-                "effective" => chosen.effective = value.extract()?,
                 "factor" => chosen.factor = value.extract()?,
                 "factors" => chosen.factors = value.extract::<Option<_>>()?.unwrap_or_default(),
-                "weights" => chosen.weights = value.extract()?,
                 "nb_weight" => chosen.online.nb_weight = value.extract()?,
                 "learning_rate" => chosen.online.learning_rate = value.extract()?,
                 "bias_rate" => chosen.online.bias_rate = value.extract()?,
                 "rate_decay" => chosen.online.rate_decay = value.extract()?,
-                "loss" => {
-                    let name = value.extract::<PyBackedStr>()?;
-                    chosen.online.loss = Loss::named(&name).map_err(|error| raise(py, error))?;
-                }
-                "correction" => {
-                    let name = value.extract::<PyBackedStr>()?;
-                    let effect = Effect::named(&name).map_err(|error| raise(py, error))?;
-                    chosen.online.effect = effect;
-                }
+                "loss" => chosen.online.loss = read(value, Loss::named)?,
+                "correction" => chosen.online.effect = read(value, Effect::named)?,
                 "damping" => chosen.online.damping = value.extract()?,
                 "margin" => chosen.online.margin = value.extract()?,
                 "warm_up" => chosen.online.warm_up = value.extract()?,
                 "calibrated" => chosen.online.calibrated = value.extract()?,
                 "forgetting_factor" => chosen.online.forgetting_factor = value.extract()?,
-                "instance_weights" => chosen.instance_weights = value.extract()?,
-                "neighbourhood" => chosen.neighbourhood = value.extract()?,
                 "n_neighbors" => chosen.n_neighbors = value.extract()?,
                 _ => return Ok(false),
             }
             Ok(true)
         })?;
-        let inner = chosen.scoring().map_err(|error| raise(py, error))?;
+        let inner = chosen.scorer().map_err(|error| raise(py, error))?;
         Ok(Scoring { inner: Arc::new(inner) })
     }
 

@@ -1,6 +1,6 @@
 //! The buffers of each thread.
 
-use crate::scoring::scratch::Scratch;
+use crate::scoring::scorer::Scratch;
 use std::cell::RefCell;
 
 thread_local! {

@@ -14,7 +14,7 @@ use crate::statistics::packages::{Member, Packages};
 use crate::statistics::parents::Parents;
 use crate::statistics::split::Limits;
 use crate::statistics::tree::Tree;
-use crate::statistics::word_weights::{WeightArrays, Weights};
+use crate::statistics::word_weights::{WeightArrays, WordWeights};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -149,7 +149,7 @@ impl CountStore {
                 if store.layout() != layout {
                     return Ok(None);
                 }
-                Ok(Some((Weights::new(&arrays, store)?, store.version())))
+                Ok(Some((WordWeights::new(&arrays, store)?, store.version())))
             })?;
             Ok(summed.is_some_and(|(weights, version)| {
                 self.write_detached(|store| store.swap_in(weights, layout, version)).is_ok()
@@ -161,7 +161,7 @@ impl CountStore {
     /// The weights in use as arrays, in bytes, as `set_weights` takes them; None where there are
     /// none. Words and classes are numbered as in a store restored from the snapshot.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(arrays) = py.detach(|| self.read_detached(Store::export_statistic::<Weights>))
+        let Some(arrays) = py.detach(|| self.read_detached(Store::export_statistic::<WordWeights>))
         else {
             return Ok(None);
         };

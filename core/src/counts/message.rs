@@ -69,6 +69,15 @@ impl Message<'_> {
         }
     }
 
+    /// The text of a message, and whether the host has folded it; None of word counts.
+    pub fn text(&self) -> Option<(&str, bool)> {
+        match self {
+            Message::Text(text) => Some((text, false)),
+            Message::Folded(text) => Some((text, true)),
+            Message::Counts(_) => None,
+        }
+    }
+
     /// The bytes of a text; None for other messages.
     pub fn text_size(&self) -> Option<usize> {
         match self {

@@ -3,8 +3,7 @@
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::scoring::parameters::Parameters;
-use crate::scoring::terms::ClassTerms;
+use crate::scoring::event_model::{ClassTerms, EventModel};
 
 /// What a word's ratio to its independence of the class adds to a score: Equation and paper are in
 /// `streamnb/parts/weights/chi_square.py`.
@@ -22,12 +21,12 @@ fn log_ratio(documents: f64, of_word: f64, of_class: f64, all: f64) -> f64 {
     }
 }
 
-impl Parameters {
+impl EventModel {
     /// The terms of the classes that the ratios need.
     pub fn prepare_chi_square(&self, store: &Store, terms: &mut [ClassTerms]) {
         for (terms, class) in terms.iter_mut().zip(store.classes()) {
             let rest = store.documents() - class.documents;
-            if self.has_complement_side() && rest > 0.0 {
+            if self.traits.complement && rest > 0.0 {
                 terms.outside = (store.documents() / rest).ln();
             }
         }
@@ -38,7 +37,7 @@ impl Parameters {
     pub fn add_chi_square(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
         let all = store.documents();
         let documents = |class: ClassId| store.classes()[class as usize].documents;
-        let (own, complement) = (self.has_own_side(), self.has_complement_side());
+        let (own, complement) = (self.traits.own, self.traits.complement);
         let mut tokens = 0.0;
         for &(word, count) in &bag.words {
             tokens += count;

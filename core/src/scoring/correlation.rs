@@ -10,8 +10,8 @@
 use crate::counts::bag::Bag;
 use crate::counts::store::{MAX_COUNT, Store};
 use crate::error::{Error, Result};
-use crate::scoring::parameters::{Event, Parameters};
-use crate::scoring::terms::{ClassTerms, Factors};
+use crate::scoring::composition::Traits;
+use crate::scoring::event_model::{ClassTerms, Factors};
 
 /// The correlation factors in use.
 #[derive(Clone)]
@@ -44,22 +44,6 @@ fn log(value: f64) -> f64 {
 }
 
 impl Correlation {
-    /// Refuses an event whose terms are of no word counts.
-    pub fn check(parameters: &Parameters) -> Result<()> {
-        let message = match parameters.event {
-            Event::Bernoulli => {
-                "the correlation factor mixes word counts: combine it with the event \
-                 'multinomial', 'complement' or 'one-versus-all', not 'bernoulli'"
-            }
-            Event::Categories => {
-                "the correlation factor mixes word counts, and 'gaussian' has densities: combine \
-                 it with the event 'multinomial', 'complement' or 'one-versus-all'"
-            }
-            _ => return Ok(()),
-        };
-        Err(Error::Invalid(message.into()))
-    }
-
     /// The terms of the classes that depend on the factors.
     pub fn prepare(&self, store: &Store, terms: &mut [ClassTerms]) {
         let all: f64 = store.classes().iter().map(|class| class.tokens).sum();
@@ -84,14 +68,13 @@ impl Correlation {
     /// ln P(c) + Σ_i f_i ln θ_ci, and −ln P(c̄) − Σ_i f_i ln θ_c̄i, as the event has them.
     pub fn add(
         &self,
-        event: Event,
+        traits: Traits,
         store: &Store,
         terms: &[ClassTerms],
         bag: &Bag,
         out: &mut [f64],
     ) {
-        let own = event != Event::Complement;
-        let complement = event != Event::Multinomial;
+        let Traits { own, complement, .. } = traits;
         let impossible = |terms: &ClassTerms| {
             (own && terms.factors.own == 0.0) || (complement && terms.factors.complement == 0.0)
         };
@@ -192,8 +175,9 @@ fn add_limits(
 mod tests {
     use super::*;
     use crate::counts::store::Settings;
+    use crate::scoring::composition::Event;
     use crate::scoring::decision;
-    use crate::scoring::parameters::{Prior, Unseen};
+    use crate::scoring::event_model::{EventModel, Oov, Prior};
 
     fn store(documents: &[(&str, u32)]) -> Store {
         let mut store = Store::new(Settings { max_features: 100, ..Settings::COUNTS });
@@ -211,7 +195,7 @@ mod tests {
     }
 
     fn scores(store: &Store, event: Event, factor: f64, text: &str) -> Vec<f64> {
-        let scoring = Parameters::new(event, 1.0, Prior::Uniform, Unseen::Skip, None).unwrap();
+        let scoring = EventModel::new(event, 1.0, Prior::Uniform, Oov::Skip, None).unwrap();
         let correlation = Correlation::new(factor, Vec::new()).unwrap();
         let (mut bag, mut terms, mut out) = (Bag::default(), Vec::new(), Vec::new());
         bag.clear(store.vocabulary().slots());
@@ -224,7 +208,7 @@ mod tests {
         scoring.prepare(store, &mut terms);
         correlation.prepare(store, &mut terms);
         out.resize(terms.len(), 0.0);
-        correlation.add(event, store, &terms, &bag, &mut out);
+        correlation.add(event.traits(), store, &terms, &bag, &mut out);
         out
     }
 
@@ -280,13 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_go_with_is_refused() {
-        let check = |event| {
-            let new = Parameters::new(event, 1.0, Prior::Uniform, Unseen::Skip, None);
-            new.and_then(|parameters| Correlation::check(&parameters))
-        };
-        assert!(check(Event::Multinomial).is_ok());
-        assert!(check(Event::Bernoulli).is_err() && check(Event::Categories).is_err());
+    fn factors_out_of_range_are_refused() {
         for factor in [-0.1, f64::NAN, f64::INFINITY] {
             assert!(Correlation::new(factor, Vec::new()).is_err());
         }

@@ -8,13 +8,13 @@ use crate::counts::rows::ClassId;
 use crate::counts::slice::{Cells, Slice};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::parameters::{Event, Parameters};
-use crate::scoring::terms::ClassTerms;
+use crate::scoring::composition::Event;
+use crate::scoring::event_model::{ClassTerms, EventModel, Prior};
 
-impl Parameters {
+impl EventModel {
     /// The joint log-likelihood of the bag for each class, in `out[class]`, on a slice of the counts;
     /// what stands there for a class without documents means nothing. `terms` are those of
-    /// [`Parameters::prepare_slice`].
+    /// [`EventModel::prepare_slice`].
     pub fn slice_scores(
         &self,
         store: &Store,
@@ -44,7 +44,7 @@ impl Parameters {
                 self.add_bernoulli(store, cells, terms, bag, out);
             }
             Event::Attributes => self.add_attributes(store, terms, bag, out),
-            Event::Categories => self.add_categories(store, terms, bag, out),
+            Event::Gaussian => self.add_categories(store, terms, bag, out),
             Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
             Event::Complement => self.add_complement(counts, terms, bag, out),
             Event::NormalisedComplement => self.add_normalised(counts, terms, bag, out),
@@ -220,6 +220,38 @@ impl Parameters {
         for (score, class) in out.iter_mut().zip(terms) {
             *score += class.prior;
         }
+    }
+
+    /// The terms of the classes from effective counts.
+    pub fn prepare_effective(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
+        let totals = |class: ClassId| store.effective().class(class);
+        let ids = || 0..store.classes().len() as ClassId;
+        let exists = |&class: &ClassId| store.classes()[class as usize].exists();
+        // A class that nothing counts for yet would have P(c) = 0, whatever the message: for the
+        // empirical prior a class counts for one at least.
+        let floor = if self.prior == Prior::Empirical { 1.0 } else { 0.0 };
+        let all: f64 = ids().filter(exists).map(|class| totals(class).total.max(floor)).sum();
+        let classes = store.existing_classes() as f64;
+        terms.clear();
+        terms.extend(ids().map(|class| {
+            let totals = totals(class);
+            ClassTerms {
+                prior: self.log_prior(totals.total.max(floor), all, classes),
+                total: totals.total,
+                documents: (totals.total + 2.0 * self.alpha).ln(),
+                absent: self.log_plus(totals.total),
+                words: totals.words,
+                absences: totals.absences,
+                ..ClassTerms::default()
+            }
+        }));
+    }
+
+    /// The Bernoulli score on effective counts.
+    pub fn add_effective(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+        let effective = store.effective();
+        let cells = |word| effective.cells(word).iter().map(|cell| (cell.class, cell.count));
+        self.add_bernoulli(store, cells, terms, bag, out);
     }
 
     /// ln P(w | c) of one word by Equation 6, or ln P(w | c̄) by Equation 7, for each class.

@@ -1,19 +1,31 @@
-//! From messages to scores: one, or a batch.
+//! From messages to scores: one message, or a batch on several threads.
 
 use crate::counts::batch::{Batch, MESSAGE};
 use crate::counts::message::{AsMessage, Message};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::error::Result;
+use crate::error;
+use crate::scoring::composition::{Dependence, Neighbourhood};
 use crate::scoring::decision;
-use crate::scoring::scorer::{Family, ScoreWeights, Scoring};
-use crate::scoring::scratch::Scratch;
-use crate::text::tokenizer::Tokenizer;
+use crate::scoring::last_message::LastMessage;
+use crate::scoring::scorer::Scorer;
+use crate::scoring::scorer::Scratch;
+use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::threads::shared;
 use crate::watch::Watch;
 use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-impl Scoring {
-    /// Scores a message, into the scores of the scratch.
+/// Maximum number of messages that a thread takes at a time: some tenths of a millisecond of short
+/// messages.
+const CHUNK: usize = 256;
+
+/// Minimum number of messages for each thread; fewer do not pay for its start.
+const MIN_PER_THREAD: usize = 32;
+
+impl Scorer {
+    /// Score a message into the scores of the scratch. `last` is the store's last-message cache.
     #[inline]
     pub fn score_message(
         &self,
@@ -22,18 +34,23 @@ impl Scoring {
         message: &Message<'_>,
         scratch: &mut Scratch,
         watch: &Watch,
-    ) {
-        if matches!(self.weights, ScoreWeights::Online(_))
-            && let Some(recall) = self.recall(store, message)
+        last: &Mutex<LastMessage>,
+    ) -> Result<(), NotReady> {
+        if self.is_online()
+            && LastMessage::takes(message)
+            && self.is_learned_from(store)
+            && let Ok(mut last) = last.try_lock()
         {
-            return self.score_recalling(store, tokenizer, message, scratch, recall, watch);
+            return last.score(self, store, tokenizer, message, scratch, watch);
         }
-        let scoring = self.for_counts(store);
-        scoring.look_up(store, tokenizer, message, scratch);
-        scoring.score(store, scratch, watch);
+        let scorer = self.for_counts(store);
+        scorer.look_up(store, tokenizer, message, scratch)?;
+        scorer.score(store, scratch, watch);
+        Ok(())
     }
 
-    /// Looks a message up and prepares the terms, by a scoring [for these counts](Self::for_counts).
+    /// Look a message up and prepare the terms. The scorer is one
+    /// [for these counts](Self::for_counts).
     #[inline]
     pub fn look_up(
         &self,
@@ -41,15 +58,59 @@ impl Scoring {
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
-    ) {
+    ) -> Result<(), NotReady> {
         let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct());
+        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct())?;
         self.prepare(store, terms);
+        Ok(())
     }
 
-    /// Scores the messages of a batch at some places, and gives the scores of each to `finish`; none
-    /// after the watch stopped it.
-    pub fn score_each<T: AsMessage>(
+    /// Score a batch on up to `threads` threads, including the caller's. `finish` converts the
+    /// scores of each message; its results are in the order of the batch.
+    pub fn score_many<T: AsMessage, R: Send>(
+        &self,
+        store: &Store,
+        batch: &Batch<'_, T>,
+        threads: usize,
+        scratch: &mut Scratch,
+        watch: &Watch,
+        finish: impl Fn(&mut [f64], &mut Vec<R>) + Sync,
+    ) -> Result<Vec<R>, NotReady> {
+        let all = batch.messages.len();
+        let threads = threads.min(all / MIN_PER_THREAD).max(1);
+        let chunk = if threads == 1 { all } else { CHUNK.min(all.div_ceil(threads * 4)) };
+        let next = AtomicUsize::new(0);
+        let score = |scratch: &mut Scratch, watch: &Watch| {
+            let mut parts = Vec::new();
+            while !watch.is_stopped() {
+                let start = next.fetch_add(chunk.max(1), Ordering::Relaxed);
+                if start >= all {
+                    break;
+                }
+                let (places, mut part) = (start..all.min(start + chunk), Vec::new());
+                let finish = |scores: &mut [f64]| finish(scores, &mut part);
+                self.score_range(store, batch, places, scratch, watch, finish)?;
+                parts.push((start, part));
+            }
+            Ok(parts)
+        };
+        let others = |watch: &Watch| score(&mut Scratch::default(), watch);
+        let own = |watch: &Watch| {
+            batch.messages.read(watch);
+            score(scratch, watch)
+        };
+        let found = shared(threads, watch, own, others);
+        let mut parts = Vec::new();
+        for found in found {
+            parts.extend(found?);
+        }
+        parts.sort_unstable_by_key(|&(start, _)| start);
+        Ok(parts.into_iter().flat_map(|(_, part)| part).collect())
+    }
+
+    /// Score the messages at some places of a batch until the watch stops, and pass the scores of
+    /// each to `finish`.
+    fn score_range<T: AsMessage>(
         &self,
         store: &Store,
         batch: &Batch<'_, T>,
@@ -57,30 +118,34 @@ impl Scoring {
         scratch: &mut Scratch,
         watch: &Watch,
         mut finish: impl FnMut(&mut [f64]),
-    ) {
-        let scoring = self.for_counts(store);
-        scoring.prepare(store, &mut scratch.terms);
+    ) -> Result<(), NotReady> {
+        let scorer = self.for_counts(store);
+        scorer.prepare(store, &mut scratch.terms);
         let mut reader = batch.reader();
         for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
-            reader.look_up(place, store, tokens, bag, self.needs_distinct());
-            scoring.score(store, scratch, watch);
+            reader.look_up(place, store, tokens, bag, self.needs_distinct())?;
+            scorer.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;
             }
             finish(&mut scratch.scores);
         }
+        Ok(())
     }
 
-    /// Whether it may take a millisecond to score a message of so many bytes. Where words are
-    /// independent that is about what a message of 64 kB takes; where they are looked at two by two,
-    /// the first kilobyte may be enough.
+    /// Whether scoring a message of so many bytes may take a millisecond: 64 kB take about that if
+    /// words are independent, and the first kilobyte may if words are compared in pairs.
     pub fn may_take_long(&self, bytes: usize) -> bool {
-        bytes >= if self.family == Family::Independent { 1 << 16 } else { 1 << 10 }
+        let parts = self.parts();
+        let independent = parts.dependence == Dependence::Independent
+            && parts.neighbourhood == Neighbourhood::Stream;
+        bytes >= if independent { 1 << 16 } else { 1 << 10 }
     }
 }
 
-/// Learns a message with its class; one that was scored last is not read again.
+/// Learn a message with its class. `last` is the store's last-message cache.
+#[expect(clippy::too_many_arguments, reason = "a message, its label and the caller's buffers")]
 #[inline]
 pub fn learn(
     store: &mut Store,
@@ -89,31 +154,42 @@ pub fn learn(
     scratch: &mut Scratch,
     class: ClassId,
     weight: f64,
-) -> Result<()> {
-    store.settings.check_in_window(weight)?;
-    let Scratch { tokens, bag, .. } = scratch;
-    match store.intern_recalled(message, bag, weight) {
-        Some(interned) => interned.and_then(|()| store.learn(bag, class, weight)),
-        None => message.learn(store, tokenizer, tokens, bag, class, weight),
+    last: &Mutex<LastMessage>,
+) -> Result<error::Result<()>, NotReady> {
+    if let Err(error) = store.settings.check_in_window(weight) {
+        return Ok(Err(error));
     }
+    let Scratch { tokens, bag, .. } = scratch;
+    if weight != 0.0
+        && store.rule.is_some()
+        && let Ok(mut last) = last.try_lock()
+        && last.is(store, message)
+    {
+        let room = store.check_room();
+        return Ok(room.and_then(|()| {
+            last.intern(store, bag);
+            store.learn(bag, class, weight)
+        }));
+    }
+    message.learn(store, tokenizer, tokens, bag, class, weight)
 }
 
-/// The class with the highest score in each of several ways to score one message.
+/// Return the class with the highest score by each of several scorers of one message.
 pub fn decisions<'a>(
-    scorings: impl Iterator<Item = &'a Scoring>,
+    scorers: impl Iterator<Item = &'a Scorer>,
     store: &Store,
     tokenizer: &Tokenizer,
     message: &Message<'_>,
     scratch: &mut Scratch,
     watch: &Watch,
-) -> Vec<Option<ClassId>> {
+) -> Result<Vec<Option<ClassId>>, NotReady> {
     let Scratch { tokens, bag, .. } = &mut *scratch;
-    message.look_up(store, tokenizer, tokens, bag, true);
-    let decide = |scoring: &Scoring| {
-        let scoring = scoring.for_counts(store);
-        scoring.prepare(store, &mut scratch.terms);
-        scoring.score(store, scratch, watch);
+    message.look_up(store, tokenizer, tokens, bag, true)?;
+    let decide = |scorer: &Scorer| {
+        let scorer = scorer.for_counts(store);
+        scorer.prepare(store, &mut scratch.terms);
+        scorer.score(store, scratch, watch);
         decision::best(store, &scratch.scores)
     };
-    scorings.map(decide).collect()
+    Ok(scorers.map(decide).collect())
 }

@@ -17,8 +17,7 @@ use crate::counts::slice::Cells;
 use crate::counts::statistic::{Counted, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::parameters::Parameters;
-use crate::scoring::terms::ClassTerms;
+use crate::scoring::event_model::{ClassTerms, EventModel};
 
 /// Steps of a logarithm that is added up.
 const STEPS: f64 = (1_u64 << 48) as f64;
@@ -36,7 +35,7 @@ pub struct ComplementLogs {
 
 impl ComplementLogs {
     /// The sums of all words.
-    pub fn of(parameters: &Parameters, rows: &Rows) -> Self {
+    pub fn of(parameters: &EventModel, rows: &Rows) -> Self {
         let mut logs = Self::default();
         for word in 0..rows.slots() as WordId {
             logs.change(parameters, rows, word, 1);
@@ -45,7 +44,7 @@ impl ComplementLogs {
     }
 
     /// Adds what a word gives as it is counted now (`sign` 1), or takes it back (-1).
-    fn change(&mut self, parameters: &Parameters, rows: &Rows, word: WordId, sign: i128) {
+    fn change(&mut self, parameters: &EventModel, rows: &Rows, word: WordId, sign: i128) {
         if rows.is_empty(word) {
             return;
         }
@@ -72,7 +71,7 @@ impl ComplementLogs {
 /// The sums that a store keeps, for the smoothing of a model.
 #[derive(Clone)]
 struct Normalisers {
-    parameters: Parameters,
+    parameters: EventModel,
     logs: ComplementLogs,
 }
 
@@ -106,13 +105,13 @@ impl Statistic for Normalisers {
 
 impl Store {
     /// Keeps the sums that normalise the weights of complements, from now on.
-    pub fn normalise(&mut self, parameters: Parameters) {
+    pub fn normalise(&mut self, parameters: EventModel) {
         let logs = ComplementLogs::of(&parameters, self.rows());
         self.statistics.put(Normalisers { parameters, logs });
     }
 }
 
-impl Parameters {
+impl EventModel {
     /// −Z_c for each class, in `terms`.
     pub(crate) fn prepare_normalised(&self, store: &Store, terms: &mut [ClassTerms]) {
         let counted;
@@ -153,15 +152,15 @@ impl Parameters {
 mod tests {
     use super::*;
     use crate::counts::store::Settings;
-    use crate::scoring::parameters::{Event, Prior, Unseen};
-    use crate::scoring::scorer::Scoring;
+    use crate::scoring::event_model::{Oov, Prior};
+    use crate::scoring::scorer::Scorer;
 
     const TEXTS: [(&str, u32); 4] =
         [("win cash cash now", 0), ("see you now", 1), ("win prize", 0), ("lunch with you", 2)];
 
-    fn scoring() -> Scoring {
+    fn scoring() -> Scorer {
         let event = Event::NormalisedComplement;
-        Scoring::new(event, 0.5, Prior::Uniform, Unseen::Smooth, None).unwrap()
+        Scorer::new(event, 0.5, Prior::Uniform, Oov::Smooth, None).unwrap()
     }
 
     fn store() -> Store {

@@ -19,9 +19,9 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::hidden::Side;
-use crate::scoring::parameters::{Event, Parameters};
-use crate::scoring::terms::ClassTerms;
-use crate::scoring::together::Together;
+use crate::scoring::composition::Form;
+use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::cooccurrence::Cooccurrence;
 use crate::watch::Watch;
 
 /// A word of the message, or a value not learned of an attribute that is known.
@@ -50,7 +50,7 @@ pub struct PackagedScratch {
     parents: Vec<usize>,
     /// By parent, then by child.
     links: Vec<Link>,
-    together: Together,
+    together: Cooccurrence,
     /// 1 / (L_jc + σ), `words × classes`.
     rates: Vec<f64>,
     /// ln P(w_i | c) and b_ic, `children × classes`.
@@ -62,7 +62,7 @@ pub struct PackagedScratch {
     weights: Vec<f64>,
 }
 
-impl Parameters {
+impl EventModel {
     /// The joint log-likelihood of the bag with packaged hidden parents, for each of the
     /// ascending thresholds and each class, in `out`, `thresholds × classes`.
     ///
@@ -91,8 +91,8 @@ impl Parameters {
         self.collect_parents_in_packages(store, bag, scratch);
         collect_links(store, thresholds, scratch, watch);
         for (side, sign) in [(Side::Class, 1.0), (Side::Complement, -1.0)] {
-            let (event, inside) = (self.event, side == Side::Class);
-            if event != Event::OneVersusAll && (event == Event::Complement) == inside {
+            let inside = side == Side::Class;
+            if !(if inside { self.traits.own } else { self.traits.complement }) {
                 continue;
             }
             for scores in out.chunks_exact_mut(classes.max(1)) {
@@ -119,7 +119,7 @@ impl Parameters {
     }
 
     fn collect_children(&self, store: &Store, bag: &Bag, children: &mut Vec<Child>) {
-        let columns = self.event == Event::Attributes;
+        let columns = self.traits.form == Form::Values;
         children.clear();
         children.extend(bag.words.iter().map(|&(word, count)| Child {
             attribute: if columns { store.attributes.of(word) } else { word },
@@ -147,7 +147,7 @@ impl Parameters {
         own.clear();
         backs.clear();
         for child in children.iter() {
-            if self.event == Event::Attributes {
+            if self.traits.form == Form::Values {
                 let share = self.alpha / store.attributes.values(child.attribute);
                 let start = own.len();
                 backs.resize(start + classes, share);
@@ -173,8 +173,8 @@ impl Parameters {
         let strength = |position: usize| packages.strength(children[position].attribute);
         parents.clear();
         parents.extend((0..bag.words.len()).filter(|&position| strength(position) > 0.0));
-        if self.event != Event::Attributes {
-            self.keep_strongest(store, bag, parents, strength);
+        if self.traits.form != Form::Values {
+            self.keep_top_k(store, bag, parents, strength);
         }
     }
 
@@ -191,7 +191,7 @@ impl Parameters {
         levels: usize,
     ) {
         let classes = terms.len();
-        let columns = self.event == Event::Attributes;
+        let columns = self.traits.form == Form::Values;
         let sigma = if columns { self.alpha } else { self.alpha * self.words(store) };
         self.fill_own(store, terms, scratch, side, sigma);
         let PackagedScratch {
@@ -287,7 +287,7 @@ impl Parameters {
             }
         }
         let unseen = bag.unseen_tokens();
-        if self.event != Event::Attributes && self.is_smooth() && unseen > 0.0 {
+        if self.traits.form != Form::Values && self.is_smooth() && unseen > 0.0 {
             let logs = self.log_word(store, terms, None, side == Side::Complement);
             for level in 0..levels {
                 for (class, log) in logs.iter().enumerate() {

@@ -15,12 +15,12 @@ use crate::counts::bag::Bag;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::hidden::{HiddenScratch, NO_PARENT, PAIR_COST, Side};
-use crate::scoring::parameters::Parameters;
-use crate::scoring::strongest::sums_of_others;
-use crate::scoring::terms::ClassTerms;
+use crate::scoring::event_model::EventModel;
+use crate::scoring::top_k::sums_of_others;
+use crate::scoring::event_model::ClassTerms;
 use crate::watch::Watch;
 
-impl Parameters {
+impl EventModel {
     /// The score of the bag for each class, in `out`: the priors of Equation 16, and the ratios
     /// above in place of its two products.
     ///
@@ -182,8 +182,8 @@ fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64]
 mod tests {
     use super::*;
     use crate::counts::store::Settings;
-    use crate::scoring::parameters::{Event, Prior, Unseen};
-    use crate::scoring::together::tests::{made_up_message, store_of};
+    use crate::scoring::event_model::{Oov, Prior};
+    use crate::scoring::cooccurrence::tests::{made_up_message, store_of};
 
     /// A store of made-up documents of three classes, every other word of them a parent.
     fn store(max_pairs: usize) -> Store {
@@ -194,7 +194,7 @@ mod tests {
 
     fn scores(store: &Store, bag: &Bag, parts: Option<&mut Vec<f64>>) -> Vec<f64> {
         let scoring =
-            Parameters::new(Event::OneVersusAll, 0.5, Prior::Laplace, Unseen::Smooth, None)
+            EventModel::new(Event::OneVersusAll, 0.5, Prior::Laplace, Oov::Smooth, None)
                 .unwrap();
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);

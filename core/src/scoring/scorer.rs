@@ -1,259 +1,285 @@
-//! How to score: which estimate, which weights, which family; and the way from a message to scores.
+//! The scorer of a composition: from a bag of words to the score of each class.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
 use crate::error::Result;
+use crate::scoring::composition::{
+    Composition, Dependence, DocumentWeights, Estimate, Event, Form, Neighbourhood, Weights,
+};
 use crate::scoring::correlation::Correlation;
 use crate::scoring::decision;
-use crate::scoring::neighbourhood::Neighbourhood;
-use crate::scoring::online_weights::{OnlineScores, Sums};
-use crate::scoring::parameters::{Event, Parameters, Prior, Unseen};
-use crate::scoring::scratch::Scratch;
-use crate::scoring::terms::ClassTerms;
+use crate::scoring::event_model::{ClassTerms, EventModel, Factors, Oov, Prior};
+use crate::scoring::hidden::HiddenScratch;
+use crate::scoring::neighbourhood::NearestScratch;
+use crate::scoring::one_dependence::OneDependenceScratch;
+use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
+use crate::scoring::packaged::PackagedScratch;
+
 use crate::statistics::fitted_weights::{FittedWeights, NEW_WORD};
-use crate::statistics::word_weights::Weights;
+use crate::statistics::word_weights::WordWeights;
+use crate::text::tokenizer;
 use crate::watch::Watch;
 use std::borrow::Cow;
 
-/// What the probabilities of words are estimated from.
+/// The parts of a score and their parameters.
+#[derive(Clone, Debug)]
+pub struct ScoringConfig {
+    pub parts: Composition,
+    pub alpha: f64,
+    pub prior: Prior,
+    pub oov: Oov,
+    pub vocabulary_size: Option<f64>,
+    /// Maximum number of parents in a message; None is unlimited.
+    pub max_parents: Option<usize>,
+    /// The correlation factor, and by class those of its documents and of all others.
+    pub factor: f64,
+    pub factors: Vec<(f64, f64)>,
+    /// The parameters of online weights.
+    pub online: OnlineConfig,
+    /// Number of nearest documents.
+    pub n_neighbors: usize,
+}
+
+impl ScoringConfig {
+    /// The event model with plain parts and Laplace smoothing.
+    pub fn new(event: Event) -> Self {
+        ScoringConfig {
+            parts: Composition::plain(event),
+            alpha: 1.0,
+            prior: Prior::Empirical,
+            oov: Oov::Smooth,
+            vocabulary_size: None,
+            max_parents: None,
+            factor: 0.1,
+            factors: Vec::new(),
+            online: OnlineConfig::default(),
+            n_neighbors: 1,
+        }
+    }
+
+    /// Check the parts and their parameters, and return a scorer.
+    pub fn scorer(&self) -> Result<Scorer> {
+        self.parts.check()?;
+        let mut model = EventModel::new(
+            self.parts.event,
+            self.alpha,
+            self.prior,
+            self.oov,
+            self.vocabulary_size,
+        )?;
+        model.max_parents = self.max_parents.unwrap_or(usize::MAX);
+        let of_class = |&(own, complement): &(f64, f64)| Factors { own, complement };
+        let factors = self.factors.iter().map(of_class).collect();
+        let correlation = Correlation::new(self.factor, factors)?;
+        let online = self.online.checked()?;
+        Ok(Scorer::new(model, self.parts, correlation, online, self.n_neighbors))
+    }
+}
+
+/// An immutable scorer, shared by all predictions of a model.
 #[derive(Clone)]
-pub enum Estimate {
-    /// The counts, with the smoothing added.
-    Additive,
-    /// The same, the counts multiplied by the store's weights of words and documents.
-    Weighted,
-    /// The counts, mixed by factors that take the place of the smoothing.
-    Correlation(Correlation),
-    /// The store's effective counts, in the place of documents.
-    Effective,
+pub struct Scorer {
+    pub model: EventModel,
+    parts: Composition,
+    correlation: Correlation,
+    pub(crate) online: OnlineConfig,
+    pub(crate) n_neighbors: usize,
 }
 
-/// What words count for in the score alone: estimates stay as they are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ScoreWeights {
-    /// All the same.
-    Uniform,
-    /// The store's weights of words: the messages that contain a parent are counted without any.
-    Words,
-    /// The store's fitted weights.
-    Fitted,
-    /// P(w|c) is multiplied by the ratio R_wc of the word and the class.
-    ChiSquare,
-    /// The store's corrections are added to the log odds of words.
-    Online(OnlineScores),
+/// Reused buffers of one thread.
+#[derive(Default)]
+pub struct Scratch {
+    pub tokens: tokenizer::Scratch,
+    /// The message.
+    pub bag: Bag,
+    pub terms: Vec<ClassTerms>,
+    /// The score of each class, by id.
+    pub scores: Vec<f64>,
+    pub families: FamilyScratch,
 }
 
-/// How the words of a message depend on one another, or which documents count for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    Independent,
-    /// Hidden parents that mix probabilities.
-    Hidden,
-    /// Hidden parents that mix ratios.
-    Ratios,
-    /// Hidden parents of attribute packages.
-    Packaged,
-    /// Averaged one-dependence estimators.
-    OneDependence,
-    /// Independent words, by some of the documents only.
-    Near(Neighbourhood),
+/// The buffers of families.
+#[derive(Default)]
+pub struct FamilyScratch {
+    pub hidden: HiddenScratch,
+    pub packaged: PackagedScratch,
+    pub one_dependence: OneDependenceScratch,
+    pub nearest: NearestScratch,
+    pub online: OnlineScratch,
 }
 
-/// How to score: an immutable value, shared by all predictions of a model.
-#[derive(Clone)]
-pub struct Scoring {
-    pub parameters: Parameters,
-    pub estimate: Estimate,
-    pub weights: ScoreWeights,
-    pub family: Family,
-}
-
-impl Sums for Scoring {
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+impl Scorer {
+    /// `parts` were checked: see [`ScoringConfig::scorer`].
+    pub(super) fn new(
+        model: EventModel,
+        parts: Composition,
+        correlation: Correlation,
+        online: OnlineConfig,
+        n_neighbors: usize,
+    ) -> Self {
+        Scorer { model, parts, correlation, online, n_neighbors }
     }
 
     #[inline]
-    fn add(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut Vec<f64>,
-        mut visit: impl FnMut(WordId, f64, f64),
-    ) {
-        let parameters = &self.parameters;
-        if matches!(self.estimate, Estimate::Additive) && parameters.event == Event::OneVersusAll {
-            // The cells of words are added up anyway: no second look at them.
-            return parameters.add_both(store.rows(), terms, bag, out, visit);
-        }
-        self.scores(store, terms, bag, out);
-        for &(word, count) in &bag.words {
-            visit(word, count, store.rows().cells(word).map(|cell| cell.documents).sum());
-        }
-    }
-}
-
-impl Scoring {
-    /// Independent words of equal weight, smoothed.
-    pub fn new(
-        event: Event,
-        alpha: f64,
-        prior: Prior,
-        unseen: Unseen,
-        vocabulary_size: Option<f64>,
-    ) -> Result<Self> {
-        Ok(Scoring {
-            parameters: Parameters::new(event, alpha, prior, unseen, vocabulary_size)?,
-            estimate: Estimate::Additive,
-            weights: ScoreWeights::Uniform,
-            family: Family::Independent,
-        })
+    pub fn parts(&self) -> Composition {
+        self.parts
     }
 
-    /// The same for the counts of a store as they are: what is added to them has their unit.
+    /// Return the scorer for the current counts of a store: the smoothing has their unit.
     pub fn for_counts(&self, store: &Store) -> Cow<'_, Self> {
         let unit = store.unit();
-        if unit == self.parameters.unit {
+        if unit == self.model.unit {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(Scoring { parameters: self.parameters.in_unit(unit), ..self.clone() })
+        Cow::Owned(Scorer { model: self.model.in_unit(unit), ..self.clone() })
     }
 
-    /// Whether each word must stand in the bag once: presence is no sum over tokens, and parents
+    /// Whether the bag must contain each word once: presence is not a sum over tokens, and parents
     /// are paired with other words.
     pub fn needs_distinct(&self) -> bool {
-        self.family != Family::Independent
-            || self.parameters.event == Event::Bernoulli
-            || matches!(self.weights, ScoreWeights::Online(_))
+        self.parts.dependence != Dependence::Independent
+            || self.parts.neighbourhood != Neighbourhood::Stream
+            || self.model.traits.form == Form::Presence
+            || self.is_online()
     }
 
-    /// Computes what all messages share, class by class: once for a batch. The scoring is one
-    /// [for these counts](Self::for_counts).
+    /// Whether the store's corrections are added to the scores.
+    #[inline]
+    pub(crate) fn is_online(&self) -> bool {
+        self.parts.weights == Weights::Online
+    }
+
+    /// The weights that multiply the counts of an additive estimate.
+    #[inline]
+    fn count_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
+        let parts = &self.parts;
+        let weighted = parts.dependence == Dependence::Independent
+            && (parts.weights == Weights::Multiplied
+                || parts.document_weights == DocumentWeights::Instance);
+        if weighted { store.statistic() } else { None }
+    }
+
+    /// Compute the terms that all messages share, class by class: once for a batch. The scorer is
+    /// one [for these counts](Self::for_counts).
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
-        debug_assert_eq!(self.parameters.unit, store.unit());
-        let parameters = &self.parameters;
-        match &self.estimate {
-            Estimate::Additive => parameters.prepare(store, terms),
-            Estimate::Weighted => match store.statistic() {
-                Some(weights) => parameters.prepare_weighted(store, weights, terms),
-                None => parameters.prepare(store, terms),
+        debug_assert_eq!(self.model.unit, store.unit());
+        let model = &self.model;
+        match self.parts.estimate {
+            Estimate::Additive => match self.count_weights(store) {
+                Some(weights) => model.prepare_weighted(store, weights, terms),
+                None => model.prepare(store, terms),
             },
-            Estimate::Correlation(correlation) => {
-                parameters.prepare(store, terms);
-                correlation.prepare(store, terms);
+            Estimate::Correlation => {
+                model.prepare(store, terms);
+                self.correlation.prepare(store, terms);
             }
-            Estimate::Effective => parameters.prepare_effective(store, terms),
+            Estimate::Effective => model.prepare_effective(store, terms),
         }
-        match self.weights {
-            ScoreWeights::ChiSquare => parameters.prepare_chi_square(store, terms),
-            ScoreWeights::Fitted => {
+        match self.parts.weights {
+            Weights::ChiSquare => model.prepare_chi_square(store, terms),
+            Weights::Fitted => {
                 let scale = store.statistic().map_or(1.0, |fitted: &FittedWeights| fitted.scale);
                 for class in terms {
                     class.prior *= scale;
                     class.prior_complement *= scale;
                 }
             }
-            ScoreWeights::Uniform | ScoreWeights::Words | ScoreWeights::Online(_) => {}
+            Weights::Uniform | Weights::Multiplied | Weights::Online => {}
         }
     }
 
-    /// Weighs the tokens of a message, known and unknown, where words count for more or less in
-    /// the score. A word of weight 0 is no parent either.
+    /// Multiply the counts of a message, of known and unknown words, by weights that change the
+    /// score alone. A word of weight 0 is not a parent either.
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
-        match self.weights {
-            ScoreWeights::Words => {
-                if let Some(weights) = store.statistic::<Weights>() {
+        match self.parts.weights {
+            Weights::Multiplied if self.parts.dependence != Dependence::Independent => {
+                if let Some(weights) = store.statistic::<WordWeights>() {
                     bag.weigh(|word| weights.of_word(word), weights.unseen);
                 }
             }
-            ScoreWeights::Fitted => {
+            Weights::Fitted => {
                 if let Some(fitted) = store.statistic::<FittedWeights>() {
                     let scale = fitted.scale;
                     bag.weigh(|word| scale * fitted.of_word(word), scale * NEW_WORD);
                 }
             }
-            ScoreWeights::Uniform | ScoreWeights::ChiSquare | ScoreWeights::Online(_) => {}
+            Weights::Uniform | Weights::Multiplied | Weights::ChiSquare | Weights::Online => {}
         }
     }
 
-    /// The joint log-likelihood of the bag for each class, its words taken as independent, in
-    /// `out[class]`; what stands there for a class without documents means nothing. `terms` are
-    /// those of [`Scoring::prepare`].
+    /// Compute the joint log-likelihood of the bag for each class in `out[class]`, with independent
+    /// words. The value for a class without documents is undefined. `terms` are prepared.
     pub fn scores(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut Vec<f64>) {
         out.clear();
         out.resize(terms.len(), 0.0);
-        let parameters = &self.parameters;
-        match &self.estimate {
-            Estimate::Additive => parameters.add_words(store, store.rows(), terms, bag, out),
-            Estimate::Weighted => match store.statistic() {
-                Some(weights) => parameters.add_weighted(store, weights, terms, bag, out),
-                None => parameters.add_words(store, store.rows(), terms, bag, out),
+        let model = &self.model;
+        match self.parts.estimate {
+            Estimate::Additive => match self.count_weights(store) {
+                Some(weights) => model.add_weighted(store, weights, terms, bag, out),
+                None => model.add_words(store, store.rows(), terms, bag, out),
             },
-            Estimate::Correlation(correlation) => {
-                correlation.add(parameters.event, store, terms, bag, out);
-            }
-            Estimate::Effective => parameters.add_effective(store, terms, bag, out),
+            Estimate::Correlation => self.correlation.add(model.traits, store, terms, bag, out),
+            Estimate::Effective => model.add_effective(store, terms, bag, out),
         }
         self.multiply_ratios(store, terms, bag, out);
     }
 
-    /// Multiplies P(w|c) by the ratio of the word and the class, where a score has these.
+    /// Multiply P(w|c) by the chi-square ratio of the word and the class.
     pub fn multiply_ratios(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
-        if self.weights == ScoreWeights::ChiSquare {
-            self.parameters.add_chi_square(store, terms, bag, out);
+        if self.parts.weights == Weights::ChiSquare {
+            self.model.add_chi_square(store, terms, bag, out);
         }
     }
 
-    /// Scores the bag of the scratch, whose terms are prepared, into its scores. What takes long
-    /// ends when the watch says so.
+    /// Score the bag of the scratch, whose terms are prepared. Long computations stop when the
+    /// watch says so.
     pub fn score(&self, store: &Store, scratch: &mut Scratch, watch: &Watch) {
         let Scratch { bag, terms, scores, families, .. } = scratch;
         self.weigh_bag(store, bag);
-        let parameters = &self.parameters;
-        match self.family {
-            Family::Independent => {
-                return match self.weights {
-                    ScoreWeights::Online(online) => {
-                        online.scores(self, store, terms, bag, &mut families.corrected, scores);
+        let model = &self.model;
+        match self.parts.dependence {
+            Dependence::Independent => match self.parts.neighbourhood {
+                Neighbourhood::Stream if self.is_online() => {
+                    self.online_scores(store, terms, bag, &mut families.online, scores);
+                }
+                Neighbourhood::Stream => self.scores(store, terms, bag, scores),
+                Neighbourhood::Tree | Neighbourhood::Nearest => {
+                    if let Some(slice) = self.slice(store, bag, &mut families.nearest) {
+                        model.prepare_slice(store, slice, terms);
+                        model.slice_scores(store, slice, terms, bag, scores);
                     }
-                    _ => self.scores(store, terms, bag, scores),
-                };
-            }
-            Family::Hidden => {
+                }
+            },
+            Dependence::Hidden => {
                 let hidden = &mut families.hidden;
-                parameters.hidden_scores(store, terms, bag, hidden, watch, scores, None);
+                model.hidden_scores(store, terms, bag, hidden, watch, scores, None);
+                self.multiply_ratios(store, terms, bag, scores);
             }
-            Family::Ratios => {
+            Dependence::HiddenRatios => {
                 let hidden = &mut families.hidden;
-                parameters.ratio_scores(store, terms, bag, hidden, watch, scores, None);
+                model.ratio_scores(store, terms, bag, hidden, watch, scores, None);
+                self.multiply_ratios(store, terms, bag, scores);
             }
-            Family::Packaged => {
+            Dependence::Packaged => {
                 let threshold = [store.packages().threshold];
                 let packaged = &mut families.packaged;
-                parameters
-                    .packaged_scores(store, terms, bag, packaged, watch, &threshold, scores, None);
+                model.packaged_scores(store, terms, bag, packaged, watch, &threshold, scores, None);
+                self.multiply_ratios(store, terms, bag, scores);
             }
-            Family::OneDependence => {
+            Dependence::OneDependence => {
                 let estimators = &mut families.one_dependence;
-                parameters.one_dependence_scores(store, terms, bag, estimators, watch, scores);
-            }
-            Family::Near(neighbourhood) => {
-                let nearest = &mut families.nearest;
-                neighbourhood.scores(parameters, store, bag, nearest, terms, scores);
+                model.one_dependence_scores(store, terms, bag, estimators, watch, scores);
+                self.multiply_ratios(store, terms, bag, scores);
             }
         }
-        self.multiply_ratios(store, terms, bag, scores);
     }
 
-    /// Makes of scores those whose soft maximum is the probability of each class: most are that as
-    /// they are.
+    /// Replace scores by those whose softmax is the probability of each class. Most already are.
     #[inline]
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {
-        if let ScoreWeights::Online(online) = &self.weights {
-            online.probable(store, scores);
+        if self.is_online() {
+            self.online.probable(store, scores);
         }
     }
 
@@ -270,8 +296,7 @@ impl Scoring {
         let Scratch { bag, terms, scores, families, .. } = scratch;
         self.weigh_bag(store, bag);
         let packaged = &mut families.packaged;
-        let parameters = &self.parameters;
-        parameters.packaged_scores(store, terms, bag, packaged, watch, thresholds, scores, None);
+        self.model.packaged_scores(store, terms, bag, packaged, watch, thresholds, scores, None);
         let by_threshold = scores.chunks_exact_mut(terms.len().max(1));
         let losses = by_threshold.map(|scores| {
             self.multiply_ratios(store, terms, bag, scores);

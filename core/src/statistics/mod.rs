@@ -2,8 +2,8 @@
 //! [`Statistic`](crate::counts::statistic::Statistic) of the store.
 
 pub mod calibration;
+pub mod class_exposure;
 pub mod cooccurrence;
-pub mod correction;
 pub mod damping;
 pub mod effective;
 pub mod fitted_weights;
@@ -11,11 +11,9 @@ pub mod frequent;
 pub mod grow;
 pub mod hoeffding;
 pub mod instance_weights;
-pub mod met;
 pub mod online_weights;
 pub mod packages;
 pub mod parents;
-pub mod recall;
 pub mod saved;
 pub mod split;
 pub mod tree;

@@ -10,20 +10,15 @@
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
 
-mod steps;
-
-use crate::counts::codec::{Reader, corrupt, put};
+use crate::counts::codec::{Reader, corrupt, put, put_float};
 use crate::counts::rows::{ClassId, SparseRows};
 use crate::counts::statistic::{SavedOrder, Statistic, Statistics};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::calibration::Calibration;
-use crate::statistics::correction::{Correction, Rates};
 use crate::statistics::damping::Damping;
-use crate::statistics::met::Met;
-use crate::statistics::recall::Recall;
-use std::sync::{Mutex, MutexGuard};
+use crate::statistics::class_exposure::ClassExposure;
 
 /// Added, in the bytes, to whether there is a calibration of two classes: what was met is there too.
 const MET: u64 = 2;
@@ -35,23 +30,60 @@ pub struct OnlineWeights {
     /// b and B, by class.
     classes: Vec<Correction>,
     /// Messages of each class that came when it and another were known.
-    pub met: Met,
+    pub exposure: ClassExposure,
     /// Of two classes: what makes probabilities of the scores of the one that it names.
     two: Option<(ClassId, Calibration)>,
     /// Of more: the same of the class with the highest score, whichever it is.
     pub top: Calibration,
     /// Of the values that words are corrected by.
     pub damping: Damping,
-    recall: Memory,
 }
 
-/// What follows from the rest, so that a copy begins with nothing.
-#[derive(Default)]
-struct Memory(Mutex<Recall>);
+/// How long steps are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// r.
+    pub rate: f64,
+    /// q.
+    pub decay: f64,
+}
 
-impl Clone for Memory {
-    fn clone(&self) -> Self {
-        Self::default()
+/// A number that is learned by steps: w and G, or b and B.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Correction {
+    pub weight: f64,
+    pub squares: f64,
+}
+
+impl Correction {
+    #[inline]
+    pub fn step(&mut self, gradient: f64, rates: Rates) {
+        self.squares += gradient * gradient;
+        self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
+    }
+
+    /// The mean of both by their evidence, which adds up.
+    pub fn merge(&mut self, other: &Self) {
+        if self.squares == 0.0 {
+            *self = *other;
+        } else if other.squares > 0.0 {
+            let squares = self.squares + other.squares;
+            let sum = self.weight * self.squares + other.weight * other.squares;
+            *self = Correction { weight: sum / squares, squares };
+        }
+    }
+
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        put_float(bytes, self.weight);
+        put_float(bytes, self.squares);
+    }
+
+    pub fn restore(reader: &mut Reader<'_>) -> Result<Self> {
+        let (weight, squares) = (reader.float()?, reader.float()?);
+        if squares < 0.0 {
+            return Err(corrupt("a correction has no evidence"));
+        }
+        Ok(Correction { weight, squares })
     }
 }
 
@@ -122,20 +154,41 @@ impl OnlineWeights {
         }
     }
 
-    /// The message that was scored last; None while another thread reads it.
-    pub fn recall(&self) -> Option<MutexGuard<'_, Recall>> {
-        self.recall.0.try_lock().ok()
+    /// Takes a step for each of these classes, where the share of each gradient that a word has is given, `words × gradients`, and
+    /// none falls below the least: a word without a share takes no step.
+    pub fn step_by(
+        &mut self,
+        gradients: &[(ClassId, f64)],
+        (bias, word): (Rates, Rates),
+        words: &[(WordId, f64)],
+        shares: &[f64],
+        least: f64,
+    ) {
+        self.step_classes(gradients, bias);
+        if word.rate == 0.0 || gradients.is_empty() {
+            return;
+        }
+        for (&(id, _), shares) in words.iter().zip(shares.chunks_exact(gradients.len())) {
+            self.words.reach(id);
+            for (&(class, gradient), &share) in gradients.iter().zip(shares) {
+                if share != 0.0 {
+                    let correction = self.words.entry(id, class);
+                    correction.step(gradient * share, word);
+                    correction.weight = correction.weight.max(least);
+                }
+            }
+        }
     }
 
-    /// Takes that message out, to be learned …
-    pub fn take_recall(&mut self) -> Recall {
-        self.recall.0.get_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// … and puts its room back, empty.
-    pub fn give_back(&mut self, mut recall: Recall) {
-        recall.forget();
-        self.recall = Memory(Mutex::new(recall));
+    fn step_classes(&mut self, gradients: &[(ClassId, f64)], rates: Rates) {
+        for &(class, gradient) in gradients {
+            if self.classes.len() <= class as usize {
+                self.classes.resize(class as usize + 1, Correction::default());
+            }
+            if rates.rate > 0.0 {
+                self.classes[class as usize].step(gradient, rates);
+            }
+        }
     }
 
     /// The calibration of two classes, as it is of the scores of the first.
@@ -184,7 +237,7 @@ impl OnlineWeights {
             _ => put(bytes, MET),
         }
         self.top.put(bytes);
-        self.met.put(&order.classes, bytes);
+        self.exposure.put(&order.classes, bytes);
     }
 
     /// Those of [`put`](Self::put), for so many words and classes that are numbered in that order.
@@ -216,8 +269,8 @@ impl OnlineWeights {
             restored.two = Some((1, Calibration::restore(reader)?));
         }
         restored.top = Calibration::restore(reader)?;
-        restored.met =
-            if what < MET { Met::enough(classes) } else { Met::restore(reader, classes)? };
+        restored.exposure =
+            if what < MET { ClassExposure::enough(classes) } else { ClassExposure::restore(reader, classes)? };
         Ok(restored)
     }
 }
@@ -236,7 +289,7 @@ impl Statistic for OnlineWeights {
         if let Some(bias) = self.classes.get_mut(class as usize) {
             *bias = Correction::default();
         }
-        self.met.forget(class);
+        self.exposure.forget(class);
         // They were of scores against that class.
         (self.two, self.top) = (None, Calibration::default());
     }
@@ -252,7 +305,7 @@ impl Statistic for OnlineWeights {
                 self.classes[class].merge(correction);
             }
         }
-        self.met.merge(&other.met, class_of);
+        self.exposure.merge(&other.exposure, class_of);
         for theirs in 0..other.words.slots() as WordId {
             for cell in other.words.cells(theirs) {
                 let word = word_of[theirs as usize];
@@ -272,8 +325,7 @@ impl Statistic for OnlineWeights {
     fn size(&self) -> usize {
         self.words.size()
             + self.classes.capacity() * size_of::<Correction>()
-            + self.met.size()
-            + self.recall().map_or(0, |recall| recall.size())
+            + self.exposure.size()
     }
 
     fn boxed_clone(&self) -> Box<dyn Statistic> {
@@ -340,7 +392,7 @@ mod tests {
         assert_eq!(u64::from(before[what]), MET + 1);
         before[what] = 1;
         let restored = OnlineWeights::restore(&mut Reader::new(&before), 3, 2).expect("whole");
-        assert!(restored.met == Met::enough(2) && weights.met != restored.met);
+        assert!(restored.exposure == ClassExposure::enough(2) && weights.exposure != restored.exposure);
         assert_eq!(restored.two(1), weights.two(1));
     }
 

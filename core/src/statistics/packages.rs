@@ -1,7 +1,7 @@
 //! Attribute packages: which attributes depend on which, with their conditional mutual information.
 //!
 //! Statistics: computed now and then from a copy of the counts and given to the store whole. In
-//! texts each word is an attribute, under its own id. Scoring asks for every pair of words of a
+//! texts each word is an attribute, under its own id. Scorer asks for every pair of words of a
 //! message, so the pairs lie in a table that is probed linearly, and most look-ups take one miss
 //! of the cache.
 

@@ -1,4 +1,4 @@
-//! Weights of words and of documents: statistics in use, which change what the counts count for.
+//! WordWeights of words and of documents: statistics in use, which change what the counts count for.
 //!
 //! A word of weight W counts W f_i times in a message, and W N_ci times in a class; what a
 //! document counts for beyond its own weight stands beside the counts. They are computed outside,
@@ -35,9 +35,9 @@ pub struct WeightArrays {
     pub tokens: Vec<f64>,
 }
 
-/// Weights in use.
+/// WordWeights in use.
 #[derive(Clone)]
-pub struct Weights {
+pub struct WordWeights {
     words: Vec<f64>,
     /// The weight of words that no class has seen.
     pub unseen: f64,
@@ -45,14 +45,14 @@ pub struct Weights {
     totals: Vec<Totals>,
 }
 
-impl Default for Weights {
+impl Default for WordWeights {
     fn default() -> Self {
         let (words, totals) = (Vec::new(), Vec::new());
-        Weights { words, unseen: NEW_WORD, instances: InstanceTokens::default(), totals }
+        WordWeights { words, unseen: NEW_WORD, instances: InstanceTokens::default(), totals }
     }
 }
 
-impl Weights {
+impl WordWeights {
     /// Checks the arrays, and sums up what the classes of a store then count for.
     pub fn new(arrays: &WeightArrays, store: &Store) -> Result<Self> {
         let fits = |value: &f64| (0.0..=MAX_COUNT).contains(value);
@@ -61,7 +61,7 @@ impl Weights {
             return Err(Error::Invalid("weights: each is a number from 0 to 2**53".into()));
         }
         let of_class = |&documents: &f64| Totals { documents, tokens: 0.0 };
-        let mut weights = Weights {
+        let mut weights = WordWeights {
             words: arrays.words.clone(),
             unseen: arrays.unseen,
             instances: InstanceTokens::new(
@@ -81,7 +81,7 @@ impl Weights {
 
     /// Words of weight 1, in a store whose messages get instance weights as they are learned.
     pub fn of_instances(store: &Store) -> Self {
-        let mut weights = Weights { instances: InstanceTokens::online(), ..Weights::default() };
+        let mut weights = WordWeights { instances: InstanceTokens::online(), ..WordWeights::default() };
         weights.recount(&store.counted());
         for document in store.index().documents() {
             weights.enter(document, document.weight);
@@ -113,7 +113,7 @@ impl Weights {
     }
 }
 
-impl Statistic for Weights {
+impl Statistic for WordWeights {
     fn forget_word(&mut self, word: WordId) {
         if let Some(weight) = self.words.get_mut(word as usize) {
             *weight = NEW_WORD;
@@ -215,7 +215,7 @@ impl Statistic for Weights {
     }
 }
 
-impl Exported for Weights {
+impl Exported for WordWeights {
     type Arrays = WeightArrays;
 
     fn export(&self, order: &SavedOrder) -> WeightArrays {

@@ -8,8 +8,8 @@ use _core::counts::store::{Settings, Store};
 use _core::error::Result;
 use _core::explain::Explanation;
 use _core::scoring::hidden::HiddenScratch;
-use _core::scoring::scorer::Scoring;
-use _core::scoring::scratch;
+use _core::scoring::scorer::Scorer;
+use _core::scoring::scorer as scratch;
 use _core::statistics::parents::Parents;
 use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
 use _core::watch::Watch;
@@ -178,7 +178,7 @@ impl Learner {
         Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag, true);
     }
 
-    pub fn scores(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
+    pub fn scores(&mut self, scoring: &Scorer, words: &Words) -> Vec<f64> {
         self.look_up(words);
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scoring.prepare(&self.store, &mut terms);
@@ -186,7 +186,7 @@ impl Learner {
         scores
     }
 
-    pub fn hidden_scores(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
+    pub fn hidden_scores(&mut self, scoring: &Scorer, words: &Words) -> Vec<f64> {
         self.look_up(words);
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scoring.prepare(&self.store, &mut terms);
@@ -198,18 +198,18 @@ impl Learner {
     }
 
     /// The scores of any family.
-    pub fn score(&mut self, scoring: &Scoring, words: &Words) -> Vec<f64> {
+    pub fn score(&mut self, scoring: &Scorer, words: &Words) -> Vec<f64> {
         let mut scratch = self.prepare(scoring, words);
         scoring.score(&self.store, &mut scratch, &Watch::default());
         scratch.scores
     }
 
-    pub fn explain(&mut self, scoring: &Scoring, words: &Words) -> Explanation {
+    pub fn explain(&mut self, scoring: &Scorer, words: &Words) -> Explanation {
         let mut scratch = self.prepare(scoring, words);
         scoring.explain(&self.store, &mut scratch)
     }
 
-    fn prepare(&mut self, scoring: &Scoring, words: &Words) -> scratch::Scratch {
+    fn prepare(&mut self, scoring: &Scorer, words: &Words) -> scratch::Scratch {
         self.look_up(words);
         let mut scratch = scratch::Scratch::default();
         std::mem::swap(&mut scratch.bag, &mut self.bag);

@@ -1,62 +1,58 @@
-//! A step a message against the error of its score.
+//! The learning of online weights: one step a message against the error of its score.
 //!
-//! Once the label y of a message is known, for each class k of which |g_k| > ε,
+//! When the label y of a message arrives, each class k with |g_k| > ε takes a step:
 //!
-//!   g_k = [k = y] − σ(s_k),   b_k += AdaGrad(g_k),   w_ik += AdaGrad(g_k x_i / ‖x‖)
+//!   g_k = [k = y] − σ(s_k),   b_k += AdaGrad(g_k),   r_ik += AdaGrad(g_k x_i / ‖x‖)
 //!
-//! with the scores s_k of [`OnlineScores`] and the steps of [`OnlineWeights`]: the logistic loss of
-//! Kim and Lee (LNB, Equation 14), or another [`Loss`](super::loss::Loss) of theirs, one class
-//! against all others, with weights added to the log odds instead of multiplied. A step is taken by a
-//! class that was known before, once two were, and once `warm_up` messages of it and as many of
-//! others came: what comes all of one class tells nothing from nothing. Two
-//! classes mirror each other. g is rounded to multiples of 2^-20.
+//! with the scores s_k of [`Scorer::online_scores`] and the steps of [`OnlineWeights`]. This is the
+//! logistic loss of Kim and Lee (LNB, Equation 14), or another [`Loss`](super::Loss), one class
+//! against all others. A class takes steps if it was known before, and after `warm_up` messages
+//! both of the class and of others. g is rounded to multiples of 2^-20.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{LearningRule, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use crate::scoring::online_weights::{Corrected, Effect, OnlineScores, put_values, top};
-use crate::scoring::scorer::{ScoreWeights, Scoring};
-use crate::scoring::terms::ClassTerms;
-use crate::statistics::correction::Rates;
+use crate::scoring::online_weights::{Effect, OnlineConfig, OnlineScratch, put_values, top};
+use crate::scoring::scorer::Scorer;
+use crate::scoring::event_model::ClassTerms;
 use crate::statistics::damping::Damping;
-use crate::statistics::online_weights::OnlineWeights;
+use crate::statistics::online_weights::{OnlineWeights, Rates};
 use crate::threads::lock;
+use std::any::Any;
 use std::sync::{Arc, Mutex};
 
-/// What is learned from is told apart this finely: 2^20 to one. Sums over words have another last bit
-/// in another order; so no trace of it is left in what is learned.
+/// Gradients and scores are rounded to multiples of 1/STEPS before anything is learned from them,
+/// because sums over words in another order differ in their last bits.
 const STEPS: f64 = 1_048_576.0;
 
 fn rounded(value: f64) -> f64 {
     (value * STEPS).round_ties_even() / STEPS
 }
 
-/// Buffers used again from message to message.
+/// Reused buffers.
 #[derive(Default)]
 struct Buffers {
     words: Vec<(WordId, f64)>,
     terms: Vec<ClassTerms>,
-    corrected: Corrected,
+    scratch: OnlineScratch,
     scores: Vec<f64>,
     gradients: Vec<(ClassId, f64)>,
-    /// z_ik of the words and these classes, where they are what is weighed.
+    /// z_ik of the words and of these classes, for the multiplicative effect.
     evidence: Vec<f64>,
 }
 
-/// Each message is scored before it is counted, and corrects its own score.
-pub(super) struct OnlineCorrection {
-    pub(super) scoring: Arc<Scoring>,
-    online: OnlineScores,
+/// The rule that scores each message before it is counted, and corrects its score.
+struct OnlineCorrection {
+    scorer: Arc<Scorer>,
     buffers: Mutex<Buffers>,
 }
 
 impl OnlineCorrection {
-    /// Scores a message whose words were interned, but not counted: as if those that no message had
-    /// before were not known.
+    /// Score a message whose words are interned but not counted, as if its new words were unknown.
     fn score(&self, store: &Store, bag: &mut Bag, buffers: &mut Buffers) {
-        let Buffers { words, terms, corrected, scores, .. } = buffers;
+        let Buffers { words, terms, scratch, scores, .. } = buffers;
         if !bag.scores.is_empty() {
             return std::mem::swap(scores, &mut bag.scores);
         }
@@ -70,33 +66,32 @@ impl OnlineCorrection {
             }
         }
         let known = store.vocabulary().len() - bag.unseen.len();
-        let scoring = self.scoring.for_counts(store);
-        scoring.parameters.prepare_known(store, known, terms);
-        self.online.scores(&*scoring, store, terms, bag, corrected, scores);
+        let scorer = self.scorer.for_counts(store);
+        scorer.model.prepare_known(store, known, terms);
+        scorer.online_scores(store, terms, bag, scratch, scores);
         bag.unseen.clear();
         std::mem::swap(&mut bag.words, words);
     }
 
-    /// Puts what each word of a message adds by naive Bayes, for each class that takes a step, in
-    /// the place of what is there: as it was when the message was scored.
+    /// Replace the evidence by z_ik of each word for each class that takes a step, as it was when
+    /// the message was scored.
     fn put_evidence(&self, store: &Store, bag: &Bag, sum: f64, buffers: &mut Buffers) {
         let Buffers { terms, gradients, evidence, .. } = buffers;
         let new = bag.words.iter().filter(|&&(word, _)| store.rows().is_empty(word)).count();
-        let scoring = self.scoring.for_counts(store);
-        scoring.parameters.prepare_known(store, store.vocabulary().len() - new, terms);
+        let scorer = self.scorer.for_counts(store);
+        scorer.model.prepare_known(store, store.vocabulary().len() - new, terms);
         evidence.clear();
         for &(word, value) in &bag.words {
-            let odds = scoring.parameters.log_odds(store, terms, word);
-            let scale = self.online.nb_weight * value / sum;
+            let odds = scorer.model.log_odds(store, terms, word);
+            let scale = scorer.online.nb_weight * value / sum;
             evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
         }
     }
 
-    /// Learns how probable a class is by its score.
+    /// Learn the calibration from a score and the class of its message.
     fn calibrate(&self, store: &mut Store, scores: &[f64], class: ClassId) {
-        let f = self.online.forgetting_factor;
+        let f = self.scorer.online.forgetting_factor;
         if store.existing_classes() == 2 {
-            // The class that is not this one: there are two.
             let ids = 0..store.classes.len() as ClassId;
             let mut others = ids.filter(|&id| id != class && store.classes[id as usize].exists());
             let Some(other) = others.next() else { return };
@@ -121,14 +116,14 @@ impl LearningRule for OnlineCorrection {
         self.score(store, bag, &mut buffers);
         let Buffers { words, scores, gradients, .. } = &mut *buffers;
         let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
-        let least = self.online.warm_up;
+        let OnlineConfig { learning_rate, bias_rate, rate_decay: decay, effect, .. } =
+            self.scorer.online;
+        let warm_up = self.scorer.online.warm_up;
         let weights = store.statistic::<OnlineWeights>();
-        let any = weights.is_some_and(|weights| weights.met.any_told_apart(least));
-        if known && any && self.online.calibrated {
+        let any = weights.is_some_and(|weights| weights.exposure.any_is_warm(warm_up));
+        if known && any && self.scorer.online.calibrated {
             self.calibrate(store, scores, class);
         }
-        let OnlineScores { learning_rate, bias_rate, rate_decay: decay, margin, .. } = self.online;
-        let rates = (Rates { rate: bias_rate, decay }, Rates { rate: learning_rate, decay });
         gradients.clear();
         let weights = store.statistic::<OnlineWeights>();
         for (id, &score) in scores.iter().enumerate() {
@@ -136,28 +131,27 @@ impl LearningRule for OnlineCorrection {
                 continue;
             }
             let id = id as ClassId;
-            if !weights.is_some_and(|weights| weights.met.told_apart(id, least)) {
+            if !weights.is_some_and(|weights| weights.exposure.is_warm(id, warm_up)) {
                 continue;
             }
-            let g = rounded(self.online.loss.gradient(score, id == class));
-            if g.abs() > margin {
+            let g = rounded(self.scorer.online.loss.gradient(score, id == class));
+            if g.abs() > self.scorer.online.margin {
                 gradients.push((id, g * weight));
             }
         }
         if known && let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-            weights.met.add(class, 1);
+            weights.exposure.add(class, 1);
         }
         if gradients.is_empty() {
             return;
         }
-        // Words that are new stand in no message yet: their value is what it was when they were
-        // unknown.
+        // No message has the new words yet, so their values are still those of unknown words.
         let (sum, share) = put_values(store, store.statistic(), bag, words);
-        let effect = self.online.effect;
         if effect == Effect::Multiplicative {
             self.put_evidence(store, bag, sum, &mut buffers);
         }
         let Buffers { words, gradients, evidence, .. } = &*buffers;
+        let rates = (Rates { rate: bias_rate, decay }, Rates { rate: learning_rate, decay });
         if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
             match effect {
                 Effect::Additive => weights.step(gradients, rates, words, share),
@@ -169,21 +163,38 @@ impl LearningRule for OnlineCorrection {
     }
 }
 
-impl Store {
-    /// Corrects the scores of this scoring by each message that is learned from now on.
-    pub fn correct_online(&mut self, scoring: Arc<Scoring>) -> Result<()> {
-        let ScoreWeights::Online(online) = scoring.weights else {
-            return Err(Error::Invalid("these scores have no corrections".into()));
+impl Scorer {
+    /// Whether the store learns from the errors of these scores.
+    pub(crate) fn is_learned_from(&self, store: &Store) -> bool {
+        let rule = store.rule.as_deref().and_then(|rule| (rule as &dyn Any).downcast_ref());
+        let of_rule = |rule: &OnlineCorrection| {
+            let scorer = &rule.scorer;
+            self.is_online() && self.model.equals(&scorer.model) && self.online == scorer.online
         };
-        if !self.settings.online_weights {
-            return Err(Error::Invalid("these counts have no corrections of words".into()));
+        !store.settings.columns && rule.is_some_and(of_rule)
+    }
+}
+
+impl Store {
+    /// Correct the scores of this scorer by each message that is learned from now on.
+    pub fn correct_online(&mut self, scorer: Arc<Scorer>) -> Result<()> {
+        if !scorer.is_online() {
+            return Err(Error::Invalid(
+                "the scorer has no online weights: make it with weights 'online'".into(),
+            ));
         }
-        self.rule = Some(Arc::new(OnlineCorrection { scoring, online, buffers: Mutex::default() }));
+        if !self.settings.online_weights {
+            return Err(Error::Invalid(
+                "the store has no online weights: make it with online_weights=True".into(),
+            ));
+        }
+        let damping = Damping::new(scorer.online.damping);
+        self.rule = Some(Arc::new(OnlineCorrection { scorer, buffers: Mutex::default() }));
         if self.statistic::<OnlineWeights>().is_none() {
             self.statistics.put(OnlineWeights::default());
         }
         if let Some(weights) = self.statistics.get_mut::<OnlineWeights>() {
-            weights.damping = Damping::new(online.damping);
+            weights.damping = damping;
         }
         Ok(())
     }

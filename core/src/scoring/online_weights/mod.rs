@@ -1,15 +1,20 @@
-//! Naive Bayes corrected online: log odds of words, with what a step a message has added to them.
+//! Naive Bayes corrected online: the log odds of words plus weights learned by one step a message.
 //!
-//! With v_i the value of word i in a message (1 where presence is counted), Σ v_i of unknown words
-//! too, f_i messages learned that have it, and ‖x‖ the Euclidean length of x,
+//! Let v_i be the value of word i in a message (1 if presence is counted), Σ v_i include unknown
+//! words, f_i be the number of learned messages with the word, and ‖x‖ be the Euclidean norm:
 //!
-//!   s_k  = b_k + c Σ_i v_i l_ik / Σ_i x_i + Σ_i w_ik x_i / ‖x‖
+//!   s_k  = b_k + c Σ_i v_i l_ik / Σ_i x_i + correction_k
 //!   l_ik = ln P(w_i|k) / P(w_i|k̄),   x_i = v_i (1 + f_i)^−d
+//!
+//! With corrections r_ik that start at 0, and z_ik = c v_i l_ik / Σ x_i, the correction is
+//!
+//!   additive         Σ_i r_ik x_i / ‖x‖
+//!   multiplicative   Σ_i r_ik z_ik,   for weights w_ik = 1 + r_ik ≥ 0
+//!
+//! The second is Equations 3, 8 and 21 of Kim and Lee, with a weight for each class. It does not
+//! change words without log odds. Two classes mirror each other, so both have the same weights.
 
-mod effect;
 mod learning;
-mod loss;
-mod recall;
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::{ClassId, Rows};
@@ -17,46 +22,97 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::decision;
-use crate::scoring::parameters::Parameters;
-use crate::scoring::terms::ClassTerms;
+use crate::scoring::event_model::EventModel;
+use crate::scoring::scorer::Scorer;
+use crate::scoring::event_model::ClassTerms;
+use crate::statistics::calibration::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
 
-pub use effect::Effect;
-pub use loss::Loss;
-
-/// Words ahead of the one that is scored whose cells are fetched; first ones, twice as many.
+/// The cells of a word are fetched this many words ahead, its row twice as many.
 const AHEAD: usize = 16;
 
-/// How scores are corrected.
+/// The exponential loss has no bound on its gradient; steps use at most this.
+const STEEPEST: f64 = 1024.0;
+
+named_enum! {
+    /// The losses of Kim and Lee, one class against all others. The margin m is s_k for the class
+    /// of a message and −s_k for each other class.
+    "loss" Loss {
+        /// ln(1 + exp −m): LNB, Equation 14.
+        Logistic = "logistic",
+        /// ln(1 + exp −2m): DNB, Equation 12.
+        Deviance = "deviance",
+        /// exp −m: ENB, Equations 9 to 11.
+        Exponential = "exponential",
+        /// (1 − σ(m))²: MSENB, Table 2.
+        Squared = "squared",
+    }
+}
+
+impl Loss {
+    /// Minus the derivative of the loss by the score.
+    pub fn gradient(self, score: f64, outcome: bool) -> f64 {
+        let margin = if outcome { score } else { -score };
+        let steepness = match self {
+            Loss::Logistic => sigmoid(-margin),
+            Loss::Deviance => 2.0 * sigmoid(-2.0 * margin),
+            Loss::Exponential => (-margin).exp().min(STEEPEST),
+            Loss::Squared => 2.0 * sigmoid(-margin).powi(2) * sigmoid(margin),
+        };
+        if outcome { steepness } else { -steepness }
+    }
+}
+
+named_enum! {
+    /// The effect of a correction on the log odds of a word.
+    "correction" Effect {
+        Additive = "additive",
+        Multiplicative = "multiplicative",
+    }
+}
+
+impl Effect {
+    /// The lower bound of a correction.
+    pub fn least(self) -> f64 {
+        match self {
+            Effect::Additive => f64::NEG_INFINITY,
+            // The weight 1 + r is at least 0.
+            Effect::Multiplicative => -1.0,
+        }
+    }
+}
+
+/// The parameters of online weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OnlineScores {
-    /// c: what the mean log odds of the words are multiplied by.
+pub struct OnlineConfig {
+    /// c: the factor of the mean log odds of the words.
     pub nb_weight: f64,
-    /// r of words, and of classes.
+    /// r of words.
     pub learning_rate: f64,
+    /// r of classes.
     pub bias_rate: f64,
     /// q of both.
     pub rate_decay: f64,
-    /// What steps make smaller.
     pub loss: Loss,
-    /// Whether something is added to log odds of words, or they are multiplied.
     pub effect: Effect,
     /// d: how much less frequent words are corrected.
     pub damping: f64,
-    /// ε: no step is taken from a smaller error.
+    /// ε: smaller errors cause no step.
     pub margin: f64,
-    /// Messages of a class, and of others, that came when both were known before it takes steps.
-    /// Who learns all ham and then all spam would teach it else that whatever comes is spam: of 527
-    /// mails it then called 360 spam, and 13 with this (SpamAssassin, 200 mails learned).
+    /// Minimum number of messages, both of a class and of others, before the class takes steps;
+    /// counted from the second class on. Without it, a model that learns all ham and then all spam
+    /// learns that every new message is spam: it called 360 of 527 mails spam, and 13 with it
+    /// (SpamAssassin, 200 mails learned).
     pub warm_up: u64,
-    /// Whether probabilities are calibrated, and f: what that remembers from message to message.
+    /// Whether probabilities are calibrated.
     pub calibrated: bool,
+    /// f: the factor that the calibration's memory decays by with each message.
     pub forgetting_factor: f64,
 }
 
-impl Default for OnlineScores {
+impl Default for OnlineConfig {
     fn default() -> Self {
-        OnlineScores {
+        OnlineConfig {
             nb_weight: 5.0,
             learning_rate: 8.0,
             bias_rate: 1.0,
@@ -72,8 +128,8 @@ impl Default for OnlineScores {
     }
 }
 
-/// Puts x_i of each known word of a message in the place of what is there; returns Σ x_i and 1 / ‖x‖,
-/// unknown words included. Each word stands in the bag once, which may know the first x_i.
+/// Replace `values` by x_i of each known word; return Σ x_i and 1 / ‖x‖, unknown words included.
+/// The bag contains each word once and may have the first x_i.
 fn put_values(
     store: &Store,
     weights: Option<&OnlineWeights>,
@@ -91,67 +147,46 @@ fn put_values(
         }
     }
     let known = values.iter().map(|&(_, value)| value);
-    let (sum, squares) = add_up(known.chain(bag.unseen.iter().map(|unseen| unseen.count)));
-    (sum, share_of(squares))
+    let (sum, squares) = sums(known.chain(bag.unseen.iter().map(|unseen| unseen.count)));
+    (sum, inverse_norm(squares))
 }
 
 /// Σ x_i and Σ x_i².
-fn add_up(values: impl Iterator<Item = f64>) -> (f64, f64) {
+fn sums(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x))
 }
 
-/// 1 / ‖x‖; 0 of an empty message, or of values whose squares are no numbers.
-fn share_of(squares: f64) -> f64 {
-    let share = 1.0 / squares.sqrt();
-    if share.is_finite() { share } else { 0.0 }
+/// 1 / ‖x‖; 0 if the message is empty or its squares underflow or overflow.
+fn inverse_norm(squares: f64) -> f64 {
+    let inverse = 1.0 / squares.sqrt();
+    if inverse.is_finite() { inverse } else { 0.0 }
 }
 
-/// The naive Bayes sums of messages.
-pub trait Sums {
-    /// What they are estimated by.
-    fn parameters(&self) -> &Parameters;
-
-    /// Adds those of a message, by class, to zeros; tells `visit` each word in its order, what it
-    /// counts for, and its documents.
-    fn add(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut Vec<f64>,
-        visit: impl FnMut(WordId, f64, f64),
-    );
-}
-
-/// Buffers of one message.
+/// Reused buffers.
 #[derive(Default)]
-pub struct Corrected {
+pub struct OnlineScratch {
     /// x_i of known words.
     pub values: Vec<f64>,
-    /// Σ w_ik x_i, by class.
+    /// Σ r_ik x_i, or Σ r_ik v_i l_ik, by class.
     corrections: Vec<f64>,
 }
 
-/// Fetches the words of a message into the cache before their turn comes.
-///
-/// How many cells a word has is not foreseen, so that who visits words one after another waits for
-/// the memory at each of them.
-struct Ahead<'a> {
+/// Prefetch of the words of a message. The number of cells of a word is unpredictable, so a loop
+/// over the words would wait for memory at each of them.
+struct Prefetch<'a> {
     rows: &'a Rows,
     weights: Option<&'a OnlineWeights>,
     words: &'a [(WordId, f64)],
 }
 
-impl Ahead<'_> {
-    /// Fetches the first words.
+impl Prefetch<'_> {
     fn begin(&self) {
         self.words.iter().take(2 * AHEAD).for_each(|&(word, _)| self.fetch_first(word));
         self.words.iter().take(AHEAD).for_each(|&(word, _)| self.fetch_more(word));
     }
 
-    /// Fetches those that come some words after this one.
     #[inline]
-    fn fetch(&self, place: usize) {
+    fn advance(&self, place: usize) {
         if let Some(&(word, _)) = self.words.get(place + 2 * AHEAD) {
             self.fetch_first(word);
         }
@@ -173,83 +208,75 @@ impl Ahead<'_> {
     }
 }
 
-impl OnlineScores {
-    /// Refuses numbers out of range.
-    pub fn checked(self) -> Result<Self> {
-        let from_zero = [
-            ("nb_weight", self.nb_weight),
-            ("learning_rate", self.learning_rate),
-            ("bias_rate", self.bias_rate),
-            ("rate_decay", self.rate_decay),
-        ];
-        for (name, value) in from_zero {
-            if !(0.0..=1e6).contains(&value) {
-                let message = format!("{name} must be a number from 0 on, to 1e6, not {value}");
-                return Err(Error::Invalid(message));
+impl EventModel {
+    /// l_ik of a word, by class; 0 for an unseen word if those are skipped.
+    fn log_odds<'a>(
+        &'a self,
+        store: &'a Store,
+        terms: &'a [ClassTerms],
+        word: WordId,
+    ) -> impl Fn(ClassId) -> f64 + 'a {
+        let total: f64 = store.rows().cells(word).map(|cell| cell.tokens).sum();
+        move |class| {
+            if total == 0.0 && !self.is_smooth() {
+                return 0.0;
             }
+            let own = store.rows().cell(word, class).map_or(0.0, |cell| cell.tokens);
+            let terms = &terms[class as usize];
+            (self.log_plus(own) - terms.tokens)
+                - (self.log_plus(total - own) - terms.tokens_complement)
         }
-        for (name, value) in [("margin", self.margin), ("damping", self.damping)] {
-            if !(0.0..=1.0).contains(&value) {
-                let message = format!("{name} must be a number from 0 to 1, not {value}");
-                return Err(Error::Invalid(message));
-            }
-        }
-        if !(self.forgetting_factor > 0.0 && self.forgetting_factor <= 1.0) {
-            return Err(Error::Invalid(format!(
-                "forgetting_factor must be a number above 0, to 1, not {}",
-                self.forgetting_factor
-            )));
-        }
-        Ok(self)
     }
+}
 
-    /// The scores of a message: its naive Bayes sums, corrected.
-    pub fn scores(
+impl Scorer {
+    /// Compute the corrected scores of a message.
+    pub fn online_scores(
         &self,
-        sums: &impl Sums,
         store: &Store,
         terms: &[ClassTerms],
         bag: &mut Bag,
-        buffers: &mut Corrected,
+        scratch: &mut OnlineScratch,
         out: &mut Vec<f64>,
     ) {
         out.clear();
         out.resize(terms.len(), 0.0);
-        let Corrected { values, corrections } = buffers;
+        let OnlineScratch { values, corrections } = scratch;
         values.clear();
         if store.existing_classes() < 2 {
             return;
         }
+        let OnlineConfig { effect, nb_weight, .. } = self.online;
         corrections.clear();
         corrections.resize(out.len(), 0.0);
         let weights = store.statistic::<OnlineWeights>();
         let unit = store.unit();
-        let ahead = Ahead { rows: store.rows(), weights, words: &bag.words };
-        ahead.begin();
+        let prefetch = Prefetch { rows: store.rows(), weights, words: &bag.words };
+        prefetch.begin();
         let visit = |word, value, documents: f64| {
-            ahead.fetch(values.len());
+            prefetch.advance(values.len());
             let Some(weights) = weights else { return values.push(value) };
             let damped = weights.damping.damped(value, documents / unit);
             values.push(damped);
-            match self.effect {
+            match effect {
                 Effect::Additive => weights.add_to(corrections, word, damped),
                 Effect::Multiplicative => {
-                    let odds = sums.parameters().log_odds(store, terms, word);
+                    let odds = self.model.log_odds(store, terms, word);
                     for (class, weight) in weights.of_word(word) {
                         corrections[class as usize] += weight * value * odds(class);
                     }
                 }
             }
         };
-        sums.add(store, terms, bag, out, visit);
+        self.model.add_both(store.rows(), terms, bag, out, visit);
         if store.settings().term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
         let unseen = bag.unseen.iter().map(|unseen| unseen.count);
-        let (sum, squares) = add_up(values.iter().copied().chain(unseen));
-        let scale = match self.effect {
-            Effect::Additive => share_of(squares),
-            Effect::Multiplicative if sum > 0.0 => self.nb_weight / sum,
+        let (sum, squares) = sums(values.iter().copied().chain(unseen));
+        let scale = match effect {
+            Effect::Additive => inverse_norm(squares),
+            Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
             Effect::Multiplicative => 0.0,
         };
         for (class, ((score, terms), correction)) in
@@ -257,13 +284,42 @@ impl OnlineScores {
         {
             let prior = terms.prior - terms.prior_complement;
             let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
-            let odds = if sum > 0.0 { self.nb_weight * ((*score - prior) / sum) } else { 0.0 };
+            let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
             *score = odds + (bias + prior) + *correction * scale;
         }
     }
+}
 
-    /// Makes of the naive Bayes sums of a message, taken apart, its scores taken apart; returns what
-    /// corrects them for each known word, by class.
+impl OnlineConfig {
+    /// Refuse parameters out of range.
+    pub fn checked(self) -> Result<Self> {
+        let refuse = |name: &str, allowed: &str, value: f64| {
+            Err(Error::Invalid(format!("{name} must be a number {allowed}, not {value}")))
+        };
+        for (name, value) in [
+            ("nb_weight", self.nb_weight),
+            ("learning_rate", self.learning_rate),
+            ("bias_rate", self.bias_rate),
+            ("rate_decay", self.rate_decay),
+        ] {
+            if !(0.0..=1e6).contains(&value) {
+                return refuse(name, "from 0 to 1e6", value);
+            }
+        }
+        for (name, value) in [("margin", self.margin), ("damping", self.damping)] {
+            if !(0.0..=1.0).contains(&value) {
+                return refuse(name, "from 0 to 1", value);
+            }
+        }
+        let f = self.forgetting_factor;
+        if !(f > 0.0 && f <= 1.0) {
+            return refuse("forgetting_factor", "above 0, at most 1", f);
+        }
+        Ok(self)
+    }
+
+    /// Convert the naive Bayes contributions of a message to those of its corrected scores. Return
+    /// the corrections of each known word, by class.
     pub fn explain(
         &self,
         store: &Store,
@@ -291,21 +347,25 @@ impl OnlineScores {
             let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
             *base = bias + (terms.prior - terms.prior_complement);
         }
-        let corrections = match self.effect {
-            Effect::Additive => corrections(weights, &values, share, terms.len()),
-            Effect::Multiplicative => multiplied(weights, words),
+        let correct = |(&(word, value), (_, parts)): (&(WordId, f64), &mut (_, Vec<f64>))| {
+            let mut corrections = vec![0.0; parts.len()];
+            for (class, weight) in weights.into_iter().flat_map(|weights| weights.of_word(word)) {
+                let class = class as usize;
+                corrections[class] = match self.effect {
+                    Effect::Additive => weight * value * share,
+                    Effect::Multiplicative => weight * parts[class],
+                };
+            }
+            parts.iter_mut().zip(&corrections).for_each(|(part, correction)| *part += correction);
+            (word, corrections)
         };
-        for ((_, parts), (_, corrections)) in words.iter_mut().zip(&corrections) {
-            parts.iter_mut().zip(corrections).for_each(|(part, correction)| *part += correction);
-        }
-        corrections
+        values.iter().zip(words).map(correct).collect()
     }
 
-    /// Makes of scores those whose soft maximum is the probability of each class.
+    /// Replace scores by those whose softmax is the probability of each class.
     ///
-    /// Of two classes they are half the log odds σ⁻¹(P), calibrated, for the one and against the
-    /// other. Of more, the soft maximum of the scores, whose highest is calibrated: the others keep
-    /// their shares of the rest, and none becomes higher.
+    /// Two classes have ± half the calibrated log odds σ⁻¹(P). With more classes only the highest
+    /// score is calibrated: the others keep their shares of the rest, and their order.
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {
         let weights = store.statistic::<OnlineWeights>().filter(|_| self.calibrated);
         let order = store.class_order();
@@ -321,7 +381,7 @@ impl OnlineScores {
                 let Some(weights) = weights else { return };
                 let Some((top, odds)) = top(store, scores) else { return };
                 let score = scores[top as usize];
-                // ln P/(1 − P) from what it is without calibration to what it is with it.
+                // Change ln P/(1 − P) from the uncalibrated to the calibrated value.
                 let raised = score + weights.top.log_odds(odds) - odds;
                 let others = order.iter().filter(|&&class| class != top);
                 let second = others.map(|&class| scores[class as usize]);
@@ -333,40 +393,8 @@ impl OnlineScores {
     }
 }
 
-/// What corrects the score for each known word of a message, by class.
-fn corrections(
-    weights: Option<&OnlineWeights>,
-    values: &[(WordId, f64)],
-    share: f64,
-    classes: usize,
-) -> Vec<(WordId, Vec<f64>)> {
-    let of_word = |&(word, value): &(WordId, f64)| {
-        let mut parts = vec![0.0; classes];
-        for (class, weight) in weights.into_iter().flat_map(|weights| weights.of_word(word)) {
-            parts[class as usize] = weight * value * share;
-        }
-        (word, parts)
-    };
-    values.iter().map(of_word).collect()
-}
-
-/// The same, of what naive Bayes says of each word.
-fn multiplied(
-    weights: Option<&OnlineWeights>,
-    words: &[(WordId, Vec<f64>)],
-) -> Vec<(WordId, Vec<f64>)> {
-    let of_word = |(word, said): &(WordId, Vec<f64>)| {
-        let mut parts = vec![0.0; said.len()];
-        for (class, weight) in weights.into_iter().flat_map(|weights| weights.of_word(*word)) {
-            parts[class as usize] = weight * said[class as usize];
-        }
-        (*word, parts)
-    };
-    words.iter().map(of_word).collect()
-}
-
-/// The class with the highest score, and the log odds of its share of the soft maximum.
-pub(super) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
+/// The class with the highest score, and the log odds of its share of the softmax.
+fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
     let top = decision::best(store, scores)?;
     let others = || {
         let classes = scores.iter().zip(store.classes()).enumerate();
@@ -375,4 +403,45 @@ pub(super) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
     let second = others().map(|(_, (&score, _))| score).fold(f64::NEG_INFINITY, f64::max);
     let rest: f64 = others().map(|(_, (&score, _))| (score - second).exp()).sum();
     Some((top, scores[top as usize] - second - rest.ln()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradients_are_the_derivatives_of_the_losses() {
+        let value = |loss, m: f64| match loss {
+            Loss::Logistic => (-m).exp().ln_1p(),
+            Loss::Deviance => (-2.0 * m).exp().ln_1p(),
+            Loss::Exponential => (-m).exp(),
+            Loss::Squared => (1.0 - 1.0 / (1.0 + (-m).exp())).powi(2),
+        };
+        let step = 1e-6;
+        for &loss in Loss::ALL {
+            let name = loss.name();
+            for score in [-3.0, -0.5, 0.0, 0.7, 4.0] {
+                let slope = (value(loss, score - step) - value(loss, score + step)) / (2.0 * step);
+                assert!((loss.gradient(score, true) - slope).abs() < 1e-6, "{name} {score}");
+                assert_eq!(loss.gradient(-score, false), -loss.gradient(score, true));
+            }
+            for score in [1e9, -1e9, f64::INFINITY, f64::NEG_INFINITY] {
+                assert!(loss.gradient(score, true).abs() <= STEEPEST, "{name} {score}");
+            }
+        }
+        assert!(Loss::named("hinge").is_err());
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let config = OnlineConfig::default();
+        assert!(config.checked().is_ok());
+        for refused in [
+            OnlineConfig { learning_rate: -1.0, ..config },
+            OnlineConfig { margin: 1.5, ..config },
+            OnlineConfig { forgetting_factor: 0.0, ..config },
+        ] {
+            assert!(refused.checked().is_err());
+        }
+    }
 }

@@ -1,12 +1,15 @@
-//! The indexed documents that are nearest to a message, as a slice of the counts.
+//! Scores from some of the indexed documents: those in the message's leaf of a tree, or the nearest.
 //!
-//! Nearness is the cosine of the two vectors of word counts, found through the postings of the
-//! message's words: documents that share no word with it are never looked at.
+//! Nearness is the cosine of the two vectors of word counts. It follows from the postings of the
+//! message's words, so documents without any of them are never visited.
 
 use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
 use crate::counts::slice::Slice;
 use crate::counts::store::Store;
+use crate::scoring::composition::{Neighbourhood, Sum};
+use crate::scoring::scorer::Scorer;
+use crate::statistics::tree::Tree;
 
 /// Cosines that are nearer than this are the same but for rounding.
 const TIE: f64 = 1e-12;
@@ -20,6 +23,25 @@ pub struct NearestScratch {
     found: Vec<(Slot, f64)>,
     cosines: Vec<f64>,
     slice: Slice,
+}
+
+impl Scorer {
+    /// Return the counts of the documents that count for a message; None without a tree.
+    pub fn slice<'a>(
+        &self,
+        store: &'a Store,
+        bag: &Bag,
+        scratch: &'a mut NearestScratch,
+    ) -> Option<&'a Slice> {
+        match self.parts().neighbourhood {
+            Neighbourhood::Stream => None,
+            Neighbourhood::Tree => store.statistic::<Tree>().map(|tree| tree.slice(bag)),
+            Neighbourhood::Nearest => {
+                let whole = self.model.traits.sum == Sum::Vocabulary;
+                Some(scratch.slice(store, bag, self.n_neighbors, whole))
+            }
+        }
+    }
 }
 
 impl NearestScratch {

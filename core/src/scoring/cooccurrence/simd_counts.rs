@@ -33,7 +33,7 @@ struct Holder {
 
 /// Reused buffers.
 #[derive(Default)]
-pub struct Lanes {
+pub struct SimdCounts {
     /// By slot one more than the place of the document's holder, 0 without; all 0 between calls.
     places: Vec<u32>,
     holders: Vec<Holder>,
@@ -47,7 +47,7 @@ pub struct Lanes {
     cells: Vec<(ClassId, f64)>,
 }
 
-impl Lanes {
+impl SimdCounts {
     /// Calls `visit(t, i, counts)` with the positions of a parent t and a word i that it stands
     /// together with, t itself included, and n_itc for the classes in which it does.
     pub fn visit(

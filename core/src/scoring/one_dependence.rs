@@ -8,26 +8,24 @@
 //!
 //! The products underflow on a message of a hundred words, so the mean is taken of logarithms, around
 //! the largest. ln a_tc starts from the smoothing alone, which is the same for every word; only words
-//! that do stand together with t change it ([`crate::scoring::together`]).
+//! that do stand together with t change it ([`crate::scoring::cooccurrence`]).
 //!
 //! A message without any parent (no known word, or none that tells the classes apart) has nothing to
 //! mix: it is scored by the event model, its words independent.
-
-mod parts;
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::parameters::{Event, Parameters};
-use crate::scoring::terms::ClassTerms;
-use crate::scoring::together::Together;
+use crate::scoring::composition::Traits;
+use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::cooccurrence::Cooccurrence;
 use crate::watch::Watch;
 
 /// Reused buffers.
 #[derive(Default)]
 pub struct OneDependenceScratch {
-    pub(crate) together: Together,
+    pub(crate) together: Cooccurrence,
     /// The positions of the parents.
     pub(crate) parents: Vec<usize>,
     /// ln W_t, −∞ for a word that is no parent.
@@ -39,16 +37,15 @@ pub struct OneDependenceScratch {
 }
 
 /// How often ln a_tc and ln b_tc stand in an estimator's logarithm, and the sign of the mean.
-pub(crate) fn sides(event: Event) -> (f64, f64, f64) {
-    match event {
-        Event::Complement => (0.0, 1.0, -1.0),
-        Event::OneVersusAll => (1.0, -1.0, 1.0),
-        // Every other event has the side of the class alone.
-        _ => (1.0, 0.0, 1.0),
+pub(crate) fn sides(traits: Traits) -> (f64, f64, f64) {
+    match (traits.own, traits.complement) {
+        (true, true) => (1.0, -1.0, 1.0),
+        (true, false) => (1.0, 0.0, 1.0),
+        (false, _) => (0.0, 1.0, -1.0),
     }
 }
 
-impl Parameters {
+impl EventModel {
     /// Whether any word of the bag is a parent.
     pub fn has_estimators(store: &Store, bag: &Bag) -> bool {
         let weight = store.parent_weights();
@@ -72,7 +69,7 @@ impl Parameters {
         }
         let classes = terms.len();
         self.estimate(store, bag, classes, scratch, watch);
-        let (inside, outside, sign) = sides(self.event);
+        let (inside, outside, sign) = sides(self.traits);
         let all = log_sum(scratch.weights.iter().copied());
         let column = |class| scratch.logs.iter().skip(class).step_by(classes).copied();
         out.clear();
@@ -80,6 +77,71 @@ impl Parameters {
             let prior = inside * terms.prior + outside * terms.prior_complement;
             sign * (prior + log_sum(column(class)) - all)
         }));
+    }
+
+    /// The score, and its parts: `words × classes`, and one row for all tokens of unseen words.
+    ///
+    /// With r_tc, the share of estimator t in the mean for class c, and v_t = W_t/Σ W,
+    /// ln Σ_t v_t a_tc = Σ_t r_tc (ln a_tc + ln(v_t/r_tc)). So a word's part is f_i ln P(w_i|w_t,c)
+    /// averaged by these shares, and what it counts for as a parent: r_ic ln(v_i/r_ic).
+    pub fn one_dependence_parts(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        scratch: &mut OneDependenceScratch,
+        out: &mut Vec<f64>,
+        parts: &mut Vec<f64>,
+    ) {
+        let watch = Watch::default();
+        self.one_dependence_scores(store, terms, bag, scratch, &watch, out);
+        let classes = terms.len();
+        parts.clear();
+        parts.resize((bag.words.len() + 1) * classes, 0.0);
+        if !Self::has_estimators(store, bag) || classes == 0 {
+            return;
+        }
+        let OneDependenceScratch { together, parents, weights, logs, .. } = scratch;
+        let (_, _, sign) = sides(self.traits);
+        let all = log_sum(weights.iter().copied());
+        for class in 0..classes {
+            let column = logs.iter().skip(class).step_by(classes);
+            let (highest, others) = log_sum_parts(column.copied());
+            for (position, log) in logs.iter_mut().skip(class).step_by(classes).enumerate() {
+                // Not less their sum: a large one would round the shares.
+                let log_share = (*log - highest) - others;
+                *log = log_share.exp();
+                if *log > 0.0 {
+                    let own = &mut parts[position * classes + class];
+                    *own += sign * *log * (weights[position] - all - log_share);
+                }
+            }
+        }
+        let shares = logs;
+        // Every token, as if no word stood together with any …
+        let mut row = vec![0.0; classes];
+        let mut smoothed = vec![0.0; classes];
+        for (&(word, _), shares) in bag.words.iter().zip(shares.chunks_exact(classes)) {
+            self.start_estimator(store, word, 1.0, &mut row);
+            for ((sum, log), share) in smoothed.iter_mut().zip(&row).zip(shares) {
+                *sum += sign * share * log;
+            }
+        }
+        let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
+        let counts = bag.words.iter().map(|&(_, count)| count).chain([unseen]);
+        for (part, count) in parts.chunks_exact_mut(classes).zip(counts) {
+            part.iter_mut().zip(&smoothed).for_each(|(part, log)| *part += count * log);
+        }
+        // … and what changes where they did.
+        together.visit(store, bag, parents, &watch, |parent, child, counts| {
+            row.fill(0.0);
+            let shared = self.add_together(counts, bag.words[child].1, &mut row);
+            let shares = &shares[parent * classes..];
+            let part = &mut parts[child * classes..(child + 1) * classes];
+            for ((part, log), share) in part.iter_mut().zip(&row).zip(shares) {
+                *part += sign * share * (log + shared);
+            }
+        });
     }
 
     /// Fills the parents' weights and the logarithm of each W_t a_tc.
@@ -126,7 +188,7 @@ impl Parameters {
         tokens: f64,
         row: &mut [f64],
     ) {
-        let (inside, outside, _) = sides(self.event);
+        let (inside, outside, _) = sides(self.traits);
         let smoothing = self.smoothing_by_parents(store);
         let total: f64 = store.rows.cells(parent).map(|cell| cell.length).sum();
         let log = |own: f64| {
@@ -154,7 +216,7 @@ impl Parameters {
         tokens: f64,
         row: &mut [f64],
     ) -> f64 {
-        let (inside, outside, _) = sides(self.event);
+        let (inside, outside, _) = sides(self.traits);
         let mut shared = 0.0;
         if inside != 0.0 {
             for &(class, count) in counts {
@@ -192,14 +254,15 @@ pub(crate) fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoring::parameters::{Prior, Unseen};
-    use crate::scoring::together::tests::{made_up_message, made_up_store};
+    use crate::scoring::composition::Event;
+    use crate::scoring::event_model::{Oov, Prior};
+    use crate::scoring::cooccurrence::tests::{made_up_message, made_up_store};
 
-    fn scoring(event: Event) -> Parameters {
-        Parameters::new(event, 0.5, Prior::Laplace, Unseen::Smooth, None).unwrap()
+    fn scoring(event: Event) -> EventModel {
+        EventModel::new(event, 0.5, Prior::Laplace, Oov::Smooth, None).unwrap()
     }
 
-    fn scores(scoring: &Parameters, store: &Store, bag: &Bag) -> Vec<f64> {
+    fn scores(scoring: &EventModel, store: &Store, bag: &Bag) -> Vec<f64> {
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);
         let mut scratch = OneDependenceScratch::default();

@@ -10,21 +10,21 @@ const ENOUGH: u64 = 1 << 32;
 
 /// Messages met, by class.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Met {
+pub struct ClassExposure {
     by_class: Vec<u64>,
     /// Their sum, as each class is asked for at each message.
     all: u64,
 }
 
-impl Met {
+impl ClassExposure {
     /// So many of each of some classes that all have enough.
     pub fn enough(classes: usize) -> Self {
-        Met::of_classes(vec![ENOUGH; classes])
+        ClassExposure::of_classes(vec![ENOUGH; classes])
     }
 
     fn of_classes(by_class: Vec<u64>) -> Self {
         let all = by_class.iter().fold(0_u64, |sum, &met| sum.saturating_add(met));
-        Met { by_class, all }
+        ClassExposure { by_class, all }
     }
 
     fn of(&self, class: ClassId) -> u64 {
@@ -42,20 +42,20 @@ impl Met {
     }
 
     /// Whether there were so many at least of a class, and of what is not of it.
-    pub fn told_apart(&self, class: ClassId, least: u64) -> bool {
+    pub fn is_warm(&self, class: ClassId, least: u64) -> bool {
         let of_class = self.of(class);
         of_class >= least && self.all - of_class >= least
     }
 
     /// Whether any class is told apart.
-    pub fn any_told_apart(&self, least: u64) -> bool {
-        least == 0 || (0..self.by_class.len() as ClassId).any(|class| self.told_apart(class, least))
+    pub fn any_is_warm(&self, least: u64) -> bool {
+        least == 0 || (0..self.by_class.len() as ClassId).any(|class| self.is_warm(class, least))
     }
 
     pub fn forget(&mut self, class: ClassId) {
         if let Some(met) = self.by_class.get_mut(class as usize) {
             *met = 0;
-            *self = Met::of_classes(std::mem::take(&mut self.by_class));
+            *self = ClassExposure::of_classes(std::mem::take(&mut self.by_class));
         }
     }
 
@@ -73,7 +73,7 @@ impl Met {
     }
 
     pub fn restore(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
-        (0..classes).map(|_| reader.number()).collect::<Result<_>>().map(Met::of_classes)
+        (0..classes).map(|_| reader.number()).collect::<Result<_>>().map(ClassExposure::of_classes)
     }
 
     pub fn size(&self) -> usize {
@@ -87,22 +87,22 @@ mod tests {
 
     #[test]
     fn both_sides_have_to_come() {
-        let mut met = Met::default();
-        assert!(met.any_told_apart(0) && !met.any_told_apart(1));
+        let mut met = ClassExposure::default();
+        assert!(met.any_is_warm(0) && !met.any_is_warm(1));
         met.add(2, 9);
-        assert!(!met.told_apart(2, 5) && !met.any_told_apart(5));
+        assert!(!met.is_warm(2, 5) && !met.any_is_warm(5));
         met.add(0, 4);
-        assert!(!met.told_apart(2, 5) && met.told_apart(2, 4));
+        assert!(!met.is_warm(2, 5) && met.is_warm(2, 4));
         met.add(1, 1);
-        assert!(met.told_apart(2, 5) && !met.told_apart(0, 5) && met.any_told_apart(5));
+        assert!(met.is_warm(2, 5) && !met.is_warm(0, 5) && met.any_is_warm(5));
         met.forget(2);
-        assert!(!met.any_told_apart(2));
-        assert!(Met::enough(2).told_apart(1, 1 << 20));
+        assert!(!met.any_is_warm(2));
+        assert!(ClassExposure::enough(2).is_warm(1, 1 << 20));
     }
 
     #[test]
     fn others_add_up_and_bytes_are_by_order() {
-        let (mut one, mut other) = (Met::default(), Met::default());
+        let (mut one, mut other) = (ClassExposure::default(), ClassExposure::default());
         one.add(1, 3);
         other.add(0, u64::MAX);
         other.add(1, 2);
@@ -111,8 +111,8 @@ mod tests {
         let mut bytes = Vec::new();
         one.put(&[4, 1], &mut bytes);
         assert_eq!(
-            Met::restore(&mut Reader::new(&bytes), 2),
-            Ok(Met::of_classes(vec![2, u64::MAX]))
+            ClassExposure::restore(&mut Reader::new(&bytes), 2),
+            Ok(ClassExposure::of_classes(vec![2, u64::MAX]))
         );
     }
 }

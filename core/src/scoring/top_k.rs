@@ -2,22 +2,22 @@
 
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
-use crate::scoring::parameters::Parameters;
+use crate::scoring::event_model::EventModel;
 
-impl Parameters {
+impl EventModel {
     /// The positions in the bag of a message's parents, ascending: its words with a weight.
     pub(crate) fn parents_of(&self, store: &Store, bag: &Bag) -> Vec<usize> {
         let weights = store.parent_weights();
         let weight = |position: usize| weights(bag.words[position].0);
         let mut parents = (0..bag.words.len()).filter(|&position| weight(position) > 0.0).collect();
-        self.keep_strongest(store, bag, &mut parents, weight);
+        self.keep_top_k(store, bag, &mut parents, weight);
         parents
     }
 
     /// Keeps `max_parents` of some positions in the bag, those of the greatest strength; of equally
     /// strong ones the first by the words' bytes, so that neither ids nor the order of a message
     /// matter. Nor does the last digit of a strength, which depends on the order of classes.
-    pub(crate) fn keep_strongest(
+    pub(crate) fn keep_top_k(
         &self,
         store: &Store,
         bag: &Bag,

@@ -1,0 +1,277 @@
+//! An event model with its prior, smoothing and vocabulary size, and its terms for each class.
+
+use crate::counts::rows::{Class, ClassId, small_whole};
+use crate::counts::slice::Slice;
+use crate::counts::store::Store;
+use crate::error::{Error, Result};
+use crate::scoring::composition::{Event, Form, Sum, Traits};
+use crate::statistics::word_weights::Totals;
+use std::sync::{Arc, OnceLock};
+
+named_enum! {
+    /// The estimate of P(c).
+    "prior" Prior {
+        /// n_c / n.
+        Empirical = "empirical",
+        /// (n_c + 1) / (n + s): Equations 4 and 5.
+        Laplace = "laplace",
+        /// No term at all.
+        Uniform = "uniform",
+        /// (n_c + 1/s) / (n + 1): the m-estimate with m = 1.
+        MEstimate = "m-estimate",
+    }
+}
+
+named_enum! {
+    /// The treatment of words that no class has seen.
+    "oov" Oov {
+        /// Estimate them from the smoothing alone.
+        Smooth = "smooth",
+        /// Leave them out of the score.
+        Skip = "skip",
+    }
+}
+
+/// Number of tabulated values ln(k + α): few counts of a word in a class are larger. Unused entries
+/// do not occupy cache.
+const TABLE: usize = 1 << 16;
+
+/// Return the table of ln(k + α). The table of α = 1 is shared, since most models use it.
+fn log_table(alpha: f64) -> Arc<[f64]> {
+    static LAPLACE: OnceLock<Arc<[f64]>> = OnceLock::new();
+    let make = |size: usize| (0..size).map(|count| (count as f64 + alpha).ln()).collect();
+    if alpha == 1.0 { LAPLACE.get_or_init(|| make(TABLE)).clone() } else { make(TABLE / 16) }
+}
+
+/// An immutable event model.
+#[derive(Clone)]
+pub struct EventModel {
+    pub event: Event,
+    pub(crate) traits: Traits,
+    pub prior: Prior,
+    pub oov: Oov,
+    /// m if it is fixed; None is the number of words learned.
+    pub vocabulary_size: Option<f64>,
+    /// The current count of a message of weight 1, which decays; α is in this unit.
+    pub unit: f64,
+    pub alpha: f64,
+    pub log_alpha: f64,
+    /// Maximum number of parents in a message.
+    pub max_parents: usize,
+    table: Arc<[f64]>,
+}
+
+impl EventModel {
+    /// Check `alpha` (above 0) and `vocabulary_size` (at least 1).
+    pub fn new(
+        event: Event,
+        alpha: f64,
+        prior: Prior,
+        oov: Oov,
+        vocabulary_size: Option<f64>,
+    ) -> Result<Self> {
+        if !(alpha > 0.0 && alpha.is_finite()) {
+            return Err(Error::Invalid(format!(
+                "alpha must be a positive number (1 is Laplace smoothing), not {alpha}"
+            )));
+        }
+        if let Some(size) = vocabulary_size
+            && !(size >= 1.0 && size.is_finite())
+        {
+            return Err(Error::Invalid(format!(
+                "vocabulary_size must be a number of words, at least 1, not {size}"
+            )));
+        }
+        Ok(EventModel {
+            event,
+            traits: event.traits(),
+            prior,
+            oov,
+            vocabulary_size,
+            unit: 1.0,
+            alpha,
+            log_alpha: alpha.ln(),
+            max_parents: usize::MAX,
+            table: log_table(alpha),
+        })
+    }
+
+    /// Return the model for counts in another unit. An estimate is a ratio of counts, so only the
+    /// smoothing changes.
+    pub fn in_unit(&self, unit: f64) -> Self {
+        let alpha = self.alpha / self.unit * unit;
+        let table = Arc::default();
+        EventModel { unit, alpha, log_alpha: alpha.ln(), table, ..self.clone() }
+    }
+
+    /// Whether both models score alike.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        self.event == other.event
+            && self.alpha == other.alpha
+            && self.prior == other.prior
+            && self.oov == other.oov
+            && self.vocabulary_size == other.vocabulary_size
+    }
+
+    /// ln(count + α), from a table if the count is a small integer.
+    #[inline]
+    pub fn log_plus(&self, count: f64) -> f64 {
+        let (index, is_whole) = small_whole(count);
+        match self.table.get(index as usize) {
+            Some(&value) if is_whole => value,
+            _ => (count + self.alpha).ln(),
+        }
+    }
+
+    /// m: the number of distinct words, at least 1.
+    pub fn words(&self, store: &Store) -> f64 {
+        self.words_of(store.vocabulary.len())
+    }
+
+    /// α m of P(w_i|w_t,c) for a parent t: m is the number of words with at least `min_df` messages.
+    pub(crate) fn smoothing_by_parents(&self, store: &Store) -> f64 {
+        self.alpha * self.words_of(store.frequent_words())
+    }
+
+    /// m if `known` words were learned.
+    pub fn words_of(&self, known: usize) -> f64 {
+        self.vocabulary_size.unwrap_or(1.0).max(known as f64).max(1.0)
+    }
+
+    pub fn is_smooth(&self) -> bool {
+        self.oov == Oov::Smooth
+    }
+
+    /// ln P(c), from the documents of the class, of all classes, and the number of classes.
+    pub fn log_prior(&self, documents: f64, all: f64, classes: f64) -> f64 {
+        let unit = self.unit;
+        match self.prior {
+            // The quotient may underflow; its logarithm does not.
+            Prior::Empirical if documents / all == 0.0 => documents.ln() - all.ln(),
+            Prior::Empirical => (documents / all).ln(),
+            Prior::Laplace => ((documents + unit) / (all + classes * unit)).ln(),
+            Prior::Uniform => 0.0,
+            Prior::MEstimate => ((documents + unit / classes) / (all + unit)).ln(),
+        }
+    }
+}
+
+/// The correlation factors of a class: for its own documents and for all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Factors {
+    pub own: f64,
+    pub complement: f64,
+}
+
+/// The terms of a score that depend on the class only. An event model uses some of them.
+#[derive(Clone, Copy, Default)]
+pub struct ClassTerms {
+    /// ln P(c): Equation 4.
+    pub prior: f64,
+    /// ln P(c̄): Equation 5.
+    pub prior_complement: f64,
+    /// ln of the denominator of P(w|c): Equation 6.
+    pub tokens: f64,
+    /// ln of the denominator of P(w|c̄): Equation 7.
+    pub tokens_complement: f64,
+    /// −Σ ln θ over all words, the divisor of normalised word weights.
+    pub normaliser: f64,
+    /// n_c, or the effective h_c: the denominator for counts of present words.
+    pub total: f64,
+    /// ln(n_c + 2α), the denominator of p_wc; for attributes, ln(n_c + α).
+    pub documents: f64,
+    /// ln(n_c + α), for a word that no document of the class contains.
+    pub absent: f64,
+    /// Number of words the class has seen.
+    pub words: f64,
+    /// Σ ln(n_c − df_wc + α) over the words the class has seen.
+    pub absences: f64,
+    /// ln n / (n − n_c): the ratio R_wc̄ of a word that no document of the class contains.
+    pub outside: f64,
+    /// The correlation factors that replace the smoothing.
+    pub factors: Factors,
+    /// ln t and, for the complement, ln(1 + t): the factors of a word that the class does not have.
+    pub log_factors: Factors,
+}
+
+impl EventModel {
+    /// Compute the terms that all messages share, class by class: once for a batch.
+    pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
+        self.prepare_known(store, store.vocabulary().len(), terms);
+    }
+
+    /// Compute the terms if only `known` words of the vocabulary were counted.
+    pub fn prepare_known(&self, store: &Store, known: usize, terms: &mut Vec<ClassTerms>) {
+        let of_class = |class: &Class| Totals { documents: class.documents, tokens: class.tokens };
+        let totals = store.classes().iter().map(|class| (of_class(class), class));
+        self.prepare_classes(store, totals, 0.0, self.words_of(known), terms);
+        if self.traits.sum == Sum::Normalised {
+            self.prepare_normalised(store, terms);
+        }
+    }
+
+    /// Compute the terms from a slice of the counts. All classes and words of the stream stay
+    /// possible: a class without documents in the slice counts as one in the empirical prior.
+    pub fn prepare_slice(&self, store: &Store, slice: &Slice, terms: &mut Vec<ClassTerms>) {
+        let nothing = Class::default();
+        let totals = (0..store.classes().len() as ClassId).map(|id| {
+            let class = slice.class(id).unwrap_or(&nothing);
+            (Totals { documents: class.documents, tokens: class.tokens }, class)
+        });
+        self.prepare_classes(store, totals, self.unit, self.words(store), terms);
+    }
+
+    /// Compute the terms from the totals of the classes, in the order of their ids.
+    pub fn prepare_classes<'a>(
+        &self,
+        store: &Store,
+        totals: impl Iterator<Item = (Totals, &'a Class)> + Clone,
+        floor: f64,
+        words: f64,
+        terms: &mut Vec<ClassTerms>,
+    ) {
+        let floor = if self.prior == Prior::Empirical { floor } else { 0.0 };
+        let counted = |totals: Totals, learned: &Class| match totals.documents {
+            0.0 if learned.exists() => floor,
+            documents => documents,
+        };
+        let learned = store.classes();
+        let all: f64 =
+            totals.clone().zip(learned).map(|((own, _), class)| counted(own, class)).sum();
+        let classes = store.existing_classes() as f64;
+        let all_tokens: f64 = totals.clone().map(|(own, _)| own.tokens).sum();
+        let smoothing = self.alpha * words;
+        let of_class = |((own, class), learned): ((Totals, &Class), &Class)| {
+            let documents = counted(own, learned);
+            let mut terms = ClassTerms {
+                prior: self.log_prior(documents, all, classes),
+                tokens: (own.tokens + smoothing).ln(),
+                ..ClassTerms::default()
+            };
+            if self.traits.complement {
+                // The complement of a single class is empty, and its empirical prior has no term.
+                let empty = self.prior == Prior::Empirical && all <= documents;
+                if !empty {
+                    terms.prior_complement = self.log_prior(all - documents, all, classes);
+                }
+                // Weighted totals are rounded, so the difference may be slightly negative.
+                terms.tokens_complement = ((all_tokens - own.tokens).max(0.0) + smoothing).ln();
+            }
+            if self.traits.form == Form::Values {
+                terms.documents = (class.documents + self.alpha).ln();
+            }
+            if self.traits.sum == Sum::Vocabulary {
+                terms.total = class.documents;
+                terms.documents = (class.documents + 2.0 * self.alpha).ln();
+                terms.absent = self.log_plus(class.documents);
+                for (frequency, words) in class.frequencies() {
+                    terms.words += words;
+                    terms.absences += words * self.log_plus(class.documents - frequency);
+                }
+            }
+            terms
+        };
+        terms.clear();
+        terms.extend(totals.zip(learned).map(of_class));
+    }
+}

@@ -1,0 +1,115 @@
+//! Scores with weights of words or of documents, in the estimate and in the score.
+
+use crate::counts::bag::Bag;
+use crate::counts::index::STEPS;
+use crate::counts::rows::ClassId;
+use crate::counts::store::{LearningRule, Store};
+use crate::error::{Error, Result};
+use crate::scoring::composition::Traits;
+use crate::scoring::decision;
+use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::scorer::Scorer;
+use crate::statistics::word_weights::{Totals, WordWeights};
+use std::sync::Arc;
+
+impl EventModel {
+    /// Compute the terms of the classes from weighted counts.
+    pub fn prepare_weighted(
+        &self,
+        store: &Store,
+        weights: &WordWeights,
+        terms: &mut Vec<ClassTerms>,
+    ) {
+        let ids = 0..store.classes().len() as ClassId;
+        let totals = ids.zip(store.classes()).map(|(id, class)| {
+            let Totals { documents, tokens } = weights.totals(id);
+            (Totals { documents: class.documents + documents, tokens }, class)
+        });
+        self.prepare_classes(store, totals, 0.0, self.words(store), terms);
+    }
+
+    /// Add the multinomial, complement or one-versus-all score with weighted counts
+    /// N_ci = W_i × (tokens of i in c): ± ln P ± Σ_i W_i f_i ln P(w_i | c or c̄).
+    pub fn add_weighted(
+        &self,
+        store: &Store,
+        weights: &WordWeights,
+        terms: &[ClassTerms],
+        bag: &Bag,
+        out: &mut [f64],
+    ) {
+        let Traits { own, complement, .. } = self.traits;
+        let unseen = if self.is_smooth() { weights.unseen * bag.unseen_tokens() } else { 0.0 };
+        let (mut tokens, mut shared) = (unseen, unseen * self.log_alpha);
+        for &(word, count) in &bag.words {
+            let weight = weights.of_word(word);
+            if weight == 0.0 {
+                continue;
+            }
+            let count = weight * count;
+            tokens += count;
+            let cells = || {
+                let cells = store.rows().cells(word);
+                cells.map(|cell| (cell.class, weights.count(word, cell.class, cell.tokens)))
+            };
+            let total: f64 = if complement { cells().map(|(_, tokens)| tokens).sum() } else { 0.0 };
+            let log_total = self.log_plus(total);
+            shared += count * log_total;
+            // A class without the word has ln α, and the total in its complement.
+            for (class, of_class) in cells() {
+                let mut change = 0.0;
+                if own {
+                    change += self.log_plus(of_class) - self.log_alpha;
+                }
+                if complement {
+                    change += log_total - self.log_plus((total - of_class).max(0.0));
+                }
+                out[class as usize] += count * change;
+            }
+        }
+        for (score, class) in out.iter_mut().zip(terms) {
+            if own {
+                *score += class.prior + tokens * (self.log_alpha - class.tokens);
+            }
+            if complement {
+                *score += tokens * class.tokens_complement - shared - class.prior_complement;
+            }
+        }
+    }
+}
+
+/// The rule that adds 1 − P(class | message) to the weight of each message when it is learned.
+struct Improbability(Arc<Scorer>);
+
+impl LearningRule for Improbability {
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    /// A class without messages has probability 0.
+    fn instance_weight(&self, store: &Store, bag: &Bag, class: ClassId) -> f64 {
+        let (mut terms, mut scores) = (Vec::new(), Vec::new());
+        let scorer = self.0.for_counts(store);
+        scorer.prepare(store, &mut terms);
+        scorer.scores(store, &terms, bag, &mut scores);
+        let shares = decision::probabilities(store, &scores);
+        let probability = shares.get(class as usize).copied().unwrap_or(0.0);
+        // `max` also turns NaN into 0.
+        ((1.0 - probability).max(0.0) * STEPS).round() / STEPS
+    }
+}
+
+impl Store {
+    /// Give messages instance weights by this scorer from now on, and sum up those of the index.
+    pub fn weigh_instances(&mut self, scorer: Arc<Scorer>) -> Result<()> {
+        if !self.settings.instance_weights {
+            return Err(Error::Invalid(
+                "the store has no instance weights: make it with instance_weights=True".into(),
+            ));
+        }
+        self.rule = Some(Arc::new(Improbability(scorer)));
+        let weights = WordWeights::of_instances(self);
+        self.statistics.put(weights);
+        Ok(())
+    }
+}
