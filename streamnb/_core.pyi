@@ -14,6 +14,7 @@ __all__ = [
     "NativeTokenizer",
     "Scoring",
     "class_ids",
+    "compositions",
     "cooccurrence_squares",
     "pair_information",
     "split_depths",
@@ -64,16 +65,18 @@ class Scoring:
         cls,
         *,
         event: str = "multinomial",
+        dependence: str = "independent",
+        estimate: str = "additive",
+        weights: str = "uniform",
+        document_weights: str = "uniform",
+        neighbourhood: str = "stream",
         alpha: float = 1.0,
         prior: str = "empirical",
         oov: str = "smooth",
         vocabulary_size: float | None = None,
-        hidden: str | None = None,
         max_parents: int | None = None,
-        effective: bool = False,
-        factor: float | None = None,
+        factor: float = 0.1,
         factors: list[tuple[float, float]] | None = None,
-        weights: str | None = None,
         nb_weight: float = 5.0,
         learning_rate: float = 4.0,
         bias_rate: float = 1.0,
@@ -81,8 +84,6 @@ class Scoring:
         margin: float = 0.05,
         calibrated: bool = True,
         forgetting_factor: float = 0.999,
-        instance_weights: bool = False,
-        neighbourhood: str | None = None,
         n_neighbors: int = 1,
     ) -> Self: ...
     def __deepcopy__(self, _memo: object, /) -> Self: ...
@@ -173,7 +174,7 @@ class CountStore:
     def declare(self, values: Mapping[str, int]) -> None: ...
     def rename(self, names: Mapping[str, str]) -> None: ...
     def set_parents(self, layout: int, weights: _Floats) -> bool: ...
-    def tell_frequent(self, min_df: int) -> None: ...
+    def set_min_df(self, min_df: int) -> None: ...
     def documents(
         self, ordered: bool
     ) -> tuple[
@@ -210,7 +211,7 @@ class CountStore:
     def weights(self) -> tuple[bytes, float, bytes, bytes, bytes, bytes] | None: ...
     def set_fitted_weights(self, layout: int, words: _Floats, scale: float) -> bool: ...
     def fitted_weights(self) -> tuple[bytes, float] | None: ...
-    def plant(
+    def init_tree(
         self,
         array: _Integers,
         waited: _Floats,
@@ -247,6 +248,7 @@ class CountStore:
     def __deepcopy__(self, _memo: object, /) -> CountStore: ...
     def __sizeof__(self) -> int: ...
 
+def compositions() -> dict[str, dict[str, dict[str, Any]]]: ...
 def class_ids(labels: list[Any], ids: dict[Any, int]) -> bytes: ...
 def cooccurrence_squares(
     indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int, threads: int

@@ -9,7 +9,7 @@ use crate::scoring::composition::{Dependence, Neighbourhood, Sum};
 use crate::scoring::event_model::EventModel;
 use crate::scoring::scorer::Scorer;
 use crate::scoring::scorer::Scratch;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::Tokenizer;
 use crate::watch::Watch;
 
 /// The contributions to a joint log-likelihood, which is `baseline` plus the sum of all others.
@@ -121,12 +121,12 @@ impl Scorer {
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Explanation, NotReady> {
+    ) -> Explanation {
         let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, true)?;
+        message.look_up(store, tokenizer, tokens, bag, true);
         let scorer = self.for_counts(store);
         scorer.prepare(store, terms);
-        Ok(scorer.explain(store, scratch))
+        scorer.explain(store, scratch)
     }
 }
 

@@ -3,10 +3,11 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::composition::Event;
+use _core::scoring::event_model::Oov;
 use _core::scoring::scorer::Scorer;
 use _core::statistics::packages::{Member, Packages};
-use common::{Example, Learner, UNBOUNDED, Words, assert_close};
+use common::{Example, Learner, UNBOUNDED, Words, assert_close, scorer};
 use std::collections::{BTreeSet, HashMap};
 
 const COLUMNS: Settings = Settings { columns: true, ..UNBOUNDED };
@@ -104,13 +105,12 @@ fn categories(words: &Words, class: u32, scoring: &Scorer, v: &HashMap<String, f
     let mut score = (weight(None) / all).ln();
     for word in words.keys() {
         let values = v.get(word.split('=').next().expect("a name"));
-        let Some(values) =
-            values.filter(|_| scoring.parameters.is_smooth() || known.contains(word))
+        let Some(values) = values.filter(|_| scoring.model.is_smooth() || known.contains(word))
         else {
             continue;
         };
-        let count = weight(Some(word)) + scoring.parameters.alpha;
-        score += (count / (weight(None) + scoring.parameters.alpha * values)).ln();
+        let count = weight(Some(word)) + scoring.model.alpha;
+        score += (count / (weight(None) + scoring.model.alpha * values)).ln();
     }
     score
 }
@@ -126,9 +126,7 @@ fn categories_are_smoothed_over_the_values_of_their_attribute() {
         v.insert("b".to_owned(), declared);
         for unseen in [Oov::Smooth, Oov::Skip] {
             for alpha in [1.0, 0.3] {
-                let scoring =
-                    Scorer::new(Event::Gaussian, alpha, Prior::Empirical, unseen, None)
-                        .expect("valid");
+                let scoring = scorer(Event::Gaussian, |c| (c.alpha, c.oov) = (alpha, unseen));
                 for message in messages {
                     let words: Words = message.iter().map(|&word| (word.to_owned(), 1.0)).collect();
                     let expected: Vec<f64> =

@@ -2,7 +2,8 @@
 
 mod common;
 
-use _core::scoring::config::ScoringConfig;
+use _core::scoring::composition::{Event, Weights};
+use _core::scoring::event_model::Prior;
 use _core::scoring::scorer::Scorer;
 use _core::statistics::fitted_weights::FittedWeights;
 use common::{Example, Learner, UNBOUNDED};
@@ -14,14 +15,14 @@ fn learner() -> Learner {
     Learner::of(UNBOUNDED, &examples)
 }
 
-fn scoring(weights: Option<&str>) -> Scorer {
-    let prior = "laplace".into();
-    let options = Options { prior, weights: weights.map(Into::into), ..Options::default() };
-    options.scoring().expect("a scoring")
+fn scoring(weights: Weights) -> Scorer {
+    common::scorer(Event::Multinomial, |c| {
+        (c.prior, c.parts.weights) = (Prior::Laplace, weights);
+    })
 }
 
 /// The scores of a a b new, and those of its explanation.
-fn scores(learner: &mut Learner, weights: Option<&str>) -> [Vec<f64>; 2] {
+fn scores(learner: &mut Learner, weights: Weights) -> [Vec<f64>; 2] {
     let (scoring, words) = (scoring(weights), [("a", 2.0), ("b", 1.0), ("new", 1.0)]);
     let message = Example::new(&words, 0).words;
     let scores = learner.score(&scoring, &message);
@@ -36,12 +37,12 @@ fn scores(learner: &mut Learner, weights: Option<&str>) -> [Vec<f64>; 2] {
 #[test]
 fn fitted_weights_weigh_the_score_and_not_the_estimate() {
     let mut learner = learner();
-    let plain = scores(&mut learner, None);
+    let plain = scores(&mut learner, Weights::Uniform);
     let (layout, version) = (learner.store.layout(), learner.store.version());
     let fitted = FittedWeights::new(vec![0.25, 3.0], 0.5).expect("weights");
     assert!(learner.store.swap_in(fitted.clone(), layout + 1, version).is_err());
     assert!(learner.store.swap_in(fitted, layout, version).is_ok());
-    assert_eq!(scores(&mut learner, None), plain);
+    assert_eq!(scores(&mut learner, Weights::Uniform), plain);
     // ln P(c), and the words a, b and a new one in totals of 2 + 3 and 3 + 3.
     let expected = |prior: f64, a: f64, b: f64, new: f64| {
         0.5 * (prior.ln() + 0.25 * 2.0 * a.ln() + 3.0 * b.ln() + new.ln())
@@ -50,7 +51,7 @@ fn fitted_weights_weigh_the_score_and_not_the_estimate() {
         expected(0.5, 2.0 / 5.0, 2.0 / 5.0, 1.0 / 5.0),
         expected(0.5, 1.0 / 6.0, 3.0 / 6.0, 1.0 / 6.0),
     ];
-    for found in scores(&mut learner, Some("fitted")) {
+    for found in scores(&mut learner, Weights::Fitted) {
         for (score, expected) in found.iter().zip(expected) {
             assert!((score - expected).abs() < 1e-12);
         }

@@ -3,6 +3,7 @@
 mod common;
 
 use _core::counts::store::Settings;
+use _core::scoring::composition::{Dependence, Event};
 use _core::scoring::event_model::{Oov, Prior};
 use _core::scoring::scorer::Scorer;
 use _core::statistics::parents::Parents;
@@ -10,8 +11,10 @@ use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, w
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];
 
-fn scoring(event: Event, unseen: Unseen) -> Scorer {
-    Scorer::new(event, 1.0, Prior::Laplace, unseen, None).expect("valid")
+fn scoring(event: Event, unseen: Oov) -> Scorer {
+    common::scorer(event, |c| {
+        (c.prior, c.oov, c.parts.dependence) = (Prior::Laplace, unseen, Dependence::Hidden);
+    })
 }
 
 /// A few words are parents, so that a look-up in the pair table is the cheaper way.
@@ -74,16 +77,16 @@ fn reference(
         let documents: f64 = own.iter().map(|e| e.weight).sum();
         let mut score = ((documents + 1.0) / (all + f64::from(classes))).ln();
         for (word, count) in message {
-            if known(word) || scoring.parameters.unseen == Oov::Smooth {
+            if known(word) || scoring.model.oov == Oov::Smooth {
                 score += count * log_word(&own, &parents, word, vocabulary.len() as f64);
             }
         }
         score
     };
-    let score = |class| match scoring.parameters.event {
-        Event::Complement => -side(class, true),
-        Event::OneVersusAll => side(class, false) - side(class, true),
-        _ => side(class, false),
+    let traits = scoring.model.event.traits();
+    let score = |class| {
+        let own = if traits.own { side(class, false) } else { 0.0 };
+        own - if traits.complement { side(class, true) } else { 0.0 }
     };
     (0..classes).map(score).collect()
 }
@@ -112,8 +115,8 @@ fn pairs_postings_and_formulas_agree_with(classes: u32) {
                 let scoring = scoring(event, unseen);
                 for _ in 0..6 {
                     let message = words(&mut random, 32, 15);
-                    let found = by_pairs.hidden_scores(&scoring, &message);
-                    let walked = by_postings.hidden_scores(&scoring, &message);
+                    let found = by_pairs.score(&scoring, &message);
+                    let walked = by_postings.score(&scoring, &message);
                     assert_close(&found, &walked, 1e-12);
                     let expected =
                         reference(&examples, &by_pairs, &scoring, &message, weight, classes);
@@ -155,9 +158,9 @@ fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
         let message = words(&mut random, 25, 10);
         for event in EVENTS {
             let scoring = scoring(event, Oov::Smooth);
-            let found = by_pairs.hidden_scores(&scoring, &message);
-            assert_close(&by_postings.hidden_scores(&scoring, &message), &found, 1e-12);
-            assert_close(&dropped.hidden_scores(&scoring, &message), &found, 1e-12);
+            let found = by_pairs.score(&scoring, &message);
+            assert_close(&by_postings.score(&scoring, &message), &found, 1e-12);
+            assert_close(&dropped.score(&scoring, &message), &found, 1e-12);
         }
     }
     assert!(by_pairs.store.pairs().is_complete() && !dropped.store.pairs().is_complete());
@@ -171,7 +174,7 @@ fn without_parents_the_scores_are_the_independent_ones() {
         let scoring = scoring(event, Oov::Smooth);
         let message = words(&mut random, 40, 15);
         let plain = learner.scores(&scoring, &message);
-        assert_close(&learner.hidden_scores(&scoring, &message), &plain, 1e-12);
+        assert_close(&learner.score(&scoring, &message), &plain, 1e-12);
     }
 }
 

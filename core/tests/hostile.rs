@@ -3,19 +3,21 @@
 mod common;
 
 use _core::counts::store::{MAX_COUNT, Settings};
-use _core::scoring::event_model::{Oov, Prior};
-use _core::scoring::scorer::Scorer;
-use common::{Example, Learner, UNBOUNDED, Words, assert_consistent, stream};
+use _core::scoring::composition::{Dependence, Event};
+use _core::scoring::event_model::Prior;
+use common::{Example, Learner, UNBOUNDED, Words, assert_consistent, scorer, stream};
 
 const EVENTS: [Event; 4] =
     [Event::Bernoulli, Event::Multinomial, Event::Complement, Event::OneVersusAll];
 
 fn assert_scores_are_finite(learner: &mut Learner, message: &Words) {
     for event in EVENTS {
-        let scoring = Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, None).expect("ok");
-        let mut scores = learner.scores(&scoring, message);
+        let mut scores = learner.scores(&scorer(event, |c| c.prior = Prior::Laplace), message);
         if event != Event::Bernoulli {
-            scores.extend(learner.hidden_scores(&scoring, message));
+            let hidden = scorer(event, |c| {
+                (c.prior, c.parts.dependence) = (Prior::Laplace, Dependence::Hidden);
+            });
+            scores.extend(learner.score(&hidden, message));
         }
         assert!(scores.iter().all(|score| score.is_finite()), "{event:?}: {scores:?}");
     }
@@ -24,8 +26,8 @@ fn assert_scores_are_finite(learner: &mut Learner, message: &Words) {
 #[test]
 fn empty_messages_are_messages() {
     let mut learner = Learner::new(UNBOUNDED);
-    let scoring = Scorer::new(Event::Multinomial, 1.0, Prior::Laplace, Oov::Smooth, None);
-    assert!(learner.scores(&scoring.expect("valid"), &Words::new()).is_empty());
+    let scoring = scorer(Event::Multinomial, |c| c.prior = Prior::Laplace);
+    assert!(learner.scores(&scoring, &Words::new()).is_empty());
     learner.learn_text("", 0);
     learner.learn_text(" .,;! a - \0", 1);
     let empty = Example::new(&[], 0);

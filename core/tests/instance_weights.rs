@@ -3,7 +3,7 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::config::ScoringConfig;
+use _core::scoring::composition::{DocumentWeights, Event};
 use _core::scoring::scorer::Scorer;
 use _core::statistics::word_weights::{WeightArrays, WordWeights};
 use common::{Example, Learner, UNBOUNDED, assert_close, assert_consistent, snapshot, stream};
@@ -13,8 +13,8 @@ const WEIGHED: Settings =
     Settings { max_pairs: 0, frequencies: false, instance_weights: true, ..UNBOUNDED };
 
 fn scoring() -> Arc<Scorer> {
-    let options = Options { instance_weights: true, ..Options::default() };
-    Arc::new(options.scoring().expect("valid scoring"))
+    let weights = DocumentWeights::Instance;
+    Arc::new(common::scorer(Event::Multinomial, |c| c.parts.document_weights = weights))
 }
 
 fn weighing(store: Store) -> Learner {

@@ -3,15 +3,17 @@
 mod common;
 
 use _core::counts::store::Settings;
-use _core::scoring::config::ScoringConfig;
-use _core::scoring::scorer::Scorer;
-use _core::scoring::scorer::Scratch;
+use _core::scoring::composition::{Dependence, Event};
+use _core::scoring::scorer::{Scorer, Scratch};
 use _core::statistics::packages::{Member, Packages};
 use _core::statistics::parents::Parents;
 use _core::watch::Watch;
 use common::{Example, Learner, Random, UNBOUNDED, Words};
 
 const WORDS: usize = 20_000;
+
+const PAIRED: [Dependence; 4] =
+    [Dependence::Hidden, Dependence::HiddenRatios, Dependence::Packaged, Dependence::OneDependence];
 
 fn word(number: usize) -> String {
     format!("w{number}")
@@ -38,10 +40,10 @@ fn learner() -> Learner {
     learner
 }
 
-fn scoring(hidden: &str, max_parents: Option<usize>) -> Scorer {
-    let hidden = Some(hidden.to_string());
-    let event = "one-versus-all".into();
-    Options { hidden, max_parents, event, ..Options::default() }.scoring().expect("valid")
+fn scoring(dependence: Dependence, max_parents: Option<usize>) -> Scorer {
+    common::scorer(Event::OneVersusAll, |c| {
+        (c.parts.dependence, c.max_parents) = (dependence, max_parents);
+    })
 }
 
 /// The steps of scoring a message of the first so many words, and its words and postings.
@@ -63,15 +65,15 @@ fn steps(learner: &mut Learner, scoring: &Scorer, words: usize) -> (u64, u64) {
 #[test]
 fn a_bound_on_parents_makes_long_messages_linear() {
     let mut learner = learner();
-    for hidden in ["probabilities", "ratios", "packaged", "estimators"] {
+    for hidden in PAIRED {
         let bounded = scoring(hidden, Some(32));
         for words in [2_000, WORDS] {
             let (steps, size) = steps(&mut learner, &bounded, words);
-            assert!(steps > 0 && steps <= 40 * size, "{hidden}: {steps} for {size}");
+            assert!(steps > 0 && steps <= 40 * size, "{hidden:?}: {steps} for {size}");
         }
     }
     // Without the bound they are not.
-    let (steps, size) = steps(&mut learner, &scoring("packaged", None), 2_000);
+    let (steps, size) = steps(&mut learner, &scoring(Dependence::Packaged, None), 2_000);
     assert!(steps > 100 * size, "{steps} for {size}");
 }
 
@@ -82,7 +84,7 @@ fn a_bound_that_a_message_does_not_reach_changes_nothing() {
     let vocabulary = learner.store.vocabulary();
     let name = |id| String::from_utf8_lossy(vocabulary.word(id)).into_owned();
     let words: Words = (0..30).map(|id| (name(id), 2.0)).collect();
-    for hidden in ["probabilities", "ratios", "packaged", "estimators"] {
+    for hidden in PAIRED {
         let any = learner.score(&scoring(hidden, None), &words);
         assert_eq!(learner.score(&scoring(hidden, Some(30)), &words), any);
         assert_ne!(learner.score(&scoring(hidden, Some(2)), &words), any);
@@ -94,7 +96,7 @@ fn a_watch_ends_a_long_message() {
     let mut learner = learner();
     learner.look_up(&(0..WORDS).map(|number| (word(number), 1.0)).collect());
     let goes_on = || false;
-    for hidden in ["probabilities", "ratios", "packaged", "estimators"] {
+    for hidden in PAIRED {
         let scoring = scoring(hidden, None);
         let mut scratch = Scratch::default();
         std::mem::swap(&mut scratch.bag, &mut learner.bag);
@@ -104,7 +106,7 @@ fn a_watch_ends_a_long_message() {
         assert!(watch.asks());
         scoring.score(&learner.store, &mut scratch, &watch);
         // Each of its loops ends at the first step.
-        assert!(watch.steps() < 4 * WORDS as u64, "{hidden}: {}", watch.steps());
+        assert!(watch.steps() < 4 * WORDS as u64, "{hidden:?}: {}", watch.steps());
         std::mem::swap(&mut scratch.bag, &mut learner.bag);
     }
 }

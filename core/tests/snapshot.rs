@@ -6,7 +6,8 @@ use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
-use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::composition::{Dependence, Event};
+use _core::scoring::event_model::Prior;
 use _core::scoring::scorer::Scorer;
 use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, stream};
 
@@ -115,10 +116,7 @@ fn use_it(store: Store, other: &Store, scorings: &[Scorer]) -> Vec<u8> {
     assert_eq!(lengths(&learner.store), lengths(&again));
     for message in &stream(37, 8, 8, 2) {
         for scoring in scorings {
-            learner.scores(scoring, &message.words);
-            if scoring.parameters.event != Event::Bernoulli {
-                learner.hidden_scores(scoring, &message.words);
-            }
+            learner.score(scoring, &message.words);
         }
         let _ = learner.unlearn(message);
     }
@@ -145,8 +143,15 @@ fn truncated_bytes_are_refused() {
 #[test]
 fn altered_bytes_are_refused_or_make_a_sound_store() {
     let other = small().store;
-    let scorings = [Event::Bernoulli, Event::Multinomial, Event::Complement].map(|event| {
-        Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, None).expect("valid")
+    let scorings = [
+        (Event::Bernoulli, Dependence::Independent),
+        (Event::Multinomial, Dependence::Independent),
+        (Event::Complement, Dependence::Independent),
+        (Event::Multinomial, Dependence::Hidden),
+        (Event::Complement, Dependence::Hidden),
+    ]
+    .map(|(event, dependence)| {
+        common::scorer(event, |c| (c.prior, c.parts.dependence) = (Prior::Laplace, dependence))
     });
     let bytes = common::snapshot(&other);
     let use_it = |store| use_it(store, &other, &scorings);

@@ -3,8 +3,9 @@
 mod common;
 
 use _core::counts::store::{Settings, Store};
-use _core::scoring::event_model::{Oov, Prior};
-use _core::scoring::scorer::{Estimate, Scorer};
+use _core::scoring::composition::{Event, Weights};
+use _core::scoring::event_model::Prior;
+use _core::scoring::scorer::Scorer;
 use _core::statistics::word_weights::{WeightArrays, WordWeights};
 use common::{Learner, UNBOUNDED, assert_close, stream};
 
@@ -34,8 +35,10 @@ fn weigh(store: &mut Store, arrays: &WeightArrays) {
 }
 
 fn scoring(event: Event) -> Scorer {
-    let plain = Scorer::new(event, 1.0, Prior::Laplace, Oov::Smooth, Some(1000.0));
-    Scorer { estimate: Estimate::Weighted, ..plain.expect("valid scoring") }
+    common::scorer(event, |c| {
+        (c.prior, c.vocabulary_size) = (Prior::Laplace, Some(1000.0));
+        c.parts.weights = Weights::Multiplied;
+    })
 }
 
 const EVENTS: [Event; 3] = [Event::Multinomial, Event::Complement, Event::OneVersusAll];

@@ -72,6 +72,10 @@ class CorrelationFactor(Estimate, name="correlation"):
 
     factor: float | str = dataclasses.field(default=PAPER_FACTOR, compare=False)
 
+    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+        """Return the estimate."""
+        return {"estimate": "correlation"}
+
     def hooks(self, context: BuildContext) -> RuntimeHooks:
         """Return the scoring with this factor."""
         if self.factor == "auto":

@@ -54,7 +54,7 @@ class Discriminative(DocumentWeights, name="discriminative"):
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
         """Return that messages are weighted."""
-        return {"instance_weights": True}
+        return {"document_weights": "instance"}
 
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
@@ -76,7 +76,7 @@ class DiscriminativeOnline(DocumentWeights, name="discriminative-online"):
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
         """Return that messages are weighted."""
-        return {"instance_weights": True}
+        return {"document_weights": "instance"}
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Set the scoring of messages that are about to be learned."""

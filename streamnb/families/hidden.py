@@ -38,7 +38,6 @@ class Hidden(Dependence, name="hidden"):
     [^1]: Hidden multinomial naive Bayes (HMNB paper), Equations 10–18.
     """
 
-    hidden: ClassVar[str | None] = "probabilities"
     indexed: ClassVar[int] = 65_536
     constraints: ClassVar[Mapping[str, Check]] = {
         "max_parents": optional_whole(1),
@@ -54,7 +53,7 @@ class Hidden(Dependence, name="hidden"):
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Set the minimum document frequency of parents."""
-        store.tell_frequent(self.min_df)
+        store.set_min_df(self.min_df)
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
         """Return the weight of each word as a parent: shape `(words,)`."""
@@ -82,8 +81,6 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), Table 4; Equation 16 is the formula printed.
     """
-
-    hidden: ClassVar[str | None] = "ratios"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -108,7 +108,7 @@ class HigherOrderPaths(
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
         """Return that paths are scored."""
-        return {"effective": True}
+        return {"estimate": "effective"}
 
     def hooks(self, context: BuildContext) -> RuntimeHooks:
         """Return the statistic of the paths."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from streamnb import _core
-from streamnb.errors import InputError
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Event
-from streamnb.model.hooks import RuntimeHooks
+from streamnb.model.composition import BuildContext, Event
 
 __all__ = ["TWCNB", "NormalisedComplement"]
 
@@ -23,24 +21,6 @@ class NormalisedComplement(Event, name="normalised-complement"):
     """
 
     prior: ClassVar[str] = "uniform"
-
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
-        """Refuse all components but the plain ones.
-
-        Raises
-        ------
-        InputError
-            If there are others: the sums of weights run over the plain counts of the stream.
-        """
-        plain = Composition(self).components
-        for component, allowed in zip(context.composition.components, plain, strict=True):
-            if component != allowed:
-                raise InputError(
-                    f"the event {self.name!r} has weights that add up to 1 over all words, and "
-                    f"goes with plain components only: {component.axis} must be "
-                    f"{allowed.name!r}, not {component.name!r}"
-                )
-        return RuntimeHooks()
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Let the store keep the sums that weights are divided by."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +32,6 @@ class OneDependence(Hidden, name="one-dependence"):
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.5 and Equation 12.
     """
-
-    hidden: ClassVar[str | None] = "estimators"
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
         """Return the gain ratio of each word that counts: shape `(words,)`."""

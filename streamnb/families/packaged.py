@@ -122,7 +122,6 @@ class Packaged(Dependence, name="packaged"):
     [^1]: Packaged hidden naive Bayes, Equations 4–11.
     """
 
-    hidden: ClassVar[str | None] = "packaged"
     indexed: ClassVar[int] = 65_536
     constraints: ClassVar[Mapping[str, Check]] = {
         "bag_threshold": check_threshold,

@@ -77,7 +77,7 @@ class Tree(Neighbourhood, name="tree"):
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
         """Return the neighbourhood."""
-        return {"neighbourhood": "leaf"}
+        return {"neighbourhood": "tree"}
 
     @property
     def online(self) -> tuple[float, float, float] | None:
@@ -91,7 +91,7 @@ class Tree(Neighbourhood, name="tree"):
     def init_tree(self, store: _core.CountStore, tree: tuple[bytes, bytes]) -> None:
         """Give the store this tree: its nodes, and the waiting weights of its leaves."""
         nodes, waited = tree
-        store.plant(
+        store.init_tree(
             np.frombuffer(nodes, np.int64),
             np.frombuffer(waited),
             self.max_depth,

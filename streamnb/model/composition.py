@@ -245,23 +245,15 @@ class Event(Component, axis="event"):
 
 
 class Dependence(Component, axis="dependence"):
-    """How the words of a message depend on one another, given the class.
-
-    Attributes
-    ----------
-    hidden
-        The core's name for what the parents of a word mix; None if words have no parents.
-    """
-
-    hidden: ClassVar[str | None] = None
+    """How the words of a message depend on one another, given the class."""
 
     def store_options(self, composition: Composition) -> dict[str, Any]:
         """Return that a word is not paired with itself."""
         return {"own_pairs": False}
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return the kind of parents."""
-        return {"hidden": self.hidden}
+        """Return the dependence."""
+        return {"dependence": self.name}
 
 
 class Independent(Dependence, name="independent"):
@@ -284,7 +276,7 @@ class Estimate(Component, axis="estimate"):
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
         """Return that the plain counts are used."""
-        return {"effective": False}
+        return {"estimate": "additive"}
 
 
 class Additive(Estimate, name="additive"):

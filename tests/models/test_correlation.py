@@ -129,7 +129,7 @@ def test_bad_factors_are_refused(factor: Any) -> None:
 def test_what_it_does_not_go_with_is_refused() -> None:
     with pytest.raises(InputError, match="bernoulli"):
         correlated("bernoulli")
-    with pytest.raises(InputError, match="independent"):
+    with pytest.raises(InputError, match="'additive', not 'correlation'"):
         correlated("multinomial", dependence="hidden")
     with pytest.raises(InputError, match="estimate must be one of"):
         ComposedNB(estimate="median")

@@ -285,22 +285,16 @@ def test_an_online_tree_may_unlearn_merge_and_save() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"dependence": "hidden"}, "dependence 'independent'"),
-        ({"dependence": "one-dependence"}, "dependence 'independent'"),
-        ({"dependence": "packaged"}, "dependence 'independent'"),
-        ({"event": "one-versus-all", "dependence": "hidden-ratios"}, "dependence 'independent'"),
-        ({"estimate": "correlation"}, "estimate 'additive'"),
-        ({"estimate": "correlation", "factor": "auto"}, "estimate 'additive'"),
-        ({"event": "bernoulli", "estimate": "paths"}, "estimate 'additive'"),
-        ({"event": "attributes"}, "not columns"),
-        ({"event": "gaussian"}, "not columns"),
-        ({"weights": "gain-ratio"}, "weights and document_weights 'uniform'"),
-        ({"weights": "chi-square"}, "weights and document_weights 'uniform'"),
-        ({"document_weights": "discriminative"}, "weights and document_weights 'uniform'"),
+        ({"dependence": "hidden"}, "need neighbourhood 'stream'"),
+        ({"estimate": "correlation", "factor": "auto"}, "needs neighbourhood 'stream'"),
+        ({"event": "bernoulli", "estimate": "paths"}, "needs neighbourhood 'stream'"),
+        ({"event": "attributes"}, "event must be 'bernoulli', .* not 'attributes'"),
+        ({"weights": "gain-ratio"}, "need neighbourhood 'stream'"),
+        ({"document_weights": "discriminative"}, "need neighbourhood 'stream'"),
     ],
     ids=str,
 )
-def test_refuses_what_has_no_meaning(
+def test_refuses_statistics_of_the_whole_stream_and_columns(
     neighbourhood: str, parts: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):

@@ -321,12 +321,12 @@ def test_words_in_another_order_learn_the_same() -> None:
 @pytest.mark.parametrize(
     ("others", "why"),
     [
-        ({"event": "multinomial"}, "event 'one-versus-all'"),
-        ({"event": "complement"}, "event 'one-versus-all'"),
-        ({"event": "bernoulli"}, "word counts"),
+        ({"event": "multinomial"}, "event must be 'one-versus-all'"),
+        ({"event": "complement"}, "event must be 'one-versus-all'"),
+        ({"event": "bernoulli"}, "event must be 'one-versus-all'"),
         ({"event": "one-versus-all", "dependence": "hidden"}, "'independent'"),
         ({"event": "one-versus-all", "estimate": "correlation"}, "correlation factor"),
-        ({"event": "one-versus-all", "neighbourhood": "tree"}, "'uniform'"),
+        ({"event": "one-versus-all", "neighbourhood": "tree"}, "'stream'"),
         ({"event": "one-versus-all", "document_weights": "discriminative-online"}, "'uniform'"),
     ],
     ids=str,
@@ -368,9 +368,9 @@ def test_composed_model_equals_the_named_one() -> None:
 
 
 def test_counts_of_other_models_are_refused() -> None:
-    with pytest.raises(InputError, match="no corrections"):
+    with pytest.raises(InputError, match="no online weights"):
         streamnb.MNB()._store.correct_online(OnlineNB()._scoring)
-    with pytest.raises(InputError, match="no corrections"):
+    with pytest.raises(InputError, match="no online weights"):
         OnlineNB()._store.correct_online(streamnb.MNB()._scoring)
     with pytest.raises(InputError):
         OnlineNB().merge(streamnb.OVA())

@@ -329,11 +329,11 @@ def test_explanations_add_up() -> None:
 @pytest.mark.parametrize(
     ("others", "why"),
     [
-        ({"event": "bernoulli"}, "absent words"),
-        ({"event": "attributes"}, "count no words"),
+        ({"event": "bernoulli"}, "word counts"),
+        ({"event": "attributes"}, "word counts"),
         ({"estimate": "correlation"}, "correlation factor"),
-        ({"dependence": "hidden"}, "counted without any"),
-        ({"neighbourhood": "tree"}, "uniform"),
+        ({"dependence": "hidden"}, "document_weights 'uniform'"),
+        ({"neighbourhood": "tree"}, "'stream'"),
     ],
     ids=str,
 )
@@ -349,5 +349,5 @@ def test_parameters_out_of_range() -> None:
 
 def test_counts_of_other_models_are_refused() -> None:
     model = learned(streamnb.MNB(), STREAM)
-    with pytest.raises(InputError, match="weigh alike"):
+    with pytest.raises(InputError, match="no instance weights"):
         model._store.weigh_instances(model._scoring)

@@ -41,8 +41,8 @@ def test_composed_parts_are_checked() -> None:
         streamnb.ComposedNB(event="poisson")
     with pytest.raises(InputError, match="hidden"):
         streamnb.ComposedNB(dependence="tree")
-    with pytest.raises(InputError, match="need word counts"):
+    with pytest.raises(InputError, match=r"need .* word counts"):
         streamnb.ComposedNB(event="bernoulli", dependence="hidden")
     for event in ("bernoulli", "multinomial", "complement"):
-        with pytest.raises(InputError, match=f"only the event 'one-versus-all' .* not .*{event}"):
+        with pytest.raises(InputError, match=f"event must be 'one-versus-all', not '{event}'"):
             streamnb.ComposedNB(event=event, dependence="hidden-ratios")

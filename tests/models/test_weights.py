@@ -164,10 +164,10 @@ def test_rounds(name: str, rounds: int) -> None:
 @pytest.mark.parametrize(
     ("others", "why"),
     [
-        ({"event": "bernoulli"}, "absent words"),
-        ({"event": "attributes"}, "count no words"),
-        ({"event": "attributes", "dependence": "packaged"}, "count no words"),
-        ({"event": "bernoulli", "estimate": "paths"}, "absent words"),
+        ({"event": "bernoulli"}, "word counts"),
+        ({"event": "attributes"}, "word counts"),
+        ({"event": "attributes", "dependence": "packaged"}, "word counts"),
+        ({"event": "bernoulli", "estimate": "paths"}, "word counts"),
         ({"estimate": "correlation"}, "correlation factor"),
     ],
     ids=str,
@@ -178,13 +178,13 @@ def test_what_weights_of_words_do_not_go_with_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=why):
         ComposedNB(weights=words, **others)
-    with pytest.raises(InputError, match=f"{why}|counted without any"):
+    with pytest.raises(InputError, match=why):
         ComposedNB(document_weights="discriminative", **others)
 
 
 @pytest.mark.parametrize("dependence", PARENTS)
 def test_weights_of_documents_do_not_go_with_parents(dependence: str) -> None:
-    with pytest.raises(InputError, match="counted without any"):
+    with pytest.raises(InputError, match="document_weights 'uniform'"):
         ComposedNB(event="one-versus-all", dependence=dependence, document_weights="discriminative")
 
 

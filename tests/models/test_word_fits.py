@@ -360,10 +360,10 @@ def test_weights_are_exponents_beside_parents_too(event: str) -> None:
         ({"multiclass": "votes"}, "multiclass"),
         ({"leave_one_out": 1}, "leave_one_out"),
         ({"document_weights": "discriminative"}, "equal weight"),
-        ({"event": "bernoulli"}, "absent words"),
-        ({"event": "attributes"}, "count no words"),
+        ({"event": "bernoulli"}, "word counts"),
+        ({"event": "attributes"}, "word counts"),
         ({"estimate": "correlation"}, "correlation factor"),
-        ({"neighbourhood": "tree"}, "weights and document_weights 'uniform'"),
+        ({"neighbourhood": "tree"}, "neighbourhood 'stream'"),
     ],
     ids=str,
 )

@@ -35,8 +35,8 @@ impl CountStore {
 
     /// Keeps what normalises the weights of complements by this scoring, from now on.
     fn normalise(&self, py: Python<'_>, scoring: &Scoring) {
-        let parameters = scoring.inner.parameters.clone();
-        py.detach(|| self.write_detached(|store| store.normalise(parameters)));
+        let model = scoring.inner.model.clone();
+        py.detach(|| self.write_detached(|store| store.normalise(model)));
     }
 
     /// Learns one message.
@@ -182,10 +182,11 @@ impl CountStore {
         let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
         self.with_message(x, |message| {
+            let last = &self.last_message;
             self.write_message(py, message, |store| {
                 let Some(class_id) = class_of(store) else { return Ok(false) };
                 with_scratch(|scratch| {
-                    messages::learn(store, tokenizer, message, scratch, class_id, weight)?;
+                    messages::learn(store, tokenizer, message, scratch, class_id, weight, last)?;
                     Ok(true)
                 })
             })

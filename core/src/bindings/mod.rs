@@ -27,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scoring::Scoring>()?;
     module.add_class::<store::CountStore>()?;
     module.add_function(wrap_pyfunction!(functions::class_ids, module)?)?;
+    module.add_function(wrap_pyfunction!(scoring::compositions, module)?)?;
     module.add_function(wrap_pyfunction!(functions::cooccurrence_squares, module)?)?;
     module.add_function(wrap_pyfunction!(functions::pair_information, module)?)?;
     module.add_function(wrap_pyfunction!(functions::split_depths, module)?)?;

@@ -41,7 +41,7 @@ impl CountStore {
     ) -> PyResult<R> {
         let (tokenizer, scoring) = (&self.tokenizer.get().inner, &scoring.inner);
         self.with_message_read(x, scoring, |store, message, scratch, watch| {
-            scoring.score_message(store, tokenizer, message, scratch, watch);
+            scoring.score_message(store, tokenizer, message, scratch, watch, &self.last_message);
             finish(store, &mut scratch.scores)
         })
     }
@@ -51,7 +51,7 @@ impl CountStore {
     fn with_message_read<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
-        scoring: &scorer::Scoring,
+        scoring: &scorer::Scorer,
         work: impl Fn(&Store, &Message<'_>, &mut Scratch, &Watch<'_>) -> R + Sync,
     ) -> PyResult<R> {
         let py = x.py();

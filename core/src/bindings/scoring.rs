@@ -3,14 +3,14 @@
 use crate::bindings::errors::raise;
 use crate::bindings::options::read_options;
 use crate::scoring::composition::{
-    Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
+    Axis, Dependence, DocumentWeights, Estimate, Event, Needs, Neighbourhood, Traits, Weights,
 };
 use crate::scoring::event_model::{Oov, Prior};
 use crate::scoring::online_weights::{Effect, Loss};
 use crate::scoring::scorer::{Scorer, ScoringConfig};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
 /// How a model scores: an immutable value.
@@ -74,4 +74,49 @@ impl Scoring {
     fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
         slf
     }
+}
+
+/// Return which parts of a score go together: by axis and name, the traits of each event model,
+/// and the needs of each other part.
+#[pyfunction]
+pub fn compositions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let table = PyDict::new(py);
+    let events = PyDict::new(py);
+    for event in Event::ALL {
+        let Traits { own, complement, form, sum } = event.traits();
+        let row = PyDict::new(py);
+        row.set_item("own", own)?;
+        row.set_item("complement", complement)?;
+        row.set_item("form", form.name())?;
+        row.set_item("sum", sum.name())?;
+        events.set_item(event.name(), row)?;
+    }
+    table.set_item("event", events)?;
+    let put = |axis: Axis, parts: Vec<(&str, Needs)>| -> PyResult<()> {
+        let rows = PyDict::new(py);
+        for (name, needs) in parts {
+            let row = PyDict::new(py);
+            row.set_item("forms", PyTuple::new(py, needs.forms.iter().map(|form| form.name()))?)?;
+            row.set_item("sums", PyTuple::new(py, needs.sums.iter().map(|sum| sum.name()))?)?;
+            row.set_item("both_sides", needs.both_sides)?;
+            row.set_item("plain", PyTuple::new(py, needs.plain.iter().map(|axis| axis.name()))?)?;
+            rows.set_item(name, row)?;
+        }
+        table.set_item(axis.name(), rows)
+    };
+    put(
+        Axis::Dependence,
+        Dependence::ALL.iter().map(|part| (part.name(), part.needs())).collect(),
+    )?;
+    put(Axis::Estimate, Estimate::ALL.iter().map(|part| (part.name(), part.needs())).collect())?;
+    put(Axis::Weights, Weights::ALL.iter().map(|part| (part.name(), part.needs())).collect())?;
+    put(
+        Axis::DocumentWeights,
+        DocumentWeights::ALL.iter().map(|part| (part.name(), part.needs())).collect(),
+    )?;
+    put(
+        Axis::Neighbourhood,
+        Neighbourhood::ALL.iter().map(|part| (part.name(), part.needs())).collect(),
+    )?;
+    Ok(table)
 }

@@ -43,8 +43,8 @@ impl CountStore {
 
     /// Tells the words that so many messages have from the others from now on: those are no
     /// parents, and not counted given one.
-    fn tell_frequent(&self, py: Python<'_>, min_df: u64) {
-        self.write(py, |store| store.tell_frequent(min_df));
+    fn set_min_df(&self, py: Python<'_>, min_df: u64) {
+        self.write(py, |store| store.set_min_df(min_df));
     }
 
     /// Sets the packages: pairs of attributes, the first below the second, with their information.
@@ -129,7 +129,7 @@ impl CountStore {
         py: Python<'_>,
         layout: u64,
         words: PyBuffer<f64>,
-        unseen: f64,
+        oov: f64,
         documents: PyBuffer<f64>,
         indptr: PyBuffer<i64>,
         class_ids: PyBuffer<i64>,
@@ -137,7 +137,7 @@ impl CountStore {
     ) -> PyResult<bool> {
         let arrays = WeightArrays {
             words: words.to_vec(py)?,
-            unseen,
+            unseen: oov,
             documents: documents.to_vec(py)?,
             indptr: indptr.to_vec(py)?,
             classes: class_ids.to_vec(py)?,
@@ -199,7 +199,7 @@ impl CountStore {
 
     /// Begins to keep a tree: of the arrays that `tree` returns. With `online`, which is δ, τ and the
     /// grace period, it grows by itself.
-    fn plant(
+    fn init_tree(
         &self,
         py: Python<'_>,
         array: PyBuffer<i64>,
@@ -210,7 +210,7 @@ impl CountStore {
     ) -> PyResult<()> {
         let (array, waited) = (array.to_vec(py)?, waited.to_vec(py)?);
         let growth = growth(Limits { max_depth, min_samples_leaf }, online);
-        py.detach(|| self.write_detached(|store| store.plant(&array, &waited, growth)));
+        py.detach(|| self.write_detached(|store| store.init_tree(&array, &waited, growth)));
         Ok(())
     }
 

@@ -12,10 +12,11 @@ use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
+use crate::scoring::last_message::LastMessage;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyString};
-use std::sync::{PoisonError, RwLock, TryLockError};
+use std::sync::{Mutex, PoisonError, RwLock, TryLockError};
 
 /// Messages of so many bytes may take a millisecond to learn.
 const LONG: usize = 1 << 14;
@@ -25,9 +26,15 @@ const LONG: usize = 1 << 14;
 pub struct CountStore {
     pub store: RwLock<Store>,
     pub tokenizer: Py<NativeTokenizer>,
+    /// Locked only while the store is, and only by `try_lock`.
+    pub last_message: Mutex<LastMessage>,
 }
 
 impl CountStore {
+    fn of(store: Store, tokenizer: Py<NativeTokenizer>) -> Self {
+        CountStore { store: RwLock::new(store), tokenizer, last_message: Mutex::default() }
+    }
+
     pub fn read<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Store) -> R + Send) -> R {
         match self.store.try_read() {
             Ok(store) => work(&store),
@@ -119,14 +126,14 @@ impl CountStore {
             Ok(true)
         })?;
         settings.check_forgetting().map_err(|error| raise(py, error))?;
-        Ok(CountStore { store: RwLock::new(Store::new(settings)), tokenizer })
+        Ok(Self::of(Store::new(settings), tokenizer))
     }
 
     /// A store from the bytes of `snapshot`.
     #[staticmethod]
     fn restore(py: Python<'_>, tokenizer: Py<NativeTokenizer>, snapshot: &[u8]) -> PyResult<Self> {
         let store = Store::restore(snapshot).map_err(|error| raise(py, error))?;
-        Ok(CountStore { store: RwLock::new(store), tokenizer })
+        Ok(Self::of(store, tokenizer))
     }
 
     /// The order of the labels, as new ranks of some class ids: it breaks ties and orders
@@ -146,7 +153,7 @@ impl CountStore {
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         let store = py.detach(|| self.read_detached(Store::clone));
-        CountStore { store: RwLock::new(store), tokenizer: self.tokenizer.clone_ref(py) }
+        Self::of(store, self.tokenizer.clone_ref(py))
     }
 
     /// Changes whenever an id may come to mean another word or class.
@@ -219,6 +226,7 @@ impl CountStore {
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> usize {
-        self.read(py, Store::size) + size_of::<Self>()
+        let last_message = self.last_message.try_lock().map_or(0, |last| last.size());
+        self.read(py, Store::size) + last_message + size_of::<Self>()
     }
 }

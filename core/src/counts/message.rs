@@ -69,19 +69,10 @@ impl Message<'_> {
         }
     }
 
-    /// The text of a message, and whether the host has folded it; None of word counts.
-    pub fn text(&self) -> Option<(&str, bool)> {
+    /// The text; None for word counts.
+    pub fn text(&self) -> Option<&str> {
         match self {
-            Message::Text(text) => Some((text, false)),
-            Message::Folded(text) => Some((text, true)),
-            Message::Counts(_) => None,
-        }
-    }
-
-    /// The bytes of a text; None for other messages.
-    pub fn text_size(&self) -> Option<usize> {
-        match self {
-            Message::Text(text) => Some(text.len()),
+            Message::Text(text) => Some(text),
             Message::Counts(_) => None,
         }
     }
@@ -192,7 +183,7 @@ impl Message<'_> {
         bag: &mut Bag,
     ) {
         let hasher = store.vocabulary.hasher().clone();
-        if store.settings.online_weights && self.text_size().is_some_and(|size| size >= TOGETHER) {
+        if store.settings.online_weights && self.text().is_some_and(|text| text.len() >= TOGETHER) {
             let mut tokens = std::mem::take(&mut bag.tokens);
             self.cut(&hasher, tokenizer, scratch, &mut tokens);
             store.intern_distinct(tokens.iter(), bag);

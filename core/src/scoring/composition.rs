@@ -186,8 +186,12 @@ impl Needs {
     };
 
     /// An event model of word counts that is additive over the words of a message.
-    const WORD_COUNTS: Needs =
-        Needs { forms: &[Form::Counts], sums: &[Sum::Message], ..Needs::NOTHING };
+    const WORD_COUNTS: Needs = Needs {
+        forms: &[Form::Counts],
+        sums: &[Sum::Message],
+        event_reason: "an event model that adds up word counts",
+        ..Needs::NOTHING
+    };
 
     fn are_met_by(&self, event: Event) -> bool {
         let Traits { own, complement, form, sum } = event.traits();
@@ -201,7 +205,6 @@ impl Dependence {
     pub const fn needs(self) -> Needs {
         let parents = Needs {
             subject: "hidden parents need",
-            event_reason: "word counts in the documents that contain a parent",
             plain: &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
             plain_reason: "the documents that contain a parent are counted in the whole stream, \
                            without weights",
@@ -213,7 +216,7 @@ impl Dependence {
             Dependence::HiddenRatios => Needs {
                 both_sides: true,
                 subject: "hidden parents of ratios need",
-                event_reason: "both P(w|c̄) and P(w|c) of word counts",
+                event_reason: "an event model with both P(w|c) and P(w|c̄)",
                 ..parents
             },
             Dependence::OneDependence => {
@@ -222,7 +225,7 @@ impl Dependence {
             Dependence::Packaged => Needs {
                 forms: &[Form::Counts, Form::Values],
                 subject: "packaged parents need",
-                event_reason: "word counts or binned values in the documents that contain a parent",
+                event_reason: "an event model that adds up word counts or binned values",
                 ..parents
             },
         }
@@ -232,27 +235,18 @@ impl Dependence {
 impl Estimate {
     pub const fn needs(self) -> Needs {
         let whole = Needs {
-            plain: &[
-                Axis::Dependence,
-                Axis::Weights,
-                Axis::DocumentWeights,
-                Axis::Neighbourhood,
-            ],
+            plain: &[Axis::Dependence, Axis::Weights, Axis::DocumentWeights, Axis::Neighbourhood],
             plain_reason: "it estimates from the counts of the whole stream, without weights",
             ..Needs::WORD_COUNTS
         };
         match self {
             Estimate::Additive => Needs::NOTHING,
-            Estimate::Correlation => Needs {
-                subject: "the correlation factor needs",
-                event_reason: "word counts, which it mixes",
-                ..whole
-            },
+            Estimate::Correlation => Needs { subject: "the correlation factor needs", ..whole },
             Estimate::Effective => Needs {
                 forms: &[Form::Presence],
                 sums: &[Sum::Vocabulary],
                 subject: "the estimate by higher-order paths needs",
-                event_reason: "the presence of words, which paths count",
+                event_reason: "an event model of word presence",
                 ..whole
             },
         }
@@ -263,7 +257,6 @@ impl Weights {
     pub const fn needs(self) -> Needs {
         let counts = Needs {
             subject: "word weights need",
-            event_reason: "word counts, which they multiply",
             plain: &[Axis::Estimate, Axis::Neighbourhood],
             plain_reason: "weights are statistics of the counts of the whole stream",
             ..Needs::WORD_COUNTS
@@ -280,7 +273,7 @@ impl Weights {
             Weights::Online => Needs {
                 both_sides: true,
                 subject: "online word weights need",
-                event_reason: "the log odds of word counts, which they correct",
+                event_reason: "an event model with both P(w|c) and P(w|c̄)",
                 plain: &[
                     Axis::Dependence,
                     Axis::Estimate,
@@ -300,7 +293,6 @@ impl DocumentWeights {
             DocumentWeights::Uniform => Needs::NOTHING,
             DocumentWeights::Instance => Needs {
                 subject: "document weights need",
-                event_reason: "word counts, which they multiply",
                 plain: &[Axis::Dependence, Axis::Estimate, Axis::Neighbourhood],
                 plain_reason: "they multiply the counts of independent words in the whole stream",
                 ..Needs::WORD_COUNTS
@@ -317,13 +309,8 @@ impl Neighbourhood {
                 forms: &[Form::Counts, Form::Presence],
                 sums: &[Sum::Message, Sum::Vocabulary],
                 subject: "neighbourhoods need",
-                event_reason: "texts, and a score that follows from the counts of some documents",
-                plain: &[
-                    Axis::Dependence,
-                    Axis::Estimate,
-                    Axis::Weights,
-                    Axis::DocumentWeights,
-                ],
+                event_reason: "an event model of texts without sums over all words of the stream",
+                plain: &[Axis::Dependence, Axis::Estimate, Axis::Weights, Axis::DocumentWeights],
                 plain_reason: "parents, paths, factors and weights are statistics of the whole \
                                stream",
                 ..Needs::NOTHING
@@ -399,11 +386,9 @@ impl Composition {
             }
             Axis::Estimate => ("estimate", self.estimate.name(), Estimate::Additive.name()),
             Axis::Weights => ("weights", self.weights.name(), Weights::Uniform.name()),
-            Axis::DocumentWeights => (
-                "document_weights",
-                self.document_weights.name(),
-                DocumentWeights::Uniform.name(),
-            ),
+            Axis::DocumentWeights => {
+                ("document_weights", self.document_weights.name(), DocumentWeights::Uniform.name())
+            }
             Axis::Neighbourhood => {
                 ("neighbourhood", self.neighbourhood.name(), Neighbourhood::Stream.name())
             }

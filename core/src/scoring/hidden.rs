@@ -14,9 +14,9 @@
 use crate::counts::bag::Bag;
 use crate::counts::index::Posting;
 use crate::counts::store::Store;
+use crate::scoring::event_model::ClassTerms;
 use crate::scoring::event_model::EventModel;
 use crate::scoring::top_k::sums_of_others;
-use crate::scoring::event_model::ClassTerms;
 use crate::watch::Watch;
 
 /// One look-up in the pair table counts as this many steps along postings. On 5,206 SMS a look-up

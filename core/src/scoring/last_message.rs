@@ -11,7 +11,7 @@ use crate::counts::vocabulary::WordId;
 use crate::scoring::scorer::Scorer;
 use crate::scoring::scorer::Scratch;
 use crate::text::distinct::DistinctTokens;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::Tokenizer;
 use crate::watch::Watch;
 
 /// Longer texts are not cached.
@@ -23,7 +23,6 @@ pub struct LastMessage {
     /// The version and the layout of the store; None if the cache is empty.
     of: Option<(u64, u64)>,
     text: String,
-    folded: bool,
     /// Known words and their values.
     words: Vec<(WordId, f64)>,
     /// The values of unknown words, in the order of `unknown`.
@@ -39,13 +38,12 @@ pub struct LastMessage {
 impl LastMessage {
     /// Whether the cache can hold this message.
     pub fn takes(message: &Message<'_>) -> bool {
-        message.text().is_some_and(|(text, _)| text.len() <= LONGEST)
+        message.text().is_some_and(|text| text.len() <= LONGEST)
     }
 
     /// Whether the cache holds this message, and the store has not changed since.
     pub fn is(&self, store: &Store, message: &Message<'_>) -> bool {
-        self.of == Some((store.version(), store.layout()))
-            && message.text() == Some((&self.text, self.folded))
+        self.of == Some((store.version(), store.layout())) && message.text() == Some(&self.text)
     }
 
     /// Score a message by a scorer that the store learns from: from the cache if it holds the
@@ -58,28 +56,20 @@ impl LastMessage {
         message: &Message<'_>,
         scratch: &mut Scratch,
         watch: &Watch,
-    ) -> Result<(), NotReady> {
+    ) {
         if self.is(store, message) {
             scratch.scores.clone_from(&self.scores);
-            return Ok(());
+            return;
         }
         self.of = None;
         let Scratch { tokens, bag, terms, .. } = &mut *scratch;
-        message.look_up_keeping(
-            store,
-            tokenizer,
-            tokens,
-            bag,
-            &mut self.tokens,
-            &mut self.unknown,
-        )?;
+        message.look_up_keeping(store, tokenizer, tokens, bag, &mut self.tokens, &mut self.unknown);
         let scorer = scorer.for_counts(store);
         scorer.prepare(store, terms);
         scorer.score(store, scratch, watch);
         let Scratch { bag, scores, families, .. } = &*scratch;
-        let Some((text, folded)) = message.text() else { return Ok(()) };
+        let Some(text) = message.text() else { return };
         self.of = Some((store.version(), store.layout()));
-        self.folded = folded;
         self.text.clear();
         self.text.push_str(text);
         self.words.clone_from(&bag.words);
@@ -87,7 +77,6 @@ impl LastMessage {
         self.unseen.extend(bag.unseen.iter().map(|unseen| unseen.count));
         self.scores.clone_from(scores);
         self.values.clone_from(&families.online.values);
-        Ok(())
     }
 
     /// Put the cached message into a bag, with its words interned and its scores.

@@ -4,13 +4,13 @@ use crate::counts::batch::{Batch, MESSAGE};
 use crate::counts::message::{AsMessage, Message};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::error;
+use crate::error::Result;
 use crate::scoring::composition::{Dependence, Neighbourhood};
 use crate::scoring::decision;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::scorer::Scorer;
 use crate::scoring::scorer::Scratch;
-use crate::text::tokenizer::{NotReady, Tokenizer};
+use crate::text::tokenizer::Tokenizer;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl Scorer {
         scratch: &mut Scratch,
         watch: &Watch,
         last: &Mutex<LastMessage>,
-    ) -> Result<(), NotReady> {
+    ) {
         if self.is_online()
             && LastMessage::takes(message)
             && self.is_learned_from(store)
@@ -44,9 +44,8 @@ impl Scorer {
             return last.score(self, store, tokenizer, message, scratch, watch);
         }
         let scorer = self.for_counts(store);
-        scorer.look_up(store, tokenizer, message, scratch)?;
+        scorer.look_up(store, tokenizer, message, scratch);
         scorer.score(store, scratch, watch);
-        Ok(())
     }
 
     /// Look a message up and prepare the terms. The scorer is one
@@ -58,11 +57,10 @@ impl Scorer {
         tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
-    ) -> Result<(), NotReady> {
+    ) {
         let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct())?;
+        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct());
         self.prepare(store, terms);
-        Ok(())
     }
 
     /// Score a batch on up to `threads` threads, including the caller's. `finish` converts the
@@ -75,7 +73,7 @@ impl Scorer {
         scratch: &mut Scratch,
         watch: &Watch,
         finish: impl Fn(&mut [f64], &mut Vec<R>) + Sync,
-    ) -> Result<Vec<R>, NotReady> {
+    ) -> Vec<R> {
         let all = batch.messages.len();
         let threads = threads.min(all / MIN_PER_THREAD).max(1);
         let chunk = if threads == 1 { all } else { CHUNK.min(all.div_ceil(threads * 4)) };
@@ -89,10 +87,10 @@ impl Scorer {
                 }
                 let (places, mut part) = (start..all.min(start + chunk), Vec::new());
                 let finish = |scores: &mut [f64]| finish(scores, &mut part);
-                self.score_range(store, batch, places, scratch, watch, finish)?;
+                self.score_range(store, batch, places, scratch, watch, finish);
                 parts.push((start, part));
             }
-            Ok(parts)
+            parts
         };
         let others = |watch: &Watch| score(&mut Scratch::default(), watch);
         let own = |watch: &Watch| {
@@ -100,12 +98,9 @@ impl Scorer {
             score(scratch, watch)
         };
         let found = shared(threads, watch, own, others);
-        let mut parts = Vec::new();
-        for found in found {
-            parts.extend(found?);
-        }
+        let mut parts: Vec<_> = found.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|&(start, _)| start);
-        Ok(parts.into_iter().flat_map(|(_, part)| part).collect())
+        parts.into_iter().flat_map(|(_, part)| part).collect()
     }
 
     /// Score the messages at some places of a batch until the watch stops, and pass the scores of
@@ -118,20 +113,19 @@ impl Scorer {
         scratch: &mut Scratch,
         watch: &Watch,
         mut finish: impl FnMut(&mut [f64]),
-    ) -> Result<(), NotReady> {
+    ) {
         let scorer = self.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
         let mut reader = batch.reader();
         for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
-            reader.look_up(place, store, tokens, bag, self.needs_distinct())?;
+            reader.look_up(place, store, tokens, bag, self.needs_distinct());
             scorer.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;
             }
             finish(&mut scratch.scores);
         }
-        Ok(())
     }
 
     /// Whether scoring a message of so many bytes may take a millisecond: 64 kB take about that if
@@ -155,21 +149,17 @@ pub fn learn(
     class: ClassId,
     weight: f64,
     last: &Mutex<LastMessage>,
-) -> Result<error::Result<()>, NotReady> {
-    if let Err(error) = store.settings.check_in_window(weight) {
-        return Ok(Err(error));
-    }
+) -> Result<()> {
+    store.settings.check_in_window(weight)?;
     let Scratch { tokens, bag, .. } = scratch;
     if weight != 0.0
         && store.rule.is_some()
         && let Ok(mut last) = last.try_lock()
         && last.is(store, message)
     {
-        let room = store.check_room();
-        return Ok(room.and_then(|()| {
-            last.intern(store, bag);
-            store.learn(bag, class, weight)
-        }));
+        store.check_room()?;
+        last.intern(store, bag);
+        return store.learn(bag, class, weight);
     }
     message.learn(store, tokenizer, tokens, bag, class, weight)
 }
@@ -182,14 +172,14 @@ pub fn decisions<'a>(
     message: &Message<'_>,
     scratch: &mut Scratch,
     watch: &Watch,
-) -> Result<Vec<Option<ClassId>>, NotReady> {
+) -> Vec<Option<ClassId>> {
     let Scratch { tokens, bag, .. } = &mut *scratch;
-    message.look_up(store, tokenizer, tokens, bag, true)?;
+    message.look_up(store, tokenizer, tokens, bag, true);
     let decide = |scorer: &Scorer| {
         let scorer = scorer.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
         scorer.score(store, scratch, watch);
         decision::best(store, &scratch.scores)
     };
-    Ok(scorers.map(decide).collect())
+    scorers.map(decide).collect()
 }

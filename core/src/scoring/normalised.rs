@@ -152,15 +152,16 @@ impl EventModel {
 mod tests {
     use super::*;
     use crate::counts::store::Settings;
-    use crate::scoring::event_model::{Oov, Prior};
-    use crate::scoring::scorer::Scorer;
+    use crate::scoring::composition::Event;
+    use crate::scoring::event_model::Prior;
+    use crate::scoring::scorer::{Scorer, ScoringConfig};
 
     const TEXTS: [(&str, u32); 4] =
         [("win cash cash now", 0), ("see you now", 1), ("win prize", 0), ("lunch with you", 2)];
 
-    fn scoring() -> Scorer {
-        let event = Event::NormalisedComplement;
-        Scorer::new(event, 0.5, Prior::Uniform, Oov::Smooth, None).unwrap()
+    fn scorer() -> Scorer {
+        let config = ScoringConfig::new(Event::NormalisedComplement);
+        ScoringConfig { alpha: 0.5, prior: Prior::Uniform, ..config }.scorer().unwrap()
     }
 
     fn store() -> Store {
@@ -184,17 +185,17 @@ mod tests {
     #[test]
     fn sums_follow_what_is_learned_and_unlearned() {
         let mut store = store();
-        store.normalise(scoring().parameters);
+        store.normalise(scorer().model);
         for (text, class) in TEXTS {
             let mut bag = bag(&mut store, text);
             store.learn(&mut bag, class, 2.0).unwrap();
-            let anew = ComplementLogs::of(&scoring().parameters, store.rows());
+            let anew = ComplementLogs::of(&scorer().model, store.rows());
             assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&anew));
         }
         for (text, class) in TEXTS {
             let mut bag = bag(&mut store, text);
             store.unlearn(&mut bag, class, 2.0).unwrap();
-            let mut anew = ComplementLogs::of(&scoring().parameters, store.rows());
+            let mut anew = ComplementLogs::of(&scorer().model, store.rows());
             anew.own.resize(3, 0);
             assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&anew));
         }
@@ -204,15 +205,15 @@ mod tests {
     #[test]
     fn weights_of_each_class_add_up_to_one() {
         let mut store = store();
-        store.normalise(scoring().parameters);
+        store.normalise(scorer().model);
         for (text, class) in TEXTS {
             let mut bag = bag(&mut store, text);
             store.learn(&mut bag, class, 1.0).unwrap();
         }
         let every = bag(&mut store, "win cash now see you prize lunch with");
         let (mut terms, mut out) = (Vec::new(), Vec::new());
-        scoring().prepare(&store, &mut terms);
-        scoring().scores(&store, &terms, &every, &mut out);
+        scorer().prepare(&store, &mut terms);
+        scorer().scores(&store, &terms, &every, &mut out);
         assert_eq!(out.len(), 3);
         assert!(out.iter().all(|score| (score - 1.0).abs() < 1e-12), "{out:?}");
     }

@@ -18,8 +18,8 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::Traits;
-use crate::scoring::event_model::{ClassTerms, EventModel};
 use crate::scoring::cooccurrence::Cooccurrence;
+use crate::scoring::event_model::{ClassTerms, EventModel};
 use crate::watch::Watch;
 
 /// Reused buffers.
@@ -255,8 +255,8 @@ pub(crate) fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
 mod tests {
     use super::*;
     use crate::scoring::composition::Event;
-    use crate::scoring::event_model::{Oov, Prior};
     use crate::scoring::cooccurrence::tests::{made_up_message, made_up_store};
+    use crate::scoring::event_model::{Oov, Prior};
 
     fn scoring(event: Event) -> EventModel {
         EventModel::new(event, 0.5, Prior::Laplace, Oov::Smooth, None).unwrap()

@@ -18,10 +18,10 @@ use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::hidden::Side;
 use crate::scoring::composition::Form;
-use crate::scoring::event_model::{ClassTerms, EventModel};
 use crate::scoring::cooccurrence::Cooccurrence;
+use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::hidden::Side;
 use crate::watch::Watch;
 
 /// A word of the message, or a value not learned of an attribute that is known.

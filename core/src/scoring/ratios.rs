@@ -14,10 +14,10 @@
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::hidden::{HiddenScratch, NO_PARENT, PAIR_COST, Side};
-use crate::scoring::event_model::EventModel;
-use crate::scoring::top_k::sums_of_others;
 use crate::scoring::event_model::ClassTerms;
+use crate::scoring::event_model::EventModel;
+use crate::scoring::hidden::{HiddenScratch, NO_PARENT, PAIR_COST, Side};
+use crate::scoring::top_k::sums_of_others;
 use crate::watch::Watch;
 
 impl EventModel {
@@ -182,8 +182,9 @@ fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64]
 mod tests {
     use super::*;
     use crate::counts::store::Settings;
-    use crate::scoring::event_model::{Oov, Prior};
+    use crate::scoring::composition::Event;
     use crate::scoring::cooccurrence::tests::{made_up_message, store_of};
+    use crate::scoring::event_model::{Oov, Prior};
 
     /// A store of made-up documents of three classes, every other word of them a parent.
     fn store(max_pairs: usize) -> Store {
@@ -194,8 +195,7 @@ mod tests {
 
     fn scores(store: &Store, bag: &Bag, parts: Option<&mut Vec<f64>>) -> Vec<f64> {
         let scoring =
-            EventModel::new(Event::OneVersusAll, 0.5, Prior::Laplace, Oov::Smooth, None)
-                .unwrap();
+            EventModel::new(Event::OneVersusAll, 0.5, Prior::Laplace, Oov::Smooth, None).unwrap();
         let (mut terms, mut out) = (Vec::new(), Vec::new());
         scoring.prepare(store, &mut terms);
         let mut scratch = HiddenScratch::default();

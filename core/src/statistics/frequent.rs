@@ -67,7 +67,7 @@ impl Statistic for FrequentWords {
 
 impl Store {
     /// Tells the words that so many messages have from the others from now on; of 1, all are.
-    pub fn tell_frequent(&mut self, min_df: u64) {
+    pub fn set_min_df(&mut self, min_df: u64) {
         if min_df > 1 {
             self.statistics.put(FrequentWords::of(min_df, self.rows()));
         }
@@ -99,7 +99,7 @@ mod tests {
     fn words_come_with_the_messages_and_go_with_them() {
         let mut store = Store::new(Settings::COUNTS);
         assert_eq!(store.frequent_words(), 0);
-        store.tell_frequent(2);
+        store.set_min_df(2);
         let messages: [(&[&str], u32, f64); 4] =
             [(&["a", "b"], 0, 1.0), (&["b", "c"], 1, 1.0), (&["c"], 0, 2.0), (&["d"], 1, 0.1)];
         for (words, class, weight) in messages {

@@ -17,8 +17,8 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::calibration::Calibration;
-use crate::statistics::damping::Damping;
 use crate::statistics::class_exposure::ClassExposure;
+use crate::statistics::damping::Damping;
 
 /// Added, in the bytes, to whether there is a calibration of two classes: what was met is there too.
 const MET: u64 = 2;
@@ -269,8 +269,11 @@ impl OnlineWeights {
             restored.two = Some((1, Calibration::restore(reader)?));
         }
         restored.top = Calibration::restore(reader)?;
-        restored.exposure =
-            if what < MET { ClassExposure::enough(classes) } else { ClassExposure::restore(reader, classes)? };
+        restored.exposure = if what < MET {
+            ClassExposure::enough(classes)
+        } else {
+            ClassExposure::restore(reader, classes)?
+        };
         Ok(restored)
     }
 }
@@ -323,9 +326,7 @@ impl Statistic for OnlineWeights {
     }
 
     fn size(&self) -> usize {
-        self.words.size()
-            + self.classes.capacity() * size_of::<Correction>()
-            + self.exposure.size()
+        self.words.size() + self.classes.capacity() * size_of::<Correction>() + self.exposure.size()
     }
 
     fn boxed_clone(&self) -> Box<dyn Statistic> {
@@ -392,7 +393,9 @@ mod tests {
         assert_eq!(u64::from(before[what]), MET + 1);
         before[what] = 1;
         let restored = OnlineWeights::restore(&mut Reader::new(&before), 3, 2).expect("whole");
-        assert!(restored.exposure == ClassExposure::enough(2) && weights.exposure != restored.exposure);
+        assert!(
+            restored.exposure == ClassExposure::enough(2) && weights.exposure != restored.exposure
+        );
         assert_eq!(restored.two(1), weights.two(1));
     }
 

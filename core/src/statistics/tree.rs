@@ -276,7 +276,7 @@ impl Statistic for Tree {
 
 impl Store {
     /// Begins to keep a tree: that of arrays, with the counts of the indexed documents.
-    pub fn plant(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
+    pub fn init_tree(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
         let mut tree = Tree::from_arrays(array, waited, self.settings.frequencies, growth);
         tree.recount(&self.counted());
         self.statistics.put(tree);

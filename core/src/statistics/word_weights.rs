@@ -81,7 +81,8 @@ impl WordWeights {
 
     /// Words of weight 1, in a store whose messages get instance weights as they are learned.
     pub fn of_instances(store: &Store) -> Self {
-        let mut weights = WordWeights { instances: InstanceTokens::online(), ..WordWeights::default() };
+        let mut weights =
+            WordWeights { instances: InstanceTokens::online(), ..WordWeights::default() };
         weights.recount(&store.counted());
         for document in store.index().documents() {
             weights.enter(document, document.weight);

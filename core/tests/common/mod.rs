@@ -7,9 +7,8 @@ use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::error::Result;
 use _core::explain::Explanation;
-use _core::scoring::hidden::HiddenScratch;
-use _core::scoring::scorer::Scorer;
-use _core::scoring::scorer as scratch;
+use _core::scoring::composition::Event;
+use _core::scoring::scorer::{self, Scorer, ScoringConfig};
 use _core::statistics::parents::Parents;
 use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
 use _core::watch::Watch;
@@ -107,11 +106,17 @@ fn tokenizer() -> &'static Tokenizer {
     TOKENIZER.get_or_init(|| Tokenizer::new(TokenizerOptions::default()).expect("valid options"))
 }
 
+/// A scorer of an event model, with what `set` changes.
+pub fn scorer(event: Event, set: impl Fn(&mut ScoringConfig)) -> Scorer {
+    let mut config = ScoringConfig::new(event);
+    set(&mut config);
+    config.scorer().expect("valid parameters")
+}
+
 /// A store with the buffers to feed it.
 pub struct Learner {
     pub store: Store,
     scratch: Scratch,
-    hidden: HiddenScratch,
     pub bag: Bag,
 }
 
@@ -121,12 +126,7 @@ impl Learner {
     }
 
     pub fn from(store: Store) -> Self {
-        Learner {
-            store,
-            scratch: Scratch::new(),
-            hidden: HiddenScratch::default(),
-            bag: Bag::default(),
-        }
+        Learner { store, scratch: Scratch::new(), bag: Bag::default() }
     }
 
     /// A store that learned all of these.
@@ -178,42 +178,32 @@ impl Learner {
         Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag, true);
     }
 
-    pub fn scores(&mut self, scoring: &Scorer, words: &Words) -> Vec<f64> {
+    /// The scores of independent words.
+    pub fn scores(&mut self, scorer: &Scorer, words: &Words) -> Vec<f64> {
         self.look_up(words);
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
-        scoring.prepare(&self.store, &mut terms);
-        scoring.scores(&self.store, &terms, &self.bag, &mut scores);
+        scorer.prepare(&self.store, &mut terms);
+        scorer.scores(&self.store, &terms, &self.bag, &mut scores);
         scores
     }
 
-    pub fn hidden_scores(&mut self, scoring: &Scorer, words: &Words) -> Vec<f64> {
-        self.look_up(words);
-        let (mut terms, mut scores) = (Vec::new(), Vec::new());
-        scoring.prepare(&self.store, &mut terms);
-        let Learner { store, hidden, bag, .. } = self;
-        let watch = Watch::default();
-        let parameters = &scoring.parameters;
-        parameters.hidden_scores(store, &terms, bag, hidden, &watch, &mut scores, None);
-        scores
-    }
-
-    /// The scores of any family.
-    pub fn score(&mut self, scoring: &Scorer, words: &Words) -> Vec<f64> {
-        let mut scratch = self.prepare(scoring, words);
-        scoring.score(&self.store, &mut scratch, &Watch::default());
+    /// The scores of any composition.
+    pub fn score(&mut self, scorer: &Scorer, words: &Words) -> Vec<f64> {
+        let mut scratch = self.prepare(scorer, words);
+        scorer.score(&self.store, &mut scratch, &Watch::default());
         scratch.scores
     }
 
-    pub fn explain(&mut self, scoring: &Scorer, words: &Words) -> Explanation {
-        let mut scratch = self.prepare(scoring, words);
-        scoring.explain(&self.store, &mut scratch)
+    pub fn explain(&mut self, scorer: &Scorer, words: &Words) -> Explanation {
+        let mut scratch = self.prepare(scorer, words);
+        scorer.explain(&self.store, &mut scratch)
     }
 
-    fn prepare(&mut self, scoring: &Scorer, words: &Words) -> scratch::Scratch {
+    fn prepare(&mut self, scorer: &Scorer, words: &Words) -> scorer::Scratch {
         self.look_up(words);
-        let mut scratch = scratch::Scratch::default();
+        let mut scratch = scorer::Scratch::default();
         std::mem::swap(&mut scratch.bag, &mut self.bag);
-        scoring.prepare(&self.store, &mut scratch.terms);
+        scorer.prepare(&self.store, &mut scratch.terms);
         scratch
     }
 

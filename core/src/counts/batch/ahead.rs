@@ -134,7 +134,7 @@ impl<T: AsMessage> Cutter<'_, T> {
     ) -> Option<()> {
         for place in self.queue.places(piece) {
             let message = self.items.get(place)?;
-            let size = message.text_size().filter(|&size| size <= LONGEST)?;
+            let size = message.text().map(str::len).filter(|&size| size <= LONGEST)?;
             message.cut(&self.hasher, self.tokenizer, scratch, tokens);
             texts.push(tokens);
             if watch.stops(MESSAGE + size) {

@@ -58,7 +58,7 @@ impl<T: AsMessage> Items<T> {
     pub fn mean_bytes(&self, together: usize) -> Option<usize> {
         let (mut bytes, mut texts) = (Some(0), 0);
         self.read_while(|items| {
-            let sizes = items.iter().map(|item| item.as_message().text_size());
+            let sizes = items.iter().map(|item| item.as_message().text().map(str::len));
             bytes = sizes.fold(bytes, |bytes, size| Some(bytes? + size?));
             texts += items.len();
             bytes.is_some_and(|bytes| bytes < together)
@@ -68,7 +68,8 @@ impl<T: AsMessage> Items<T> {
 
     /// Splits a range into `parts` ranges with about equal bytes of text.
     pub fn cut(&self, range: Range<usize>, parts: usize) -> Vec<Range<usize>> {
-        let size = |place| self.get(place).and_then(|message| message.text_size()).unwrap_or(0);
+        let size =
+            |place| self.get(place).and_then(|message| message.text().map(str::len)).unwrap_or(0);
         let all: usize = range.clone().map(size).sum();
         let (mut cut, mut start, mut bytes) = (Vec::with_capacity(parts), range.start, 0);
         for place in range.clone() {

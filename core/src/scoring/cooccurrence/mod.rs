@@ -18,8 +18,8 @@ use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::scoring::hidden::PAIR_COST;
 use crate::scoring::cooccurrence::simd_counts::{LANES, SimdCounts};
+use crate::scoring::hidden::PAIR_COST;
 use crate::watch::Watch;
 
 /// Each posting costs about so many steps: to count, to lay out, and to add up beside the words it

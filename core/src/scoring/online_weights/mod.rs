@@ -22,9 +22,9 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::decision;
+use crate::scoring::event_model::ClassTerms;
 use crate::scoring::event_model::EventModel;
 use crate::scoring::scorer::Scorer;
-use crate::scoring::event_model::ClassTerms;
 use crate::statistics::calibration::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
 
