@@ -29,8 +29,8 @@ from streamnb.model.schedule import Schedule
 from streamnb.model.threshold import parse_threshold
 from streamnb.parameters import check_bound, check_jobs, check_tokenizer, is_default, is_weight
 from streamnb.statistics.counts import Counts, Floats
-from streamnb.text import inputs, outputs
-from streamnb.text.forms import check_form
+from streamnb.text import frames, inputs
+from streamnb.text.inputs import check_term_weighting
 from streamnb.text.labels import Label, Labels, check_label
 from streamnb.text.tokenizer import Tokenizer
 
@@ -144,7 +144,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         store_options = {
             "max_features": check_bound("max_features", self.max_features, least=1),
             **self._forgetting.store_options(composition, self.index_size, self.max_pairs),
-            "term_weighting": check_form(self.term_weighting, composition.event),
+            "term_weighting": check_term_weighting(self.term_weighting, composition.event),
         }
         self._threshold = parse_threshold(
             self.threshold, self.pos_label, self.cost_ratio, composition.calibrates
@@ -230,21 +230,21 @@ class NaiveBayes(base.MiniBatchClassifier):
         batch, index = self._read_batch(X, vocabulary)
         if self._threshold is None or len(self._labels.order) < 2:
             found = self._labelled.predict_many(batch, self._scoring, self._threads)
-            return outputs.labels(found, index)
+            return frames.labels(found, index)
         names, scores = self._by_message(self._store.probable_scores_many, batch)
         decide = self._threshold.decide
-        return outputs.labels([decide(names, row) for row in scores.tolist()], index)
+        return frames.labels([decide(names, row) for row in scores.tolist()], index)
 
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
         batch, index = self._read_batch(X, vocabulary)
         names, scores = self._by_message(self._store.probable_scores_many, batch)
-        return outputs.probabilities(scores, names, index)
+        return frames.probabilities(scores, names, index)
 
     def predict_log_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return log probabilities, shape `(messages, classes)`, in the order of `classes_`."""
         batch, _ = self._read_batch(X, vocabulary)
-        return outputs.log_shares(self._by_message(self._store.probable_scores_many, batch)[1])
+        return frames.log_shares(self._by_message(self._store.probable_scores_many, batch)[1])
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores, shape `(messages, classes)`, in the order of `classes_`."""

@@ -1,1 +1,1 @@
-"""Messages to tokens and labels: the tokeniser, what a message may be, the form of documents."""
+"""Tokenizer, checks of messages and labels, and conversions of data frames."""

@@ -1,4 +1,7 @@
-"""Data of polars and pyarrow as lists and matrices; neither library is imported here."""
+"""Conversions between data frames and lists or matrices.
+
+Importing this module does not import pandas, polars or pyarrow.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamnb.errors import InputError
+from streamnb.text.labels import Label
 
-__all__ = ["column", "plain", "rows"]
+__all__ = ["column", "labels", "log_shares", "plain", "probabilities", "rows"]
 
 
 def _frame_names(X: Any) -> list[str] | None:
-    """Return the names of the columns of a polars frame or a pyarrow table; None of all else."""
+    """Return the column names of a polars frame or a pyarrow table; None for other values."""
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(X, polars.DataFrame):
         return list(X.columns)
@@ -24,7 +29,7 @@ def _frame_names(X: Any) -> list[str] | None:
 
 
 def column(X: Any) -> Any:
-    """Return a polars Series or a pyarrow array as a list; all else as it is."""
+    """Return a polars Series or a pyarrow array as a list, and other values unchanged."""
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(X, polars.Series):
         return X.to_list()
@@ -34,18 +39,18 @@ def column(X: Any) -> Any:
 
 
 def plain(X: Any) -> tuple[Any, Sequence[str] | None]:
-    """Return data as what the models read: columns as lists, frames as matrices with their words.
+    """Return columns as lists, and frames as matrices with their words.
 
     Parameters
     ----------
     X
-        A polars Series or DataFrame, a pyarrow array or table, or anything else, which is returned
-        as it is.
+        A polars Series or DataFrame, or a pyarrow array or table. Other values are returned
+        unchanged.
 
     Raises
     ------
     InputError
-        If a frame has a column that holds no numbers.
+        If a column of a frame does not contain numbers.
 
     Examples
     --------
@@ -68,13 +73,56 @@ def plain(X: Any) -> tuple[Any, Sequence[str] | None]:
             kind = getattr(values, "dtype", None) or values.type
             raise InputError(
                 f"a {type(X).__name__} of messages must have one column of counts for each token, "
-                f"and {name!r} is of type {kind}: give a column for texts, as in X[{name!r}]"
+                f"and {name!r} has the type {kind}: pass one column of texts, as in X[{name!r}]"
             ) from error
     return matrix, names
 
 
 def rows(X: Any) -> Any:
-    """Return a polars frame or a pyarrow table as mappings, one a row; all else as it is."""
+    """Return the rows of a polars frame or a pyarrow table as mappings; other values unchanged."""
     if _frame_names(X) is None:
         return X
     return X.to_dicts() if hasattr(X, "to_dicts") else X.to_pylist()
+
+
+def labels(found: list[Label | None], index: Any) -> Any:
+    """Return labels as a Series if the input had a pandas index, else as a list."""
+    if index is None:
+        return found
+    import pandas as pd
+
+    return pd.Series(found, index=index, dtype=None if found else object)
+
+
+def probabilities(scores: NDArray[np.float64], names: list[Label], index: Any) -> Any:
+    """Return the soft maximum of scores, as a DataFrame for pandas input, else as dicts.
+
+    Parameters
+    ----------
+    scores
+        Joint log-likelihoods, shape `(messages, classes)`.
+    names
+        The label of each column.
+    index
+        The pandas index of the input, or None.
+    """
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf))
+    shares /= shares.sum(axis=1, keepdims=True)
+    if index is None:
+        return [dict(zip(names, row, strict=True)) for row in shares.tolist()]
+    import pandas as pd
+
+    return pd.DataFrame(shares, index=index, columns=pd.Index(names, tupleize_cols=False))
+
+
+def log_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of the soft maximum of scores, shape `(messages, classes)`.
+
+    Examples
+    --------
+    >>> log_shares(np.array([[-2000.0, -1000.0]]))
+    array([[-1000.,     0.]])
+    """
+    above = scores - scores.max(axis=1, keepdims=True, initial=-np.inf)
+    logs: NDArray[np.float64] = above - np.log(np.exp(above).sum(axis=1, keepdims=True))
+    return logs

@@ -1,11 +1,11 @@
-"""The forms in which messages may be given, brought to those that the core reads."""
+"""Check messages in all accepted forms, and convert them to the forms that the core reads."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _MANY = (
 
 Tokenize = Callable[[str], Iterable[Any]]
 
+TERM_WEIGHTINGS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
+
 
 def token_name(token: Any) -> str:
     """Return the word a token stands for: itself, or an n-gram's words joined by a space.
@@ -31,7 +33,7 @@ def token_name(token: Any) -> str:
     Raises
     ------
     InputError
-        If it is no str, int or tuple of these, or has a lone surrogate.
+        If it is not a str, int or tuple of these, or contains a lone surrogate.
 
     Examples
     --------
@@ -54,13 +56,13 @@ def token_name(token: Any) -> str:
         token.encode()
     except UnicodeEncodeError:
         raise InputError(
-            f"token {token!r} has a lone surrogate, which is no text: replace it"
+            f"token {token!r} contains a lone surrogate, which is invalid text: replace it"
         ) from None
     return token
 
 
 def bad_count(token: Any, count: Any) -> str:
-    """Say what is wrong with a count that the core refused."""
+    """Return the error message for an invalid count."""
     return (
         f"the count of token {shown(token)} is {shown(count)} ({type(count).__name__}): "
         f"give a number from 0 to 2**53"
@@ -73,7 +75,7 @@ def as_dict(x: Any) -> dict[Any, Any]:
     Raises
     ------
     InputError
-        If it is no mapping.
+        If it is not a mapping.
     """
     if isinstance(x, Mapping):
         return dict(x)
@@ -81,12 +83,12 @@ def as_dict(x: Any) -> dict[Any, Any]:
 
 
 def count_tokens(x: Any, tokenize: Tokenize) -> Any:
-    """Return a text's tokens counted; anything but a str as it is.
+    """Return the token counts of a text, and other values unchanged.
 
     Raises
     ------
     InputError
-        If the tokenizer gives no tokens.
+        If the tokenizer does not return tokens.
     """
     if not isinstance(x, str):
         return x
@@ -107,7 +109,7 @@ def read_labels(y: Any, messages: int) -> list[Any]:
     Raises
     ------
     InputError
-        If they are not as many as the messages, or no sequence of labels at all.
+        If their number differs from the number of messages, or they are not a sequence.
     """
     y = frames.column(y)
     if not is_batch(y) or hasattr(y, "columns"):
@@ -121,7 +123,7 @@ def read_labels(y: Any, messages: int) -> list[Any]:
 
 
 def is_batch(X: Any) -> bool:
-    """Return whether something can be gone through: no text, nor an array without an axis."""
+    """Return whether a value is iterable, but not a text or an array without an axis."""
     return (
         isinstance(X, Iterable)
         and not isinstance(X, (str, bytes))
@@ -130,7 +132,7 @@ def is_batch(X: Any) -> bool:
 
 
 def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
-    """Return the messages of a batch one by one, in a form that `learn_one` takes."""
+    """Return the messages of a batch in a form that `learn_one` accepts."""
     X, words = frames.plain(X)
     vocabulary = vocabulary if words is None else words
     rows = _matrix(X)
@@ -149,12 +151,12 @@ def read_batch(
     vocabulary: Sequence[Any] | None,
     tokenize: Tokenize | None,
 ) -> tuple[_core.Batch, Any]:
-    """Return a batch for the core, and the pandas index of `X` (None if it has none).
+    """Return a batch for the core, and the pandas index of `X` or None.
 
     Raises
     ------
     InputError
-        If `X` is of another form than the documented ones, or has a bad message.
+        If `X` has another form, or contains an invalid message.
     """
     index = None
     X, words = frames.plain(X)
@@ -177,8 +179,8 @@ def read_batch(
 
 
 def _matrix(X: Any) -> sparse.csr_matrix | None:
-    """Return the rows of a dense or sparse matrix; None for messages of another form."""
-    # Whoever has a sparse matrix has imported scipy: the import takes longer than all else here.
+    """Return the rows of a dense or sparse matrix; None for other messages."""
+    # A sparse matrix implies that scipy is imported; the import is slow.
     scipy_sparse = sys.modules.get("scipy.sparse")
     is_sparse = scipy_sparse is not None and scipy_sparse.issparse(X)
     if not (is_sparse or (isinstance(X, np.ndarray) and X.ndim == 2)):
@@ -222,3 +224,45 @@ def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str
         np.ascontiguousarray(matrix.data, dtype=np.float64),
         [token_name(word) for word in vocabulary],
     )
+
+
+class Event(Protocol):
+    """The properties of an event model that term weighting depends on."""
+
+    @property
+    def name(self) -> str:
+        """The name of the event model."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the event model uses the number of occurrences of a word."""
+
+
+def check_term_weighting(term_weighting: object, event: Event) -> str:
+    """Return a valid name of a term weighting.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown, or the event model ignores counts.
+
+    Examples
+    --------
+    >>> from streamnb.families import Bernoulli, Multinomial
+    >>> check_term_weighting("log-unit", Multinomial())
+    'log-unit'
+    >>> check_term_weighting("log-unit", Bernoulli())
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: term_weighting='log-unit' has no effect with the event \
+'bernoulli', which reads presence only: set 'counts'
+    """
+    if not isinstance(term_weighting, str) or term_weighting not in TERM_WEIGHTINGS:
+        names = ", ".join(map(repr, TERM_WEIGHTINGS))
+        raise InputError(f"term_weighting must be one of {names}, not {shown(term_weighting)}")
+    if term_weighting != "counts" and not event.counts:
+        raise InputError(
+            f"term_weighting={shown(term_weighting)} has no effect with the event "
+            f"{event.name!r}, which reads presence only: set 'counts'"
+        )
+    return term_weighting

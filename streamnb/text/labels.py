@@ -1,4 +1,4 @@
-"""Labels and the small ids under which the core knows their classes."""
+"""Labels, and the small ids that the core uses for their classes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_label(label: Any) -> Label:
     if isinstance(label, np.generic):
         label = label.item()
     if label is None:
-        raise InputError("None is no label: it stands for 'no prediction'; give each message one")
+        raise InputError("a label must not be None ('no prediction'): label each message")
     try:
         hash(label)
     except TypeError:
@@ -43,12 +43,12 @@ def check_label(label: Any) -> Label:
             f"{shown(label)}"
         ) from None
     if label != label:
-        raise InputError(f"{shown(label)} is no label: it does not equal itself")
+        raise InputError(f"a label must equal itself, and {shown(label)} does not: replace it")
     return label  # type: ignore[no-any-return]
 
 
 def sort_key(label: Label) -> tuple[Any, ...]:
-    """Order labels of mixed types: numbers, strings, bytes, tuples; others not at all.
+    """Return a key that orders labels of mixed types: numbers, strings, bytes, tuples, others.
 
     Examples
     --------
@@ -67,8 +67,8 @@ def sort_key(label: Label) -> tuple[Any, ...]:
     return (4,)
 
 
-class _Coming(dict[Label, int]):
-    """The class ids of the labels that were asked for, where new ones get the ids that are free."""
+class _BatchIds(dict[Label, int]):
+    """The class ids of the labels of a batch; new labels get free ids."""
 
     def __init__(self, known: Mapping[Label, int], free: Iterator[int]) -> None:
         super().__init__()
@@ -86,21 +86,21 @@ class _Coming(dict[Label, int]):
 
 
 class Labels:
-    """A two-way map between labels and class ids; ids of forgotten labels are used again.
+    """A two-way map between labels and class ids; ids of removed labels are reused.
 
-    A label that comes or goes changes little more than what is its own, however many there are.
+    The cost of adding or removing a label hardly depends on the number of labels.
 
     Attributes
     ----------
     names
-        The label of each class id; None where the id is free.
+        The label of each class id; None if the id is free.
     ids
         The class id of each label.
     handles
-        The same for learning in passing: the class id, and in the bits above 32 how many labels had
-        it before. The core refuses a handle whose label is gone.
+        The class id of each label, with the number of its earlier labels in the bits above 32. The
+        core refuses the handle of a removed label.
     changes
-        Grows with each change, and at its beginning and end; odd within one.
+        Increases at the beginning and the end of each change; odd during a change.
 
     Examples
     --------
@@ -120,38 +120,38 @@ class Labels:
         self.handles: dict[Label, int] = {}
         self.changes = 0
         self._ranking = Ranking()
-        # The labels in order, as of so many changes.
+        # The sorted labels, with the value of `changes` when they were sorted.
         self._order: tuple[int, list[tuple[Label, int]]] = (0, [])
-        # Ids that are free, a heap, with how many labels had each; the ids above are new.
-        self._free: list[int] = []
+        self._free: list[int] = []  # a heap
+        # The number of earlier labels of each id.
         self._owners: list[int] = []
         for name in names or []:
             self.add(name)
 
     def ids_of(self, labels: list[Label]) -> tuple[array[int], dict[Label, int]]:
-        """Return the class id of each label of a batch, and the new labels among them with theirs.
+        """Return the class id of each label of a batch, and the new labels with their ids.
 
-        New labels get the ids that `add` will give them, in this order. The ids are of type "I".
+        New labels get the ids that `add` will assign in this order. The array has the type "I".
         """
         try:
             return array("I", _core.class_ids(labels, self.ids)), {}
         except (KeyError, TypeError):
             pass
         free = itertools.chain(sorted(self._free), itertools.count(len(self._owners)))
-        coming = _Coming(self.ids, free)
+        batch_ids = _BatchIds(self.ids, free)
         try:
-            class_ids = _core.class_ids(labels, coming)
-        except TypeError:  # one can't be hashed: refused, unless it has a plain value that can be
-            class_ids = _core.class_ids(list(map(check_label, labels)), coming)
-        return array("I", class_ids), coming.new
+            class_ids = _core.class_ids(labels, batch_ids)
+        except TypeError:  # not hashable: refused, unless its plain value is
+            class_ids = _core.class_ids(list(map(check_label, labels)), batch_ids)
+        return array("I", class_ids), batch_ids.new
 
     def free_id(self) -> int:
-        """Return the id that the next label will get."""
+        """Return the id of the next new label."""
         return self._free[0] if self._free else len(self._owners)
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the time in which labels and the classes of a store are not the same."""
+        """Mark the time during which the labels differ from the classes of the store."""
         self.changes += 1
         try:
             yield
@@ -159,26 +159,26 @@ class Labels:
             self.changes += 1
 
     def announce(self, new: Mapping[Label, int]) -> None:
-        """Name new labels that are about to be learned: who predicts them finds them."""
+        """Name new labels that are about to be learned, so that predictions find them."""
         for label, class_id in new.items():
             self.names.extend([None] * (class_id + 1 - len(self.names)))
             self.names[class_id] = label
 
     def add_known(self, new: Iterable[Label], known: Iterable[bool]) -> None:
-        """Give those new labels an id that have messages: the first of a batch, if not all."""
+        """Add the new labels that have messages."""
         for label, has_messages in zip(new, known, strict=True):
             if has_messages:
                 self.add(label)
 
     def add(self, label: Label) -> int:
-        """Give a new label an id."""
+        """Add a new label and return its id."""
         if self._free:
             class_id = heapq.heappop(self._free)
         else:
             class_id = len(self._owners)
             self._owners.append(0)
         self.announce({label: class_id})
-        # Labels that can't be sorted come last, as they came.
+        # Labels that cannot be sorted come last, in the order of arrival.
         self._ranking.add(sort_key(label), (label, class_id))
         self.ids[label] = class_id
         self.handles[label] = self._owners[class_id] << 32 | class_id
@@ -186,7 +186,7 @@ class Labels:
         return class_id
 
     def remove(self, label: Label) -> None:
-        """Forget a label whose class has no documents left."""
+        """Remove a label whose class has no documents left."""
         del self.handles[label]
         class_id = self.ids.pop(label)
         self._ranking.remove(sort_key(label), (label, class_id))
@@ -196,7 +196,7 @@ class Labels:
         self.changes += 2
 
     def take_ranks(self) -> list[tuple[int, int]]:
-        """Return the class ids whose ranks changed since this was called, with their ranks.
+        """Return the class ids whose ranks changed since the last call, with their ranks.
 
         Ranks are numbers in the order of the labels.
         """
@@ -204,17 +204,17 @@ class Labels:
         return [(class_id, rank) for (_, class_id), rank in moved.items()]
 
     def ranks_ahead(self, new: Mapping[Label, int]) -> list[tuple[int, int]]:
-        """Return what `take_ranks` will once these new labels are added.
+        """Return the result of `take_ranks` after these new labels are added.
 
-        Messages of a batch are learned by scores, whose ties the order of the labels breaks: those
-        that come with the batch have their places in it from their first messages on.
+        Some models score each message of a batch before they learn it. The order of the labels
+        breaks ties, so new labels need their ranks from their first message on.
         """
         items = [(sort_key(label), (label, class_id)) for label, class_id in new.items()]
         return [(class_id, rank) for (_, class_id), rank in self._ranking.ahead(items).items()]
 
     @property
     def order(self) -> list[tuple[Label, int]]:
-        """Labels in sorted order, each with its class id; not to be changed."""
+        """The sorted labels with their class ids; do not change the list."""
         at, order = self._order
         if at != (before := self.changes):
             order = list(self._ranking)
@@ -224,12 +224,12 @@ class Labels:
 
 
 def to_json(label: Label) -> list[Any]:
-    """Describe a label so that `from_json` gives the same back.
+    """Describe a label as plain values for `from_json`.
 
     Raises
     ------
     InputError
-        If the label is of a type that a model file can't hold.
+        If a model file cannot contain labels of this type.
 
     Examples
     --------
@@ -244,20 +244,20 @@ def to_json(label: Label) -> list[Any]:
                 return ["int", str(int(label))]
             except ValueError:
                 raise InputError(
-                    f"a model file can't hold a label that is {shown(label)}"
+                    f"a model file cannot contain the label {shown(label)}: give a smaller number"
                 ) from None
         case float():
             return ["float", label.hex()]
         case str():
             return ["str", str(label)]
         case bytes():
-            import base64  # here: labels are seldom bytes
+            import base64  # labels are rarely bytes
 
             return ["bytes", base64.b64encode(label).decode()]
         case tuple():
             return ["tuple", *map(to_json, label)]
     raise InputError(
-        f"a model file holds labels of type str, int, float, bool, bytes and tuples of these, "
+        f"a label in a model file must be a str, int, float, bool, bytes or a tuple of these, "
         f"not {type(label).__name__}: {shown(label)}"
     )
 
@@ -279,4 +279,4 @@ def from_json(described: list[Any]) -> Label:
             return base64.b64decode(value, validate=True)
         case ["tuple", *values]:
             return tuple(map(from_json, values))
-    raise ValueError(f"no label: {described!r}")
+    raise ValueError(f"invalid label: {described!r}")

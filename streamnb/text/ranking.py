@@ -1,4 +1,4 @@
-"""A sorted list of very many that come and go one by one, each with a rank that seldom changes."""
+"""A sorted list with ranks that rarely change when items are added or removed."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 Key = tuple[Any, ...]
 
 GAP = 1 << 32
-"""Between the ranks of items that come in order."""
+"""Distance between the ranks of consecutive items."""
 ROOM = 1 << 12
-"""Between ranks after items have moved, at least."""
+"""Minimum distance between ranks after a block is renumbered."""
 BLOCK = 128
-"""Items of a block, at most: of these lists each new item makes new ones."""
+"""Maximum number of items in a block, whose lists are copied for each new item."""
 
 
 class _Block(NamedTuple):
-    """Neighbours in sorted order. Its lists are never changed: `Ranking.ahead` shares blocks."""
+    """Neighbours in sorted order. Its lists never change, because `Ranking.ahead` shares blocks."""
 
     keys: list[Key]
     ranks: list[int]
     items: list[Any]
 
     def with_one(self, place: int, key: Key, rank: int, item: Any) -> _Block:
-        """Return the block with one more at a place."""
+        """Return the block with one more item at a place."""
         return _Block(
             [*self.keys[:place], key, *self.keys[place:]],
             [*self.ranks[:place], rank, *self.ranks[place:]],
@@ -32,25 +32,25 @@ class _Block(NamedTuple):
         )
 
     def part(self, start: int, stop: int | None = None) -> _Block:
-        """Return some of the block."""
+        """Return a slice of the block."""
         return _Block(self.keys[start:stop], self.ranks[start:stop], self.items[start:stop])
 
     def without(self, place: int) -> _Block:
-        """Return the block without the one at a place."""
+        """Return the block without the item at a place."""
         first, rest = self.part(0, place), self.part(place + 1)
         return _Block(first.keys + rest.keys, first.ranks + rest.ranks, first.items + rest.items)
 
 
 class Ranking:
-    """Items sorted by keys, of equal ones the first come first, with numbers in this order.
+    """Items sorted by keys, then by arrival, with ranks in this order.
 
-    Numbers leave gaps, so that a new item seldom moves another. Where a gap is used up, the items
-    of its block get numbers evenly spaced; all items, where the block has no room.
+    Ranks have gaps, so a new item rarely changes other ranks. If a gap is used up, the items of its
+    block get evenly spaced ranks; if the block has no room, all items do.
 
     Attributes
     ----------
     moved
-        The items that got a number since somebody emptied this, with their numbers.
+        The items whose ranks changed since this was last emptied, with their ranks.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Ranking:
     def __init__(self) -> None:
         self.moved: dict[Any, int] = {}
         self._blocks = [_Block([], [], [])]
-        # The first key of each block but the first.
+        # The first key of each block after the first.
         self._starts: list[Key] = []
 
     def __iter__(self) -> Iterator[Any]:
@@ -72,7 +72,7 @@ class Ranking:
             yield from block.items
 
     def add(self, key: Key, item: Any) -> None:
-        """Add an item behind those with keys up to its own."""
+        """Add an item after the items with lower or equal keys."""
         number = bisect.bisect_right(self._starts, key)
         block = self._blocks[number]
         place = bisect.bisect_right(block.keys, key)
@@ -94,10 +94,10 @@ class Ranking:
             self._starts.insert(number, whole.keys[half])
 
     def ahead(self, items: Sequence[tuple[Key, Any]]) -> dict[Any, int]:
-        """Return the numbers that new items will get, and those of others that will move for them.
+        """Return the ranks that new items would get, and the other ranks that would change.
 
-        Nothing changes, but that those others count as moved: whoever was told of their numbers to
-        come is told again, if not all of the new items are added.
+        Only `moved` changes: it includes those other items, so their ranks are reported again even
+        if some new items are never added.
         """
         ahead = Ranking()
         ahead._starts, ahead._blocks = list(self._starts), list(self._blocks)
@@ -111,7 +111,7 @@ class Ranking:
         return ahead.moved
 
     def remove(self, key: Key, item: Any) -> None:
-        """Take an item out that was added with this key."""
+        """Remove an item that was added with this key."""
         number = bisect.bisect_left(self._starts, key)
         while True:
             block = self._blocks[number]
@@ -128,12 +128,12 @@ class Ranking:
             number += 1
 
     def _end(self, number: int, place: int) -> int | None:
-        """Return the first or last number of a block, if there is such a block."""
+        """Return the first or last rank of a block, or None if there is no such block."""
         inside = 0 <= number < len(self._blocks) and self._blocks[number].ranks
         return self._blocks[number].ranks[place] if inside else None
 
     def _spread(self, number: int) -> None:
-        """Space the numbers of a block evenly."""
+        """Space the ranks of a block evenly."""
         block = self._blocks[number]
         before, after = self._end(number - 1, -1), self._end(number + 1, 0)
         start = block.ranks[0] if before is None else before

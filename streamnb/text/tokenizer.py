@@ -1,4 +1,4 @@
-"""How a text becomes tokens."""
+"""The tokenizer and its options."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 
-# The kinds of tokens that may be asked for together.
+# The kinds of tokens that can be combined.
 _KINDS = ("words", "sparse_bigrams", "characters", "characters_within_words")
 
-# Words that a window of analyzer "osb" spans (Siefkes et al. 2004).
+# Window of the analyzer "osb", in words (Siefkes et al. 2004).
 _SPARSE_WINDOW = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Tokenizer:
-    r"""Cut texts into tokens, natively.
+    r"""Split texts into tokens, in native code.
 
-    With the defaults these are the tokens of river's `feature_extraction.BagOfWords()`: accents
+    The defaults give the tokens of river's `feature_extraction.BagOfWords()`: accents
     stripped, case lowered, then each match of `\b\w[\w\-]+\b`. The character tables are compiled
     in, so the tokens do not depend on the version of Python.
 
-    One kind of token is named by `analyzer` and `ngram_range`, as in scikit-learn. Several kinds
-    in one pass are asked for by `words`, `sparse_bigrams`, `characters` and
-    `characters_within_words`. No token of one kind is equal to one of another: words hold no
-    white space, and n-grams of characters begin with a tab, those within words with a vertical
-    tab ("\v"), where there are other kinds beside them. Words come first, shortest n-grams before
-    longer ones, then sparse bigrams, then characters: `max_tokens` keeps the first of these.
+    `analyzer` and `ngram_range` select one kind of token, as in scikit-learn. `words`,
+    `sparse_bigrams`, `characters` and `characters_within_words` select several kinds in one pass.
+    Tokens of different kinds never collide: if there are several kinds, n-grams of characters begin
+    with a tab, and n-grams within words with a vertical tab ("\v"). Words come first, shorter
+    n-grams before longer ones, then sparse bigrams, then characters. `max_tokens` keeps the first
+    ones.
 
     Parameters
     ----------
@@ -41,60 +41,60 @@ class Tokenizer:
     strip_accents
         Whether to decompose characters (NFKD) and drop the combining ones.
     analyzer
-        What a token is: `"word"`, `"char"` (n-grams of characters), or `"char_wb"` (n-grams of the
-        characters of each word, padded with a space), as in scikit-learn; or `"osb"`, the
+        The kind of token: `"word"`, `"char"` (n-grams of characters), or `"char_wb"` (n-grams of
+        the characters of each word, padded with a space), as in scikit-learn; or `"osb"`, the
         orthogonal sparse bigrams of Siefkes et al. (2004, window 5): each word with each of the
-        next four, joined by as many spaces as the second stands words behind the first. As in
-        the paper and in CRM114, single words are not among them.
+        next four words, joined by as many spaces as their distance. As in the paper and in CRM114,
+        single words are not included.
     ngram_range
         Shortest and longest n-gram, 1 ≤ min ≤ max ≤ 255. N-grams of words are joined by a space.
-        `"osb"` takes (1, 1) only.
+        `"osb"` accepts only (1, 1).
     max_token_length
-        Longer words are dropped: characters, 1 or more; None for no bound.
+        Longer words are dropped. Number of characters, 1 or more; None for no limit.
     max_tokens
-        Tokens taken from one message, the rest is ignored: 1 or more; None for no bound. Whoever
-        writes the messages decides how long they are, so set it where messages come from
-        strangers.
+        Maximum number of tokens of a message; the rest is ignored. 1 or more; None for no limit.
+        Set it if the senders of messages are not trusted.
     words
-        Shortest and longest n-gram of words; None for none. It replaces `analyzer`, as the next
-        three do.
+        Shortest and longest n-gram of words; None for none. This option and the next three replace
+        `analyzer`.
     sparse_bigrams
-        Window of the sparse bigrams, in words: 2 to 255; None for none. Pairs side by side are
-        those of `words`, where it has them.
+        Window of the sparse bigrams, in words: 2 to 255; None for none. Adjacent pairs are
+        left out if `words` contains them.
     characters
-        Shortest and longest n-gram of characters, across words, as `"char"` gives them.
+        Shortest and longest n-gram of characters across words, as in `"char"`.
     characters_within_words
-        Shortest and longest n-gram of characters within words, as `"char_wb"` gives them.
+        Shortest and longest n-gram of characters within words, as in `"char_wb"`.
     boundaries
         Where words begin and end. `"python"`: each match of `\b\w[\w\-]+\b`. `"unicode"`: the text
-        is cut at white space and at the word boundaries of Unicode's Standard Annex 29, so that
-        marks stay with their letters (Hindi) and symbols, punctuation and emoji are words, too;
-        the same symbol in a row is one word ("!!!", also for more than three). In scripts without
-        spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar) each character is a word, and
-        n-grams have no space there; `words=(1, 1)` gives the pairs as well.
+        is split at white space and at the word boundaries of Unicode Standard Annex 29. Marks stay
+        with their letters (Hindi), and symbols, punctuation and emoji are words, too. A repeated
+        symbol is one word ("!!!" for three or more). In scripts without spaces (Han, Hiragana,
+        Katakana, Thai, Lao, Khmer, Myanmar) each character is a word, n-grams have no spaces, and
+        `words=(1, 1)` includes the pairs.
     max_bytes
-        Bytes of a message (UTF-8) that are read, the rest is ignored: 1 or more; None for no bound.
+        Maximum number of bytes read of a message (UTF-8); the rest is ignored. 1 or more; None for
+        no limit.
     deobfuscate
-        Whether to undo disguises of letters first: compatibility characters (NFKC, full-width and
-        styled letters) become what they stand for, characters without a shape (zero-width, soft
-        hyphens) are dropped, letters of other scripts that look like Latin ones become these in
-        a word with a Latin letter, and so do digits and symbols inside a word ("v1agra", "fr€€").
+        Whether to replace look-alikes of Latin letters first. Compatibility characters (full-width
+        and styled letters) are decomposed (NFKC). Invisible characters (zero-width, soft hyphens)
+        are dropped. Letters of other scripts become the Latin letters they look like, in a word
+        with a Latin letter, and so do digits and symbols inside a word ("v1agra", "fr€€").
     length
-        Whether to give the length of the message, too: three tokens before all others, "\\fk:b" for
-        k = 1, 2, 4, where b = ⌊k · log₂(characters + 1)⌋: coarse steps are learned soon, fine ones
-        tell more; none for an empty text. Spam fills the room that a message has.
+        Whether to add the length of the message: three tokens before all others, "\\fk:b" for
+        k = 1, 2, 4, where b = ⌊k · log₂(characters + 1)⌋. Coarse steps are learned from few
+        messages, fine steps are more precise. An empty text has none.
     fields
-        Whether the text has fields, as `join_fields` writes them: each is cut by itself, and its
-        tokens begin with its name, a colon and a space ("subject: free").
+        Whether the text has fields, as `join_fields` writes them. Each field is split by itself,
+        and its tokens begin with its name, a colon and a space ("subject: free").
     subject
-        Whether the subject of a mail or a news post says more than its other words: where a text
-        begins with headers, as mails do, the tokens of the first `Subject:` come before all
-        others, with "subject: " before each; they are among the tokens of the text, too.
+        Whether to add the subject of a mail or news post. If a text begins with headers, the tokens
+        of the first `Subject:` come before all others, each with the prefix "subject: ". The text
+        also contains them without the prefix.
 
     Raises
     ------
     InputError
-        If an option is out of range.
+        If an option is invalid.
 
     Examples
     --------
@@ -134,24 +134,14 @@ class Tokenizer:
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
-            if isinstance(value, list):  # as JSON has it
+            if isinstance(value, list):  # from JSON
                 object.__setattr__(self, name, tuple(value))
-        for name in ("lowercase", "strip_accents", "deobfuscate", "length", "fields", "subject"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise InputError(f"{name} must be True or False, not {shown(getattr(self, name))}")
-        for name in ("analyzer", "boundaries"):
-            if not (isinstance(value := getattr(self, name), str) and value.isascii()):
-                raise InputError(f"{name} must be a name, not {shown(value)}")
-        _check_sizes("ngram_range", self.ngram_range)
-        for name in ("words", "characters", "characters_within_words"):
-            if getattr(self, name) is not None:
-                _check_sizes(name, getattr(self, name))
-        for name in ("sparse_bigrams", "max_token_length", "max_tokens", "max_bytes"):
-            _check_bound(name, getattr(self, name))
+        for field in dataclasses.fields(self):
+            _check(field.name, str(field.type), getattr(self, field.name))
         self.native()
 
     def native(self) -> _core.NativeTokenizer:
-        """Return the native tokeniser with these options."""
+        """Return the native tokenizer with these options."""
         options = dataclasses.asdict(self)
         analyzer, sizes = options.pop("analyzer"), options.pop("ngram_range")
         if all(options[kind] is None for kind in _KINDS):
@@ -159,8 +149,8 @@ class Tokenizer:
         elif (analyzer, sizes) != ("word", (1, 1)):
             given = " and ".join(kind for kind in _KINDS if options[kind] is not None)
             raise InputError(
-                f"analyzer={shown(analyzer)}, ngram_range={sizes} can't be given beside {given}: "
-                f"ask for each kind of token by {', '.join(_KINDS)}"
+                f"analyzer={shown(analyzer)}, ngram_range={sizes} cannot be combined with {given}: "
+                f"select each kind of token with {', '.join(_KINDS)}"
             )
         return _native(**options)
 
@@ -172,18 +162,18 @@ class Tokenizer:
 def join_fields(fields: Mapping[str, str]) -> str:
     r"""Write the fields of a message as one text, for a `Tokenizer` with `fields=True`.
 
-    To any other tokenizer the names are words among the others.
+    Other tokenizers treat the names as words.
 
     Parameters
     ----------
     fields
-        The text of each field by its name, of at most 64 bytes; the name "" is that of text whose
-        tokens get no name. The characters U+001E and U+001F become spaces.
+        The text of each field by its name, of at most 64 bytes. The tokens of the name "" have no
+        prefix. The characters U+001E and U+001F become spaces.
 
     Raises
     ------
     InputError
-        If a name is too long, or names or texts are no str.
+        If a name is too long, or a name or text is not a str.
 
     Examples
     --------
@@ -195,9 +185,13 @@ def join_fields(fields: Mapping[str, str]) -> str:
     named = []
     for name, text in fields.items():
         if not isinstance(name, str) or not isinstance(text, str):
-            raise InputError(f"a field must be a str by its name, not {shown(name)}: {shown(text)}")
+            raise InputError(
+                f"the name and the text of a field must be str, not {shown(name)}: {shown(text)}"
+            )
         if len(name.encode(errors="replace")) > 64:
-            raise InputError(f"the name of a field must be of at most 64 bytes, not {shown(name)}")
+            raise InputError(
+                f"the name of a field must have at most 64 bytes, not {shown(name)}: shorten it"
+            )
         if name:
             named.append(
                 f"\x1e{name.translate(_NO_SEPARATORS)}\x1f{text.translate(_NO_SEPARATORS)}"
@@ -209,11 +203,11 @@ _NO_SEPARATORS = {0x1E: " ", 0x1F: " "}
 
 
 def _kind(analyzer: str, sizes: tuple[int, int]) -> dict[str, Any]:
-    """Return the kind of token that an analyzer and its n-gram range name."""
+    """Return the kind of token that an analyzer and its n-gram range select."""
     if analyzer == "osb":
         if sizes != (1, 1):
             raise InputError(
-                f"ngram_range must be (1, 1) where analyzer is 'osb', not {sizes}: its tokens are "
+                f"ngram_range must be (1, 1) if analyzer is 'osb', not {sizes}: its tokens are "
                 "pairs of words"
             )
         return {"sparse_bigrams": _SPARSE_WINDOW}
@@ -232,17 +226,20 @@ def _is_size(value: Any) -> bool:
     return whole and 0 <= int(value) < 2**32
 
 
-def _check_sizes(name: str, value: Any) -> None:
-    if not (isinstance(value, tuple) and len(value) == 2 and all(map(_is_size, value))):
-        raise InputError(
-            f"{name} must be a pair of whole numbers from 1 to 255, as in (2, 5), "
-            f"not {shown(value)}"
-        )
-
-
-def _check_bound(name: str, value: Any) -> None:
-    if value is not None and not (_is_size(value) and value > 0):
-        raise InputError(f"{name} must be None or a whole number from 1 on, not {shown(value)}")
+def _check(name: str, kind: str, value: Any) -> None:
+    if value is None and kind.endswith("| None"):
+        return
+    if kind == "bool":
+        valid, allowed = isinstance(value, (bool, np.bool_)), "True or False"
+    elif kind == "str":
+        valid, allowed = isinstance(value, str) and value.isascii(), "a name"
+    elif kind.startswith("int"):
+        valid, allowed = _is_size(value) and value > 0, "None or a whole number of 1 or more"
+    else:
+        valid = isinstance(value, tuple) and len(value) == 2 and all(map(_is_size, value))
+        allowed = "a pair of whole numbers from 1 to 255, as in (2, 5)"
+    if not valid:
+        raise InputError(f"{name} must be {allowed}, not {shown(value)}")
 
 
 @functools.cache

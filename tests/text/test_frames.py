@@ -67,7 +67,7 @@ def test_tables_are_rows_of_attributes(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_table_of_texts_is_no_table_of_counts(kind: str) -> None:
-    with pytest.raises(InputError, match=r"'text' is of type .*tring.*X\['text'\]"):
+    with pytest.raises(InputError, match=r"'text' has the type .*tring.*X\['text'\]"):
         MNB().learn_many(TABLES[kind]({"text": TEXTS}), LABELS)
     with pytest.raises(InputError, match="labels must be a list or Series"):
         MNB().learn_many(TEXTS, TABLES[kind]({"label": LABELS}))
@@ -78,7 +78,7 @@ def test_a_missing_text_is_refused(kind: str) -> None:
     model = MNB()
     with pytest.raises(InputError, match="not NoneType"):
         model.learn_many(COLUMNS[kind](["a", None, "b"]), LABELS)
-    with pytest.raises(InputError, match="None is no label"):
+    with pytest.raises(InputError, match="a label must not be None"):
         model.learn_many(TEXTS, COLUMNS[kind](["spam", None, "ham"]))
     assert model.n_documents == 0
 

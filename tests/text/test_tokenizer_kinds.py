@@ -253,8 +253,8 @@ def test_one_kind_by_either_name_is_the_same() -> None:
         ({"max_bytes": 0}, "max_bytes must be"),
         ({"boundaries": "river"}, "boundaries must be 'python' or 'unicode'"),
         ({"boundaries": None}, "boundaries must be a name"),
-        ({"words": (1, 1), "analyzer": "char"}, "can't be given beside words"),
-        ({"characters": (1, 1), "ngram_range": (2, 2)}, "can't be given beside characters"),
+        ({"words": (1, 1), "analyzer": "char"}, "cannot be combined with words"),
+        ({"characters": (1, 1), "ngram_range": (2, 2)}, "cannot be combined with characters"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: str) -> None:
