@@ -38,7 +38,7 @@ from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.opening import open_kafka
 from streamnb_consumers.kafka.python_client.client_errors import kafka
 from streamnb_consumers.kafka.topics import create_topics
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import SharedFilter
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from support.broker import Broker
@@ -106,7 +106,7 @@ class Round:
         create_topics(self.cluster, self.topics.layouts(1))
         worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model or ""))
         if model is None:
-            worker = Filter(Nothing(), SmsReader(("ham", "spam")), Options(shared=True))
+            worker = SharedFilter(Nothing(), SmsReader(("ham", "spam")), Options())
         gather = Settings().batch_seconds
         limits = Limits(batch=batch, gather=gather, poll=0.1, commit=30.0, snapshot=1e9)
         self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)

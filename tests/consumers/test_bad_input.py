@@ -18,7 +18,7 @@ from streamnb_consumers.errors import BadRecordError, SnapshotError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.join_window import Bounds, JoinWindow, WindowEntry
+from streamnb_consumers.pipeline.join import Bounds, JoinWindow, WindowEntry
 from streamnb_consumers.pipeline.training import read_training_event
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 from support.filters import PLACE, handle_all, make_filter, records, stream
@@ -43,11 +43,11 @@ def entry(timestamp: int, offset: int = 0) -> WindowEntry:
 @pytest.mark.parametrize("jump", [CENTURY, 2**62, 2**63 - 1 - NOW])
 def test_a_message_from_the_future_pushes_nothing_out(jump: int) -> None:
     found = window()
-    assert found.add("early", entry(NOW - 1_000)) == []
+    assert found.add("labels", entry(NOW - 1_000)) == []
     assert found.wait("label", Record(PLACE, 9, b"{}", timestamp=NOW)) == []
     assert found.add("future", entry(NOW + jump, 1)) == []
     assert found.add("later", entry(NOW, 2)) == []
-    assert [found.get(name) is not None for name in ("early", "future", "later")] == [True] * 3
+    assert [found.get(name) is not None for name in ("labels", "future", "later")] == [True] * 3
     assert found.waiting == 1
 
 
@@ -138,7 +138,7 @@ def test_crafted_training_events_are_refused(field: str) -> None:
 )
 def test_crafted_changes_of_a_window_are_refused(key: bytes, value: bytes) -> None:
     found = window()
-    with pytest.raises(SnapshotError, match="not a change of a join window"):
+    with pytest.raises(SnapshotError, match="invalid change of a join window"):
         found.apply(key, value)
     assert len(found) == found.waiting == found.size == 0
 
@@ -240,10 +240,10 @@ def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         b"[" * 100_000,
         b'{"reader": "sms"}',
         put("counters", value=[1]),
-        put("counters", "lessons", value=-1),
-        put("counters", "lessons", value=2**70),
-        put("counters", "lessons", value="5"),
-        put("counters", "lessons", value=1e400),
+        put("counters", "messages", value=-1),
+        put("learned", value=2**70),
+        put("learned", value="5"),
+        put("learned", value=1e400),
         put("offsets", value=[["sms", 0, -5]]),
         put("offsets", value=[["sms", "0", 5]]),
         put("offsets", value=[[["sms"], 0, 5]]),
@@ -251,23 +251,23 @@ def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         put("windows", value=[[0, None]]),
         put("windows", 0, 0, value=-1),
         put("windows", 0, 1, "now", value="now"),
-        put("windows", 0, 1, "seen", 0, 1, value=7),
-        put("windows", 0, 1, "seen", 0, 1, value="no JSON"),
-        put("windows", 0, 1, "seen", 0, 3, value=float("nan")),
-        put("windows", 0, 1, "seen", 0, 4, value="yesterday"),
-        put("windows", 0, 1, "seen", 0, 5, value=["ham"]),
-        put("windows", 0, 1, "seen", 0, value=[]),
-        put("windows", 0, 1, "early", 0, value=["waits", None]),
-        put("windows", 0, 1, "early", 0, 1, 5, value="training"),
-        put("windows", 0, 1, "early", 0, 1, 1, value="no base64!"),
-        put("bound", value=[]),
-        put("bound", value=[[[0, "1"]], []]),
-        put("bound", value=[[[10**9, 1]], []]),
-        put("bound", value=[[[0.5, 1]], []]),
-        put("tally", value=[]),
-        put("tally", "counts", value=[["ham", "ham", "1"]]),
-        put("tally", "counts", value=[[["ham"], "ham", 1]]),
-        put("tally", "last", value=1),
+        put("windows", 0, 1, "messages", 0, 1, value=7),
+        put("windows", 0, 1, "messages", 0, 1, value="no JSON"),
+        put("windows", 0, 1, "messages", 0, 3, value=float("nan")),
+        put("windows", 0, 1, "messages", 0, 4, value="yesterday"),
+        put("windows", 0, 1, "messages", 0, 5, value=["ham"]),
+        put("windows", 0, 1, "messages", 0, value=[]),
+        put("windows", 0, 1, "labels", 0, value=["waits", None]),
+        put("windows", 0, 1, "labels", 0, 1, 5, value="training"),
+        put("windows", 0, 1, "labels", 0, 1, 1, value="no base64!"),
+        put("threshold", value=[]),
+        put("threshold", value=[[[0, "1"]], []]),
+        put("threshold", value=[[[10**9, 1]], []]),
+        put("threshold", value=[[[0.5, 1]], []]),
+        put("confusion", value=[]),
+        put("confusion", "counts", value=[["ham", "ham", "1"]]),
+        put("confusion", "counts", value=[[["ham"], "ham", 1]]),
+        put("confusion", "last", value=1),
         put("reader", value="spam"),
         put("reader", value=None),
     ],

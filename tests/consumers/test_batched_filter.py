@@ -11,16 +11,16 @@ import pytest
 from streamnb import MNB, OnlineNB
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join_window import Bounds, JoinWindow
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
+from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
-from support.filters import records, stream
+from support.filters import new_filter, records, stream
 
 MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "MNB": (MNB, {}),
-    "MNB, bounded loss": (MNB, {"ham_target": 0.1, "top_words": 3}),
+    "MNB, bounded loss": (MNB, {"max_fpr": 0.1, "explain_top_k": 3}),
     "MNB, learned threshold": (lambda: MNB(threshold="auto"), {}),
     "OnlineNB": (OnlineNB, {}),
 }
@@ -38,9 +38,7 @@ def cut(found: list[Record], seed: int) -> Iterator[list[Record]]:
 def worker(name: str, shared: bool) -> Filter:
     make, options = MODELS[name]
     bounds = Bounds(count=20)  # so that messages and labels leave
-    return Filter(
-        make(), SmsReader(("ham", "spam")), Options(shared=shared, bounds=bounds, **options)
-    )
+    return new_filter(make(), SmsReader(("ham", "spam")), Options(bounds=bounds, **options), shared)
 
 
 def training(events: list[TrainingEvent], first: int) -> list[Record]:
@@ -83,7 +81,7 @@ def test_together_as_one_by_one(name: str, shared: bool) -> None:
     if shared:
         assert len(both[0].changes) < len(both[1].changes)
         windows = [restored(outputs) for outputs in both]
-        assert windows[0] == windows[1] == together.join.window(0).to_json()["seen"]
+        assert windows[0] == windows[1] == together.join.window(0).to_json()["messages"]
 
 
 def restored(outputs: Outputs) -> Any:
@@ -91,7 +89,7 @@ def restored(outputs: Outputs) -> Any:
     window = JoinWindow(Bounds(count=20))
     for change in outputs.changes:
         window.apply(change.key, change.value)
-    return window.to_json()["seen"]
+    return window.to_json()["messages"]
 
 
 def test_training_events_within_a_batch_part_what_is_asked_at_once() -> None:
@@ -133,16 +131,16 @@ def test_a_message_that_the_model_refuses_is_the_only_dead_letter() -> None:
                 raise AttributeError(name)
             return getattr(self.model, name)
 
-    one = Filter(Single(), SmsReader(), Options())  # type: ignore[arg-type]
+    one = LocalFilter(Single(), SmsReader(), Options())  # type: ignore[arg-type]
     values = [{"id": str(at), "text": "win"} for at in range(5)]
     assert len(one.handle_many(records(values)).decisions) == 5
     with pytest.raises(AssertionError, match="asked at once"):
-        Filter(Careful(), SmsReader(), Options()).handle_many(records(values))
+        LocalFilter(Careful(), SmsReader(), Options()).handle_many(records(values))
 
 
 def test_what_was_never_written_is_not_deleted() -> None:
 
-    found = Filter(MNB(), SmsReader(), Options(shared=True, bounds=Bounds(count=2)))
+    found = SharedFilter(MNB(), SmsReader(), Options(bounds=Bounds(count=2)))
     outputs = found.handle_many(records([{"id": str(at), "text": "x"} for at in range(10)]))
     assert [change.key for change in outputs.changes] == [b"m:8", b"m:9"]
     outputs = found.handle_many(

@@ -14,7 +14,7 @@ import pytest
 from streamnb import MNB
 from streamnb.datasets import SyntheticSMS
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter
 from streamnb_consumers.pipeline.mail_reading import MailReader
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
@@ -35,7 +35,7 @@ def handled(kind: str, stream: list[Any]) -> tuple[Filter, Outputs]:
     reader: MessageReader = (
         SmsReader(("ham", "spam")) if kind == "sms" else MailReader(("ham", "spam"))
     )
-    worker, outputs = Filter(MNB(), reader, Options()), Outputs()
+    worker, outputs = LocalFilter(MNB(), reader, Options()), Outputs()
     for offset, record in enumerate(stream):
         role = "message" if record.topic == topic(kind, "messages") else "feedback"
         place = Partition(record.topic, 0)

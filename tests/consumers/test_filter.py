@@ -10,8 +10,8 @@ import pytest
 from streamnb import CNB, MNB
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter
+from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound
@@ -44,7 +44,7 @@ def test_a_labelled_message_is_predicted_and_then_learned() -> None:
 
 
 def test_a_decision_says_why() -> None:
-    worker = trained(top_words=2)
+    worker = trained(explain_top_k=2)
     (outputs,) = handle_all(worker, [{"id": "c", "text": "cash cash at home"}])
     (decision,) = outputs.decisions
     plain = json.loads(json.dumps(decision.to_json()))
@@ -81,7 +81,7 @@ def test_a_corrected_label_unlearns_the_old_one() -> None:
 
 @pytest.mark.parametrize("memory", [{"half_life": 1.0}, {"window_size": 2}])
 def test_a_label_is_corrected_though_the_model_forgot_the_old_one(memory: Any) -> None:
-    worker = Filter(MNB(**memory), SmsReader(labels=("ham", "spam")), Options())
+    worker = LocalFilter(MNB(**memory), SmsReader(labels=("ham", "spam")), Options())
     handle_all(worker, [SPAM, *(HAM | {"id": f"{n}"} for n in range(5))])
     (outputs,) = handle_all(worker, [{"id": "a", "label": "ham"}])
     assert not outputs.dead_letters
@@ -181,7 +181,7 @@ def test_the_bound_keeps_lost_ham_below_the_target() -> None:
     bound = FalsePositiveBound(0.05)
     for n in range(1_000):
         bound.record(n / 100, positive=False)
-    above = sum(n / 100 > bound.cut for n in range(1_000))
+    above = sum(n / 100 > bound.threshold for n in range(1_000))
     assert 30 <= above <= 50  # bins are 2 % wide
 
 
@@ -192,11 +192,11 @@ def test_the_bound_loses_as_many_as_it_may(target: float, lost: int) -> None:
     for score in scores:
         bound.record(score, positive=False)
         bound.record(3 * score, positive=True)
-    assert sum(score > bound.cut for score in scores) == lost
+    assert sum(score > bound.threshold for score in scores) == lost
 
 
 def test_the_bound_decides() -> None:
-    free, bound = (make_filter(ham_target=target) for target in (None, 0.001))
+    free, bound = (make_filter(max_fpr=target) for target in (None, 0.001))
     lost = []
     for worker in (free, bound):
         outputs = handle_all(worker, stream(2_000))
@@ -227,7 +227,7 @@ def test_state_goes_through_bytes_at_every_place() -> None:
 
 def test_a_restored_worker_works_on_the_threads_of_its_settings() -> None:
     """A model file says nothing of threads: the settings do."""
-    first, second = (Filter(MNB(n_jobs=jobs), SmsReader()) for jobs in (None, 2))
+    first, second = (LocalFilter(MNB(n_jobs=jobs), SmsReader()) for jobs in (None, 2))
     handle_all(first, stream(20))
     before = second.learner.model
     state.restore(second, state.dump(first))
@@ -250,7 +250,7 @@ def test_a_snapshot_of_other_settings_is_refused() -> None:
     data = state.dump(trained())
     for model in (CNB(), MNB(alpha=0.5)):
         with pytest.raises(SnapshotError, match="holds the model MNB"):
-            state.restore(Filter(model, SmsReader(), Options()), data)
+            state.restore(LocalFilter(model, SmsReader(), Options()), data)
 
 
 def test_offsets_are_in_the_state() -> None:

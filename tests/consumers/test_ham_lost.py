@@ -48,10 +48,10 @@ def test_the_target_holds_in_the_long_run_whatever_comes(target: float, seed: in
     for place in range(n):
         middle = -3.0 + 4.0 * (place > n // 3) + 2.0 * (place > n // 2) - 6.0 * (place > 0.8 * n)
         odds = 30.0 if rng.random() < target / 3 else rng.gauss(middle, 1.5)
-        lost += odds > bound.cut
-        bound.judge(odds, positive=False)
-        bound.judge(rng.gauss(3.0, 2.0), positive=True)
-        highest = max(highest, bound.cut)
+        lost += odds > bound.threshold
+        bound.observe(odds, positive=False)
+        bound.observe(rng.gauss(3.0, 2.0), positive=True)
+        highest = max(highest, bound.threshold)
     assert lost <= target * n + 5 + highest / 0.5 + 1
     assert highest < 12
 
@@ -99,14 +99,14 @@ def test_the_cut_is_its_definition_at_every_prefix_and_goes_through_a_snapshot()
     moved = set()
     for n in range(600):
         odds, pos_label = rng.gauss(0.0, 3.0), rng.random() < 0.3
-        assert bound.cut == pytest.approx(reference.cut(), abs=1e-9)
-        moved.add(bound.cut)
-        bound.judge(odds, pos_label)
+        assert bound.threshold == pytest.approx(reference.cut(), abs=1e-9)
+        moved.add(bound.threshold)
+        bound.observe(odds, pos_label)
         reference.judge(odds, pos_label)
         if n % 97 == 0:
             again = FalsePositiveBound(0.02, calibrated=True)
             again.restore(json.loads(json.dumps(bound.to_json())))
-            assert (again.cut, again.to_json()) == (bound.cut, bound.to_json())
+            assert (again.threshold, again.to_json()) == (bound.threshold, bound.to_json())
             bound = again
     assert len(moved) > 20
 
@@ -117,28 +117,28 @@ def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
     for share in (0.1, 0.5, 0.9):
         rng, bound = random.Random(2), FalsePositiveBound(0.01, calibrated=True)
         for _ in range(3_000):
-            bound.judge(rng.gauss(4.0, 2.0) if rng.random() < share else -4.0, positive=True)
-        cuts.append(bound.cut)
+            bound.observe(rng.gauss(4.0, 2.0) if rng.random() < share else -4.0, positive=True)
+        cuts.append(bound.threshold)
     assert cuts[0] < cuts[1] < cuts[2]
 
 
 def test_probabilities_of_0_and_1_are_taken() -> None:
     bound = FalsePositiveBound(0.01, calibrated=True)
     for odds in (math.inf, -math.inf, 1e9, -1e9):
-        bound.judge(odds, positive=False)
-        bound.judge(odds, positive=True)
+        bound.observe(odds, positive=False)
+        bound.observe(odds, positive=True)
     again = FalsePositiveBound(0.01, calibrated=True)
     again.restore(json.loads(json.dumps(bound.to_json())))
-    assert again.cut == bound.cut == 0
+    assert again.threshold == bound.threshold == 0
 
 
 def test_a_corrected_label_counts() -> None:
     bound = FalsePositiveBound(0.02, calibrated=True)
     for _ in range(7):
-        bound.count(1)
-    assert bound.cut == pytest.approx(1.0)
-    bound.count(-1)
-    assert bound.cut == pytest.approx(0.5)
+        bound.add_excess(1)
+    assert bound.threshold == pytest.approx(1.0)
+    bound.add_excess(-1)
+    assert bound.threshold == pytest.approx(0.5)
 
 
 FOLLOWED: list[Any] = [0.5, [3, 2**33, [[4, 2**31], [9, 2**30]]]]

@@ -14,7 +14,7 @@ from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.records import (
     Change,
     DeadLetter,
@@ -45,7 +45,7 @@ def restored(changes: list[Change], generator: random.Random, **options: Any) ->
 def held(worker: Filter) -> tuple[Any, Any, int]:
     window = worker.join.window(PLACE.number)
     plain = window.to_json()
-    return plain["seen"], plain["early"], window.size
+    return plain["messages"], plain["labels"], window.size
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_bad_training_event_stays_in_its_log(
     assert worker.handle(record) == Outputs()
     assert worker.counters["bad_log"] == 1
     assert worker.offsets == {record.partition: 1}
-    assert "passed over" in caplog.text
+    assert "skipped an invalid record" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,6 @@ def test_the_spam_filter_is_at_least_as_good_as_bogofilter(ham_target: Any, leas
     print(f"accuracy {accuracy:.4f}, (1-AUC)% {missed:.3f}")
     assert accuracy >= least
     assert missed <= BOGOFILTER["one_minus_auc_percent"] / 2
-    approximate = worker.learner.bound.area()
+    approximate = worker.learner.bound.roc_auc()
     assert approximate is not None
     assert 100 * (1 - approximate) == pytest.approx(missed, abs=0.02)

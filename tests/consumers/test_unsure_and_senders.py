@@ -68,9 +68,9 @@ def test_the_bound_on_lost_ham_holds_under_the_cuts() -> None:
     for each in values[::9]:  # ham that looks like spam puts the bound up
         each["label"] = "ham"
     for cutoffs, instead in ((CUTS, "unsure"), (Cutoffs(spam=0.8), "ham")):
-        worker, forbidden = make_filter(cutoffs=cutoffs, ham_target=0.01), 0
+        worker, forbidden = make_filter(cutoffs=cutoffs, max_fpr=0.01), 0
         for record in records(values):
-            bound = worker.learner.bound.cut
+            bound = worker.learner.bound.threshold
             (decision,) = worker.handle(record).decisions
             if decision.score is not None and decision.score <= bound:
                 assert decision.label != "spam"
@@ -123,8 +123,8 @@ def test_unsure_messages_are_learned_counted_and_kept() -> None:
 
 def test_words_of_an_unsure_decision_speak_for_the_likelier_side() -> None:
     values = [*labelled(50), {"id": "x", "text": "win cash dinner"}]
-    *_, last = decided(make_filter(cutoffs=Cutoffs(ham=1e-9, spam=1.0), top_words=2), values)
-    *_, plain = decided(make_filter(top_words=2), values)
+    *_, last = decided(make_filter(cutoffs=Cutoffs(ham=1e-9, spam=1.0), explain_top_k=2), values)
+    *_, plain = decided(make_filter(explain_top_k=2), values)
     assert (last.label, plain.label) == ("unsure", "spam")
     assert last.words == plain.words
 
@@ -222,7 +222,11 @@ def test_an_sms_has_a_sender_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [(b"two words", "line 1: one sender"), (b"\xff", "can't be read"), (None, "no file")],
+    [
+        (b"two words", "line 1: .* is not one sender"),
+        (b"\xff", "cannot read it"),
+        (None, "existing file"),
+    ],
 )
 def test_lists_that_are_none_are_named(tmp_path: Path, content: bytes | None, why: str) -> None:
     path = tmp_path / "list"

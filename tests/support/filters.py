@@ -12,9 +12,9 @@ from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.io.memory import MemorySink
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.options import Options
-from streamnb_consumers.pipeline.reading import SmsReader
+from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Partition, Record, Role
 
 PLACE = Partition("sms", 0)
@@ -73,8 +73,17 @@ def stream(n: int, seed: int = 1) -> list[Any]:
     return values + late
 
 
-def make_filter(**options: Any) -> Filter:
-    return Filter(MNB(), SmsReader(labels=("ham", "spam")), Options(**options))
+def new_filter(
+    model: Any,
+    reader: MessageReader,
+    options: Options | None = None,
+    shared: bool = False,
+) -> Filter:
+    return (SharedFilter if shared else LocalFilter)(model, reader, options)
+
+
+def make_filter(shared: bool = False, **options: Any) -> Filter:
+    return new_filter(MNB(), SmsReader(labels=("ham", "spam")), Options(**options), shared)
 
 
 def handle_all(worker: Filter, values: Iterable[Any]) -> list[Any]:
@@ -102,6 +111,7 @@ def folded(alone: Filter, stream: Sequence[Record], make: Callable[..., Filter])
 
     def made() -> Filter:
         worker = make(shared=True)
+        assert isinstance(worker, SharedFilter)
         worker.belong("x")
         return worker
 

@@ -32,8 +32,8 @@ from streamnb_consumers.io.memory import MemoryLog, MemorySink
 from streamnb_consumers.io.protocols import Sink, Source, TrainingLog
 from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
-from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
+from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.senders import SenderLists, read_senders
@@ -83,19 +83,19 @@ def make_filter(kind: str, settings: Settings) -> Filter:
     options = Options(
         pos_label=settings.pos_label,
         negative=settings.negative,
-        ham_target=_ham_target(settings, model),
-        top_words=settings.top_words,
-        shared=bool(settings.bootstrap_servers),
+        max_fpr=_ham_target(settings, model),
+        explain_top_k=settings.top_words,
         adopt=settings.training_log_adopt,
         bounds=bounds,
         cutoffs=_cutoffs(settings),
         senders=SenderLists(
             read_senders(settings.allow_senders), read_senders(settings.deny_senders)
         ),
-        label_source=settings.label_source,
+        label_source_header=settings.label_source,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
     )
-    return Filter(model, reader, options)
+    kind_of = SharedFilter if settings.bootstrap_servers else LocalFilter
+    return kind_of(model, reader, options)
 
 
 def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:

@@ -178,7 +178,7 @@ class Loop:
             batch = self.source.poll(limits.batch, limits.poll)
         self.health.beat()
         waiting = self.source.waiting
-        missing = waiting or ("" if self.worker.watch.begun else "the training events are checked")
+        missing = waiting or ("" if self.worker.begun else "the training events are checked")
         self.health.ready(not missing, missing)
         self._tell_lag()
         self.worker.forget(batch.dropped)
@@ -190,8 +190,8 @@ class Loop:
             return False
         elif not waiting:
             self.setbacks.over()  # whatever failed, there is nothing left to try again
-        if not waiting and not self.worker.watch.begun:
-            self.worker.watch.begin()
+        if not waiting and not self.worker.begun:
+            self.worker.begin()
             self.health.ready()
         if self._unsaved and self._clock() >= self._due:
             self._save()

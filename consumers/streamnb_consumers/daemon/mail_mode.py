@@ -150,10 +150,7 @@ def _decide(
     to_change: bool = False,
 ) -> Decision:
     load(worker, folder, settings.snapshot_bytes, to_change)
-    learner = worker.learner
-    return decide(
-        record, message, learner.model, worker.options, learner.bound.cut, learner.learned
-    )
+    return decide(record, message, worker.learner, worker.options)
 
 
 def _register(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
 from streamnb.errors import MissingDependencyError
-from streamnb_consumers.pipeline.training import Reactions
+from streamnb_consumers.pipeline.training import ChallengerEvents
 from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
@@ -244,8 +244,8 @@ class PrometheusMetrics(Metrics):
         if alarm is not None and alarm.count:
             self._alarms = alarm.count  # those of the snapshot were raised before
             self._tell_drift(alarm.last)
-        reactions = Reactions.of(worker.learner.model)
-        self._challenges = {} if reactions is None else reactions.challenges
+        reactions = ChallengerEvents.of(worker.learner.model)
+        self._challenges = {} if reactions is None else reactions.events
         self._state(worker)
         self._of["snapshot_bytes"].set(size)
 
@@ -261,11 +261,11 @@ class PrometheusMetrics(Metrics):
             of["drift_alarms"].inc(alarm.count - self._alarms)
             self._alarms = alarm.count
             self._tell_drift(alarm.last)
-        self._tell_challenges(Reactions.of(worker.learner.model))
-        accuracy, area = worker.learner.confusion.rolling_accuracy(), worker.learner.bound.area()
+        self._tell_challenges(ChallengerEvents.of(worker.learner.model))
+        accuracy, area = worker.learner.confusion.rolling_accuracy(), worker.learner.bound.roc_auc()
         of["windowed_accuracy"].set(math.nan if accuracy is None else accuracy)
         of["one_minus_auc_ratio"].set(math.nan if area is None else 1 - area)
-        of["score_cut"].set(worker.learner.bound.cut)
+        of["score_cut"].set(worker.learner.bound.threshold)
         of["model_lessons"].set(worker.learner.learned)
         of["model_words"].set(getattr(worker.learner.model, "n_words", 0))
         windows = worker.join.windows.values()
@@ -273,9 +273,9 @@ class PrometheusMetrics(Metrics):
         of["window_bytes"].set(sum(window.size for window in windows))
         of["labels_waiting"].set(sum(window.waiting for window in windows))
 
-    def _tell_challenges(self, reactions: Reactions | None) -> None:
-        self._of["challenger_running"].set(reactions is not None and reactions.challenged)
-        for event, count in ({} if reactions is None else reactions.challenges).items():
+    def _tell_challenges(self, reactions: ChallengerEvents | None) -> None:
+        self._of["challenger_running"].set(reactions is not None and reactions.active)
+        for event, count in ({} if reactions is None else reactions.events).items():
             told = self._challenges.get(event, 0)
             # As with alarms: after an aborted transaction the same happens again.
             self._of["challengers"].labels(event).inc(max(0, count - told))

@@ -1,18 +1,22 @@
-"""The filter: one record in, at most one decision out, and every label learned once.
+"""The filter: read, predict, join and train each record, with one driver for files and for Kafka.
 
-A record is read (`messages`), decided on (`decide`), joined to its labels (`join`), which are
-learned (`learn`); what follows is written by the sink that the outputs go to (`ports`, `kafka`).
+`Filter` contains the steps. `LocalFilter` drives them in a single process: it learns a training
+event immediately. `SharedFilter` drives them in one of several workers: it writes training events
+to a log, and learns them when they come back, so that all workers learn the same events in the
+same order.
 """
 
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.errors import BadRecordError, SettingsError
 from streamnb_consumers.pipeline.identity import Identity, LogWatch, model_text
-from streamnb_consumers.pipeline.join import Join, Joined
+from streamnb_consumers.pipeline.join import Join, Match
 from streamnb_consumers.pipeline.options import Model, Options
 from streamnb_consumers.pipeline.prediction import decide
 from streamnb_consumers.pipeline.prefetch import Prefetch
@@ -29,28 +33,186 @@ from streamnb_consumers.records import (
     TrainingEvent,
 )
 
-__all__ = ["Filter"]
+__all__ = ["Filter", "LocalFilter", "SharedFilter"]
 
 _LOG = logging.getLogger(__name__)
 
 
-class Filter:
-    """Decide on messages, join labels to them, learn.
+class Filter(ABC):
+    """Steps and state that both drivers share.
 
     Parameters
     ----------
     model
         Any model of streamnb.
     reader
-        What a message is.
+        Reads records as messages.
     options
         How to decide and to learn.
+
+    Attributes
+    ----------
+    learner, join
+        Trained state, and join windows.
+    offsets
+        Offsets that the state has reached, of the logs that it follows from.
+    counters
+        Numbers of messages, repeated labels, corrected labels, dead letters, and invalid records
+        of logs.
+    identity
+        Settings that all workers of a group share; None until `belong` is called.
+    """
+
+    shared: ClassVar[bool]  # whether the state follows from logs that several workers share
+
+    def __init__(self, model: Model, reader: MessageReader, options: Options | None = None) -> None:
+        self.reader = reader
+        self.options = options or Options()
+        header = self.options.label_source_header
+        self.join = Join(reader, self.options.bounds, header, logged=self.shared)
+        self.learner = Learner(model, self.options)
+        self.offsets: dict[Partition, int] = {}
+        self.identity: Identity | None = None
+        self.counters = dict.fromkeys(
+            ("messages", "repeated", "corrected", "dead_letters", "bad_log"), 0
+        )
+
+    @property
+    def begun(self) -> bool:
+        """Whether the filter may decide on messages."""
+        return True
+
+    def begin(self) -> None:
+        """Begin to decide on messages, after everything that precedes them was read."""
+        return
+
+    def handle(self, record: Record) -> Outputs:
+        """Process one record; return its outputs.
+
+        An invalid record becomes a dead letter and changes nothing else.
+        """
+        return self.handle_many([record])
+
+    def handle_many(
+        self,
+        records: Sequence[Record],
+        committed: Mapping[Partition, int] | None = None,
+        note: Callable[[bool], None] = lambda bad: None,
+    ) -> Outputs:
+        """Process records in order; return their outputs, equal to those of single records.
+
+        Consecutive messages are predicted with one model call.
+
+        Parameters
+        ----------
+        records
+            Records of any partitions.
+        committed
+            Offsets whose outputs are committed. Outputs of earlier records are not returned.
+        note
+            Called with each new input record: whether it was invalid.
+        """
+        outputs = Outputs()
+        prefetch = Prefetch(self.learner, self.join, self.reader, not self.shared, records)
+        for at, record in enumerate(records):
+            if not record.is_input:
+                self._replay(record)
+                continue
+            if not self.begun:
+                self.begin()
+            before = committed is not None and record.offset < committed.get(record.partition, 0)
+            given = Outputs() if before else outputs
+            known = len(given.dead_letters)
+            self._process(record, prefetch, at, given)
+            self._advance(record)
+            bad = given.dead_letters[known:]
+            self.counters["dead_letters"] += len(bad)
+            if not before:
+                # Labels beyond their rate are no sign of invalid input.
+                note(any(each.record is record and not each.refused for each in bad))
+        self._finish_batch(records, outputs)
+        return outputs
+
+    def _process(self, record: Record, prefetch: Prefetch, at: int, outputs: Outputs) -> None:
+        """Read, predict, join and train one input record."""
+        decision = None
+        try:
+            found = prefetch.read(at)
+            if isinstance(found, Message):
+                decision = self._decide(record, found, prefetch, at)
+        except StreamNBError as error:
+            outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
+            return
+        matches = self.join.add(record, found, decision, outputs.dead_letters)
+        if decision is not None:
+            outputs.decisions.append(decision)
+            self.counters["messages"] += 1
+        for match in matches:
+            self._train(match, outputs)
+
+    def _decide(
+        self, record: Record, message: Message, prefetch: Prefetch, at: int
+    ) -> Decision | None:
+        if record.role == "feedback":
+            if message.label is None:
+                raise BadRecordError("a message in the feedback topic needs a label")
+            return None
+        return decide(record, message, self.learner, self.options, prefetch.prediction(at))
+
+    def _train(self, match: Match, outputs: Outputs) -> None:
+        """Train on a label and its message, unless they were learned before."""
+        event = match.training_event()
+        if event is None:
+            self.counters["repeated"] += 1
+            return
+        window = self.join.window(match.record.partition.number)
+        try:
+            self._learn(event, window.bounded(match.record.timestamp))
+        except StreamNBError as error:
+            why = f"not learned: {error}"[:500]
+            outputs.dead_letters.append(DeadLetter(match.record, why))
+            return
+        window.learned(match.id, match.entry, event.learn)
+        self.counters["corrected"] += event.unlearn is not None
+        outputs.training.append(event)
+
+    @abstractmethod
+    def _learn(self, event: TrainingEvent, at: int | None) -> None:
+        """Learn a new training event."""
+
+    @abstractmethod
+    def _advance(self, record: Record) -> None:
+        """Record that an input record was processed."""
+
+    @abstractmethod
+    def _replay(self, record: Record) -> None:
+        """Process a record of a log that filters wrote."""
+
+    def _finish_batch(self, records: Sequence[Record], outputs: Outputs) -> None:
+        """Add the outputs of a whole batch."""
+        return
+
+    def forget(self, partitions: Iterable[int]) -> None:
+        """Drop the join windows of partitions that moved to another worker or start again."""
+        self.join.forget(partitions)
+
+    def finish(self) -> Outputs:
+        """Return the labels that still wait for their messages, at the end of the stream."""
+        outputs = Outputs()
+        for window in self.join.windows.values():
+            outputs.dead_letters += window.finish()
+        self.counters["dead_letters"] += len(outputs.dead_letters)
+        return outputs
+
+
+class LocalFilter(Filter):
+    """Driver for files and streams of one process: learns each training event immediately.
 
     Examples
     --------
     >>> from streamnb_consumers.pipeline.reading import SmsReader
     >>> from streamnb import MNB
-    >>> worker, place = Filter(MNB(), SmsReader()), Partition("sms", 0)
+    >>> worker, place = LocalFilter(MNB(), SmsReader()), Partition("sms", 0)
     >>> lines = [b'{"id": "a", "text": "win cash", "label": "spam"}', b'{"id": "b", "text": "hi"}',
     ...          b'{"id": "b", "label": "ham"}', b'{"id": "c", "text": "win"}', b"oops"]
     >>> for offset, line in enumerate(lines):
@@ -65,126 +227,75 @@ class Filter:
     2
     """
 
+    shared = False
+
+    def _learn(self, event: TrainingEvent, at: int | None) -> None:
+        self.learner.learn(event, at)
+
+    def _advance(self, record: Record) -> None:
+        self.offsets[record.partition] = record.offset + 1
+
+    def _replay(self, record: Record) -> None:
+        raise BadRecordError(f"a local filter reads no log, but got a record of {record.role}")
+
+
+class SharedFilter(Filter):
+    """Driver for Kafka: one of several workers that share the training log and join windows.
+
+    A training event is an output. It is learned when it comes back as a record with the role
+    `training`. Changes of join windows are outputs, from which the next owner of a partition
+    rebuilds its window.
+    """
+
+    shared = True
+
     def __init__(self, model: Model, reader: MessageReader, options: Options | None = None) -> None:
-        self.reader = reader
-        self.options = options or Options()
-        self.join = Join(self.options, reader)
-        self.learner = Learner(model, self.options)
-        self.offsets: dict[Partition, int] = {}
-        self.identity: Identity | None = None
-        self.watch = LogWatch(self.options.adopt, begun=not self.options.shared)
-        self.counters = dict.fromkeys(
-            ("messages", "repeated", "corrected", "dead_letters", "bad_log"), 0
-        )
+        super().__init__(model, reader, options)
+        self._watch = LogWatch(adopt=self.options.adopt)
 
     def belong(self, log: str) -> Identity:
-        """Say which log of training events this filter reads and writes; return what it is."""
-        self.identity = Identity(
+        """Set the id of the training log that this filter reads and writes; return its identity."""
+        self.identity = self._watch.mine = Identity(
             self.reader.name,
             model_text(self.learner.model),
             tuple(sorted(self.reader.labels)),
             self.options.pos_label,
             log,
         )
-        self.watch.expect(self.identity)
         return self.identity
 
-    def handle(self, record: Record) -> Outputs:
-        """Take one record, whatever it holds; return what follows from it.
+    @property
+    def begun(self) -> bool:
+        """Whether the settings of the training log were checked."""
+        return self._watch.begun
 
-        A record that can't be used becomes a dead letter and changes nothing else.
+    def begin(self) -> None:
+        """Begin to decide on messages, after all existing training events were read.
+
+        Raises
+        ------
+        SettingsError
+            If the last training events have other settings and must not be adopted.
         """
-        return self.handle_many([record])
+        self._watch.begin()
 
-    def handle_many(
-        self,
-        records: Sequence[Record],
-        committed: Mapping[Partition, int] | None = None,
-        note: Callable[[bool], None] = lambda bad: None,
-    ) -> Outputs:
-        """Take records, in order; return what follows from them, as if they came one by one.
+    def _learn(self, event: TrainingEvent, at: int | None) -> None:
+        """Do nothing: the event comes back from the training log."""
 
-        The model is asked at once of all messages that come before it may learn again.
+    def _advance(self, record: Record) -> None:
+        """Do nothing: the group commits the offsets of messages and feedback."""
 
-        Parameters
-        ----------
-        records
-            Of any partitions.
-        committed
-            For each partition, the offset before which outputs were committed: nothing of these
-            records is returned.
-        note
-            Is told of each record from outside that is not before, whether it could not be used.
-        """
-        outputs = Outputs()
-        ahead = Prefetch(self.learner, self.join, self.options, self.reader, records)
-        for at, record in enumerate(records):
-            if not record.is_input:
-                self._fold(record)
-                continue
-            if not self.watch.begun:
-                self.watch.begin()
-            before = committed is not None and record.offset < committed.get(record.partition, 0)
-            given = Outputs() if before else outputs
-            dead = len(given.dead_letters)
-            self._handle(record, ahead, at, given)
-            bad = given.dead_letters[dead:]
-            self.counters["dead_letters"] += len(bad)
-            if not before:
-                # Nobody stops a filter by labels that it refuses.
-                note(any(one.record is record and not one.refused for one in bad))
-        if self.options.shared:
-            for number in {each.partition.number for each in records if each.is_input}:
-                changes = self.join.window(number).take_changes()
-                outputs.changes += [Change(number, *change) for change in changes]
-        return outputs
+    def _finish_batch(self, records: Sequence[Record], outputs: Outputs) -> None:
+        """Add the changes of the join windows."""
+        for number in {each.partition.number for each in records if each.is_input}:
+            changes = self.join.window(number).take_changes()
+            outputs.changes += [Change(number, *change) for change in changes]
 
-    def _handle(self, record: Record, ahead: Prefetch, at: int, outputs: Outputs) -> None:
-        """Take one record from outside."""
-        decision = None
-        try:
-            found = ahead.read(at)
-            if isinstance(found, Message):
-                decision = self._decide(record, found, ahead, at)
-            for joined in self.join.labels(record, found, decision, outputs.dead_letters):
-                self._learn(joined, outputs)
-        except StreamNBError as error:
-            # Where there is a decision it stands; only the label could not be learned.
-            why = str(error) if decision is None else f"not learned: {error}"
-            outputs.dead_letters.append(DeadLetter(record, why[:500]))
-        if decision is not None:
-            outputs.decisions.append(decision)
-            self.counters["messages"] += 1
-        if not self.options.shared:
-            self.offsets[record.partition] = record.offset + 1
+    def _replay(self, record: Record) -> None:
+        """Learn a training event, or apply a change of a join window.
 
-    def _decide(
-        self, record: Record, message: Message, ahead: Prefetch, at: int
-    ) -> Decision | None:
-        if record.role == "feedback":
-            if message.label is None:
-                raise BadRecordError("a message among the feedback needs a label")
-            return None
-        learner, said = self.learner, ahead.said(at)
-        cut, version = learner.bound.cut, learner.learned
-        return decide(record, message, learner.model, self.options, cut, version, said)
-
-    def _learn(self, joined: Joined, outputs: Outputs) -> None:
-        event = joined.training_event()
-        if event is None:
-            self.counters["repeated"] += 1
-            return
-        if not self.options.shared:
-            record = joined.record
-            window = self.join.window(record.partition.number)
-            self.learner.learn(event, window.bounded(record.timestamp))
-        self.counters["corrected"] += event.unlearn is not None
-        outputs.training.append(event)
-
-    def _fold(self, record: Record) -> None:
-        """Take one record of a log that filters wrote.
-
-        What can't be used stays in its log: all workers read it, so it is no dead letter of any.
+        Invalid records are logged and skipped. They stay in their log, which all workers read, so
+        they do not become dead letters.
 
         Raises
         ------
@@ -192,11 +303,11 @@ class Filter:
             If a worker with other settings writes training events.
         """
         if record.headers and record.role == "training":
-            self.watch.see(record.headers)
+            self._watch.see(record.headers)
         try:
             if record.role == "training":
                 event = read_training_event(record.value)
-                self._check_form(event)
+                self._check_features(event)
                 self.learner.learn(event, record.timestamp)
             else:
                 self.join.window(record.partition.number).apply(record.key or b"", record.value)
@@ -206,39 +317,27 @@ class Filter:
             self.counters["bad_log"] += 1
             place = (*record.partition, record.offset)
             _LOG.error(
-                "passed over in the log of %s: %s", _LOGS[record.role], error, extra={"at": place}
+                "skipped an invalid record in the log of %s: %s",
+                {"training": "training events", "window": "join windows"}[record.role],
+                error,
+                extra={"at": place},
             )
         if record.role == "training":
             self.offsets[record.partition] = record.offset + 1
 
-    def _check_form(self, event: TrainingEvent) -> None:
-        """Refuse a log whose messages have another form than those that will be decided on.
+    def _check_features(self, event: TrainingEvent) -> None:
+        """Check that the log has the kind of features that the model takes.
 
         Raises
         ------
         SettingsError
-            Nothing would be known of the words of new messages, and nobody would hear of it.
+            If not. The model would otherwise silently ignore the words of new messages.
         """
         if isinstance(event.features, str) is not self.reader.gives_texts:
-            forms = {True: "texts", False: "counted words"}
-            wanted = self.reader.gives_texts
+            kinds = {True: "texts", False: "word counts"}
+            expected = self.reader.gives_texts
             raise SettingsError(
-                f"the training events hold {forms[not wanted]}, and the model takes "
-                f"{forms[wanted]}: set model to the one that they were learned with (mail: a model "
-                "with a tokenizer takes texts, others words), or training_topic to a new topic"
+                f"the training events contain {kinds[not expected]}, but the model takes "
+                f"{kinds[expected]}: set model to the one that wrote them (for mail, a model with "
+                "a tokenizer takes texts, others word counts), or training_topic to a new topic"
             )
-
-    def forget(self, partitions: Iterable[int]) -> None:
-        """Forget the join windows of partitions that another worker has, or that begin anew."""
-        self.join.forget(partitions)
-
-    def finish(self) -> Outputs:
-        """Give up labels that still wait for their messages: the stream is at its end."""
-        outputs = Outputs()
-        for window in self.join.windows.values():
-            outputs.dead_letters += window.finish()
-        self.counters["dead_letters"] += len(outputs.dead_letters)
-        return outputs
-
-
-_LOGS = {"training": "training events", "window": "join windows"}

@@ -1,8 +1,8 @@
-"""What a filter's state is made with: settings and log, named so that a mismatch is noticed.
+"""Settings that all workers of a group must share, and their comparison.
 
-Workers of one group must agree on the model, the labels, the positive label and the log of training
-events, or their models differ and nobody sees it. So each worker writes what it is set to beside
-its training events, and into its snapshots, and compares what it reads.
+Workers of a group must agree on the model, the labels, the positive label and the training log.
+Otherwise their models differ without any error. Each worker therefore writes these settings next to
+its training events and into its snapshots, and compares them with those that it reads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from streamnb_consumers.jsons import canonical
 
 __all__ = ["HEADER", "Identity", "LogWatch", "model_text"]
 
-# The header of the first training event of each transaction.
+# Header of the first training event of each transaction.
 HEADER = "settings"
 _MEANINGS = {
     "messages": "messages",
@@ -33,9 +33,9 @@ _MEANINGS = {
 
 
 def model_text(model: Any) -> str:
-    """Return a model as a specification: its class, and the parameters that are no defaults.
+    """Return the specification of a model: its class and the parameters without default value.
 
-    Without the defaults, so that a parameter that a later version adds changes no text.
+    Defaults are left out, so a new parameter does not change the text of existing models.
 
     Examples
     --------
@@ -74,22 +74,22 @@ def _value(value: Any) -> str:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Identity:
-    """What workers of one group agree on.
+    """Settings that all workers of a group must share.
 
     Attributes
     ----------
     messages
-        The kind of messages.
+        Kind of messages.
     model
-        The model's specification.
+        Specification of the model.
     labels
-        Those that are learned, sorted; none: any.
+        Labels that are learned, sorted; empty for any label.
     pos_label
-        The label that scores are the log odds of.
+        The positive label.
     log
-        The log of training events, by an id that a log made anew under its name does not have.
+        Id of the training log. A topic that was created again has another id.
     unicode
-        The Unicode version of the tokenizer: another version may cut a text into other tokens.
+        Unicode version of the tokenizer. Another version may split a text into other tokens.
 
     Examples
     --------
@@ -113,44 +113,42 @@ class Identity:
 
     @property
     def header(self) -> bytes:
-        """What stands beside training events."""
+        """Value of the header of training events."""
         return canonical(self.to_json())
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that name it."""
+        """Hash of the settings, 16 hexadecimal digits."""
         return hashlib.sha256(self.header).hexdigest()[:16]
 
     @staticmethod
-    def differences(found: Any, asked: dict[str, Any]) -> str:
-        """Return in which fields what was found differs from what is set; empty: in none."""
+    def differences(found: Any, expected: dict[str, Any]) -> str:
+        """Describe the fields that differ from the expected ones; empty if none does."""
         found = found if isinstance(found, dict) else {}
         return "; ".join(
-            f"{meaning}: {str(found.get(name))[:200]!r}, and here {str(asked[name])[:200]!r}"
+            f"{meaning}: {str(found.get(name))[:200]!r}, and here {str(expected[name])[:200]!r}"
             for name, meaning in _MEANINGS.items()
-            if found.get(name) != asked[name]
+            if found.get(name) != expected[name]
         )
 
 
 class LogWatch:
-    """Look at who wrote the training events: a worker with other settings is no worker of a group.
+    """Check the settings of the workers that wrote the training events.
 
-    Training events of before this worker began may have been learned by another model: it is asked
-    only about the last ones, and may be told to adopt them. Whoever writes with other settings from
-    then on is one of two that don't belong together, so this one ends.
+    Older events may come from other settings, if the last one before the start matches or the
+    filter may adopt them. After the start any mismatch is an error.
 
     Parameters
     ----------
+    mine
+        Settings of this worker.
     adopt
-        Whether training events of before that others wrote are learned.
-    begun
-        Whether there is nothing to look at: no log is shared.
+        Whether to learn older events of other settings.
 
     Examples
     --------
     >>> mine = Identity("sms", "MNB()", (), "spam", "x")
-    >>> watch = LogWatch()
-    >>> watch.expect(mine)
+    >>> watch = LogWatch(mine)
     >>> watch.see([(HEADER, dataclasses.replace(mine, model="CNB()").header)])
     >>> watch.begin()
     Traceback (most recent call last):
@@ -159,38 +157,33 @@ class LogWatch:
     >>> watch.begin()
     """
 
-    def __init__(self, adopt: bool = False, begun: bool = False) -> None:
+    def __init__(self, mine: Identity | None = None, adopt: bool = False) -> None:
+        self.mine = mine
         self._adopt = adopt
-        self._mine: Identity | None = None
-        self._header = b""
         self._other: bytes | None = None
-        self.begun = begun
-
-    def expect(self, mine: Identity) -> None:
-        """Say who this worker is."""
-        self._mine, self._header = mine, mine.header
+        self.begun = False
 
     def see(self, headers: Iterable[tuple[str, bytes | None]]) -> None:
-        """Look at the headers of a training event; those without are adopted.
+        """Check the headers of a training event, if they contain settings.
 
         Raises
         ------
         SettingsError
-            If another wrote it, and this worker has begun.
+            If the settings differ and the filter has begun.
         """
         for name, value in headers:
-            if name == HEADER and self._mine is not None:
-                self._other = None if value == self._header else (value or b"")
+            if name == HEADER and self.mine is not None:
+                self._other = None if value == self.mine.header else (value or b"")
                 if self.begun:
                     self._check("training events are being written")
 
     def begin(self) -> None:
-        """Say that what was there is read, and this worker begins to decide.
+        """Begin to decide, after all existing training events were read.
 
         Raises
         ------
         SettingsError
-            If the last training events are of other settings, and are not to be adopted.
+            If the last training events have other settings and must not be adopted.
         """
         if self._adopt:
             self._other = None
@@ -198,16 +191,16 @@ class LogWatch:
         self.begun = True
 
     def _check(self, what: str) -> None:
-        if self._other is None or self._mine is None:
+        if self._other is None or self.mine is None:
             return
         try:
             found = json.loads(self._other)
         except (ValueError, RecursionError):
             found = None
+        differences = Identity.differences(found, self.mine.to_json()) or "unknown settings"
         raise SettingsError(
-            f"{what} by a worker with other settings ("
-            f"{Identity.differences(found, self._mine.to_json()) or 'of another form'}): give all "
-            f"workers of the group the same; or, where the change is wanted, end all of them, and "
-            f"start them with training_log_adopt = true and an empty folder of snapshots: the "
-            f"training events are then learned again"
+            f"{what} by a worker with other settings ({differences}): give all workers of the "
+            f"group the same settings. To change the settings, stop all workers and start them "
+            f"with training_log_adopt = true and an empty folder of snapshots; they then learn the "
+            f"training events again"
         )

@@ -1,4 +1,4 @@
-"""What a join window holds, as Python values and as the bytes of its log and of snapshots."""
+"""Entries of a join window, and their encoding in its log and in snapshots."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ import json
 from typing import Any
 
 from streamnb_consumers.jsons import canonical, compact
-from streamnb_consumers.records import (
-    Features,
-    Partition,
-    Record,
-    Role,
-    is_finite,
-)
+from streamnb_consumers.records import Features, Partition, Record, is_finite
 
 __all__ = [
     "WindowEntry",
@@ -28,15 +22,25 @@ __all__ = [
     "record_to_json",
 ]
 
-_OVERHEAD = 400  # bytes that one message takes besides its id and features, about
+_OVERHEAD = 400  # approximate bytes of an entry without its id and features
 
 
 @dataclasses.dataclass(slots=True)
 class WindowEntry:
-    """A message of the window: what was decided, and the label it has been learned with.
+    """A message of the join window.
 
-    `offset` is that of its record: it says which message is older where a window is made from its
-    log.
+    Attributes
+    ----------
+    features
+        The features as canonical JSON.
+    decided, score
+        Label and score of the decision; None without a decision.
+    timestamp
+        Milliseconds since 1970, or None.
+    label
+        The label that the message was learned with; None if it was not learned.
+    offset
+        Offset of its record, which orders the entries of a window that is rebuilt from its log.
     """
 
     features: bytes
@@ -53,17 +57,20 @@ class WindowEntry:
 
 
 def entry_fields(entry: WindowEntry) -> list[Any]:
-    """Return the fields of an entry but its features, in the order in which they are written."""
+    """Return all fields except the features, in the order of the log and of snapshots."""
     return [entry.decided, entry.score, entry.timestamp, entry.label, entry.offset]
 
 
 def entry_size(name: str, entry: WindowEntry) -> int:
-    """Return the bytes that an entry takes, about."""
+    """Return the approximate memory of an entry, in bytes."""
     return len(name) + len(entry.features) + _OVERHEAD
 
 
 def encode_entry(value: WindowEntry | Record | float | None) -> bytes | None:
-    """Return a change as its log holds it; a message's features, which are JSON, go first."""
+    """Return the log value of a message, a waiting label or a rate.
+
+    The value of a message is its features, a line feed, and the other fields as JSON.
+    """
     if isinstance(value, float):
         return compact(value)
     if isinstance(value, WindowEntry):
@@ -77,7 +84,7 @@ def decode_entry(value: bytes) -> WindowEntry:
     Raises
     ------
     ValueError, TypeError
-        If the bytes hold anything else.
+        If the bytes are invalid.
     """
     features, _, fields = value.rpartition(b"\n")
     entry = WindowEntry(features, *json.loads(fields))
@@ -86,12 +93,12 @@ def decode_entry(value: bytes) -> WindowEntry:
 
 
 def check_entry(entry: WindowEntry) -> None:
-    """Refuse an entry whose fields have other types than `encode_entry` writes.
+    """Check the types of the fields of an entry.
 
     Raises
     ------
     TypeError
-        If one has.
+        If a field has a wrong type.
     """
     if not (
         isinstance(entry.decided, (str, type(None)))
@@ -101,16 +108,16 @@ def check_entry(entry: WindowEntry) -> None:
         and isinstance(entry.offset, int)
         and isinstance(json.loads(entry.features), (str, dict))
     ):
-        raise TypeError("its fields have other types")
+        raise TypeError("a field has a wrong type")
 
 
 def record_size(name: str, record: Record) -> int:
-    """Return the bytes that a label takes which waits for its message, about."""
+    """Return the approximate memory of a waiting label, in bytes."""
     return len(name) + len(record.value or b"") + len(record.key or b"") + _OVERHEAD
 
 
 def record_to_json(record: Record) -> list[Any]:
-    """Return a record as JSON holds it; bytes are base64."""
+    """Return a record as plain values; bytes become base64."""
 
     def text(value: bytes | None) -> str | None:
         return None if value is None else base64.b64encode(value).decode()
@@ -126,7 +133,7 @@ def record_from_json(fields: list[Any]) -> Record:
     Raises
     ------
     ValueError, TypeError
-        If the fields hold anything else.
+        If the fields are invalid.
     """
 
     def data(value: str | None) -> bytes | None:
@@ -140,7 +147,7 @@ def record_from_json(fields: list[Any]) -> Record:
         and isinstance(timestamp, (int, type(None)))
         and role in ("message", "feedback")
     ):
-        raise TypeError("its fields have other types")
-    known: Role = role
+        raise TypeError("a field has a wrong type")
     kept = tuple((str(name), data(each)) for name, each in headers)
-    return Record(Partition(source, number), offset, data(value), data(key), kept, timestamp, known)
+    place = Partition(source, number)
+    return Record(place, offset, data(value), data(key), kept, timestamp, role)

@@ -1,4 +1,4 @@
-"""How many labels each source may give: one bucket of tokens for each, in a join window."""
+"""Limit the number of labels per source and hour, with one token bucket for each source."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterator
 __all__ = ["LabelRates"]
 
 _HOUR = 3_600_000  # milliseconds
-# Parts of a millisecond that a token is a whole number of, rounded down: then sums of tokens and
-# of times before 2109 are exact, and the last token of an hour is there.
+# The time of a token is a whole number of these parts of a millisecond, rounded down. Sums of
+# tokens and times before 2109 are then exact, and the last token of an hour is not lost.
 _PARTS = 2048
 
 
 class LabelRates:
-    """Buckets of tokens that fill evenly over an hour, and are full at first.
+    """Token buckets that start full and refill evenly within an hour.
 
-    A bucket is the time at which it will be full: each label moves it on by what one token takes to
-    come back, and a label for which there is no token changes nothing. One that is full is as good
-    as none, so only sources of the last hour are kept.
+    A bucket is stored as the time at which it will be full. Each accepted label moves this time
+    forward by the refill time of one token. A full bucket equals a missing one, so only sources of
+    the last hour are kept.
 
     Parameters
     ----------
     per_hour
-        Labels that a source may give in an hour, and at once; above 0, or None for no bound.
+        Maximum number of labels per source and hour, above 0; None for no bound.
     most
-        Sources that are kept; while as many gave labels within the hour, further ones may not.
+        Maximum number of sources. Further sources are refused until another one expires.
 
     Examples
     --------
@@ -34,26 +34,26 @@ class LabelRates:
     [True, True, False, True, False]
     >>> rates.refusal("ben", 0)
     >>> rates.refusal("ann", 0)
-    "'ann' gave more than 2 labels within an hour (label_rate)"
+    "source 'ann' gave more than 2 labels within an hour (labels_per_hour)"
     """
 
     def __init__(self, per_hour: float | None = None, most: int = 10_000) -> None:
         self.per_hour, self.most = per_hour, most
-        # What a token takes to come back, in milliseconds.
+        # Refill time of one token, in milliseconds.
         token = 0.0 if per_hour is None else min(_HOUR / per_hour, 1e15)
         self._token = math.floor(token * _PARTS) / _PARTS
-        self._full: dict[str, float] = {}  # by source; who gave a label last stands last
+        self._full: dict[str, float] = {}  # by source, most recent last
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
         return iter(self._full.items())
 
     def refusal(self, source: str, now: int) -> str | None:
-        """Take a token of a source; return why there is none.
+        """Take a token of a source; return the reason if there is none.
 
         Parameters
         ----------
         source
-            Who gives the label.
+            Name of the source of the label.
         now
             Milliseconds since 1970.
         """
@@ -61,15 +61,21 @@ class LabelRates:
             return None
         full = max(self._full.get(source, -math.inf), float(now)) + self._token
         if full - now > max(_HOUR, self._token):
-            return f"{source!r} gave more than {self.per_hour:g} labels within an hour (label_rate)"
+            return (
+                f"source {source!r} gave more than {self.per_hour:g} labels within an hour "
+                f"(labels_per_hour)"
+            )
         if source not in self._full and len(self._full) >= self.most:
-            return f"{self.most:,} other sources gave labels within the hour (label_rate)"
+            return (
+                f"source {source!r} is refused: {self.most:,} other sources gave labels within "
+                f"the hour (labels_per_hour)"
+            )
         self._full.pop(source, None)
         self._full[source] = full
         return None
 
     def expire(self, now: int) -> list[str]:
-        """Forget the buckets that are full, oldest first; return whose they were."""
+        """Remove the full buckets, oldest first; return the names of their sources."""
         expired = []
         while self._full:
             source, full = next(iter(self._full.items()))
@@ -80,19 +86,19 @@ class LabelRates:
         return expired
 
     def get(self, source: str) -> float | None:
-        """Return when the bucket of a source is full; None: it is."""
+        """Return the time at which the bucket of a source is full; None if it is full now."""
         return self._full.get(source)
 
     def put(self, source: str, full: float | None) -> None:
-        """Set when the bucket of a source is full, as `get` returned it.
+        """Set the time at which the bucket of a source is full, as returned by `get`.
 
         Raises
         ------
         TypeError
-            If it is no finite number.
+            If it is not a finite number.
         """
         if full is not None and not (type(full) in (int, float) and math.isfinite(full)):
-            raise TypeError("the time at which a bucket is full must be a number")
+            raise TypeError("the time at which a bucket is full must be a finite number")
         self._full.pop(source, None)
         if full is not None:
             self._full[source] = float(full)

@@ -1,4 +1,4 @@
-"""What a filter is told, and what it asks of a model."""
+"""Options of a filter, and the model methods that it calls."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import dataclasses
 from typing import Any, Protocol
 
 from streamnb.model.threshold import Cutoffs
-from streamnb_consumers.pipeline.join_window import Bounds
+from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.senders import SenderLists
 
 __all__ = ["Model", "Options"]
 
 
 class Model(Protocol):
-    """What the filter asks of a model of streamnb."""
+    """The methods of a streamnb model that a filter calls."""
 
     def learn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
         """Learn one message."""
@@ -31,10 +31,10 @@ class Model(Protocol):
         """Return the score of each label."""
 
     def explain_one(self, x: Any) -> Any:
-        """Return what each word contributes."""
+        """Return the contribution of each word."""
 
     def to_bytes(self) -> bytes:
-        """Return the model file's bytes."""
+        """Return the bytes of the model file."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,42 +44,35 @@ class Options:
     Attributes
     ----------
     pos_label
-        The label of the positive class; scores are its log odds.
+        The positive label; scores are its log odds.
     negative
-        What is decided instead, where the bound on lost ham forbids the positive label.
-    ham_target
-        Share of negative messages that may be lost, in (0, 1); None for no bound.
-    top_words
-        Loudest words that a decision names; 0 for none.
-    shared
-        Whether this is one of several workers that share their state through logs. A training event
-        is then learned not where it arises but when it comes back as a record of the role
-        `training`, so that all workers fold the same log; and the changes of join windows are
-        outputs, from which the next owner of a partition makes its window.
+        The decision for messages that the decision threshold keeps from being positive.
+    max_fpr
+        Maximum false-positive rate, in (0, 1); None for no bound.
+    explain_top_k
+        Number of top contributing words in a decision; 0 for none.
     adopt
-        Whether training events that workers with other settings wrote, before this one began, are
-        learned.
+        Whether to learn training events that workers with other settings wrote before this filter
+        started. Only for filters that share a training log.
     bounds
-        Of the join window of each partition.
+        Bounds of the join window of each partition.
     cutoffs
-        Cuts on the probability of the positive label, between which a decision is `unsure`; None
-        for the model's own decision.
+        Probability cutoffs between which a decision is `unsure`; None uses the model's label.
     senders
-        Lists of senders, which decide before the model does.
-    label_source
-        Header of a record that names who gave its label; empty for none.
+        Sender lists, which override the model.
+    label_source_header
+        Record header that names the source of a label; empty for none.
     drift
-        The detector that watches the errors of decisions (`DriftAlarm`); None for none.
+        Detector that watches the errors of decisions (`DriftAlarm`); None for none.
     """
 
     pos_label: str = "spam"
     negative: str = "ham"
-    ham_target: float | None = None
-    top_words: int = 0
-    shared: bool = False
+    max_fpr: float | None = None
+    explain_top_k: int = 0
     adopt: bool = False
     bounds: Bounds = dataclasses.field(default_factory=Bounds)
     cutoffs: Cutoffs | None = None
     senders: SenderLists = dataclasses.field(default_factory=SenderLists)
-    label_source: str = ""
+    label_source_header: str = ""
     drift: str | None = None

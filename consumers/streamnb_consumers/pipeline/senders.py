@@ -1,4 +1,4 @@
-"""Lists of senders that are always let through, or never."""
+"""Lists of allowed and denied senders."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _MAX_BYTES = 2**26
 
 
 class SenderLists:
-    """Addresses and domains that are allowed, and those that are denied.
+    """Allowed and denied addresses and domains.
 
-    A domain stands for all domains below it. What is nearest to the address decides: the address
-    itself, then its domain, then the domains above; of two equally near ones `deny`.
+    A domain includes its subdomains. The most specific entry decides: the address, then its domain,
+    then the parent domains. `deny` wins among equally specific entries.
 
     Parameters
     ----------
     allow, deny
-        Addresses, domains (`shop.example` or `@shop.example`), numbers or names of senders.
+        Addresses, domains (`shop.example` or `@shop.example`), phone numbers or sender names.
 
     Examples
     --------
@@ -41,9 +41,9 @@ class SenderLists:
         return bool(self._allow or self._deny)
 
     def verdict(self, senders: Iterable[str]) -> Verdict | None:
-        """Return what the lists say of a message; None if nothing.
+        """Return the verdict on a message; None if the lists do not apply.
 
-        Of several senders one that is denied is enough, and all must be allowed.
+        A message is denied if any sender is denied, and allowed if all senders are allowed.
         """
         found = {self._one(_plain(each)) for each in senders}
         if "deny" in found:
@@ -72,26 +72,31 @@ def _names(sender: str) -> Iterator[str]:
 
 
 def read_senders(path: str) -> list[str]:
-    """Return the senders of a file, one a line; `#` begins a comment; an empty path has none.
+    """Return the senders in a file, one per line; `#` begins a comment; an empty path has none.
 
     Raises
     ------
     SettingsError
-        If it can't be read, or a line is no sender.
+        If the file is unreadable or a line is invalid.
     """
     if not path:
         return []
     try:
         if not Path(path).is_file() or Path(path).stat().st_size > _MAX_BYTES:
-            raise SettingsError(f"{path} is no file of up to {_MAX_BYTES:,} bytes")
+            raise SettingsError(
+                f"sender list {path}: it must be an existing file of at most {_MAX_BYTES:,} bytes"
+            )
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} can't be read: {error}") from error
+        raise SettingsError(f"sender list {path}: cannot read it: {error}") from error
     found = []
     for number, line in enumerate(text.splitlines(), start=1):
         name = line.partition("#")[0].strip()
         if len(name.split()) > 1:
-            raise SettingsError(f"{path}, line {number}: one sender a line, not {name[:100]!r}")
+            raise SettingsError(
+                f"sender list {path}, line {number}: {name[:100]!r} is not one sender; write one "
+                f"sender per line"
+            )
         if name:
             found.append(name)
     return found

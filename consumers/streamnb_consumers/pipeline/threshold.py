@@ -1,4 +1,4 @@
-"""The scores of labelled messages: a bound on the ham that is lost, and the area under the ROC."""
+"""The decision threshold, which bounds the false-positive rate, and the scores it follows from."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from streamnb.evaluation import log_odds
 
 __all__ = ["FalsePositiveBound", "FalsePositiveForecast", "is_calibrated", "odds_of"]
 
-# Scores are kept in bins that are even on an asinh scale: a step of 2 % of the score, and of
-# 0.0003 nats a word near 0.
+# Scores are counted in bins of equal width on an asinh scale: 2 % of the score, and 0.0003 nats per
+# word near 0.
 _BINS_PER_UNIT = 50
 _NEAR_ZERO = 0.015
 
@@ -23,10 +23,11 @@ def _bin(score: float) -> int:
 
 _LAST_BIN = _bin(math.inf)
 
-# Lost messages beyond the target that change nothing, and what each one more adds to the cut, in
-# nats. Some of the first messages of a class are always lost; with five, these two hardly change
-# anything in 49 streams of SMS and mail with 5 to 90 % spam (SpamAssassin 98.45 % right, without
-# them 98.48): they are there for probabilities that are wrong.
+# Number of excess false positives without effect, and the increase of the threshold for each
+# further one, in nats. Some of the first messages of a class are always false positives. With a
+# slack of 5 the correction hardly matters in 49 streams of SMS and mail with 5 to 90 % spam
+# (accuracy on SpamAssassin 98.45 %, without the correction 98.48 %). It exists for models whose
+# probabilities are wrong.
 _SLACK = 5.0
 _STEP = 0.5
 
@@ -37,7 +38,7 @@ def is_calibrated(model: Any) -> bool:
 
 
 def odds_of(probabilities: Mapping[Any, float], pos_label: str) -> float | None:
-    """Return the log odds of a label; None while it or all others are not known.
+    """Return the log odds of a label; None before it and another label are known.
 
     Examples
     --------
@@ -53,40 +54,38 @@ def odds_of(probabilities: Mapping[Any, float], pos_label: str) -> float | None:
 
 
 class FalsePositiveBound:
-    """A cut that few enough negative messages lie above.
+    """A decision threshold that bounds the false-positive rate.
 
-    Scores are those that messages had when they were decided on, so each message is judged by
-    what was known before it. The record of scores is a sum over messages: their order does not
-    matter. The cut is the score that few enough of the record are above.
+    Every score is the one at decision time, so no message influences its own threshold. Scores
+    are counted per class and bin, so their order does not matter. Without calibrated probabilities
+    the threshold is the lowest score that at most the target share of negative messages exceeds.
 
-    Where probabilities are calibrated the cut is in their log odds. It is the one above which they
-    forecast that few enough recent messages are negative (`FalsePositiveForecast`), and it rises
-    with each negative message that was lost beyond the target all the same: so whatever messages
-    come, and
-    however wrong the probabilities are, in the long run no larger share is lost. That is the error
-    integration of Angelopoulos, Candès and Tibshirani (2023), with the forecast as scorecaster.
+    With calibrated probabilities the threshold is in log odds. It is the value above which the
+    probabilities forecast few enough negative messages (`FalsePositiveForecast`). It also rises
+    with each false positive in excess of the target. So the target holds in the long run for any
+    stream and any error of the probabilities. This is the error integration of Angelopoulos, Candès
+    and Tibshirani (2023), with the forecast as scorecaster.
 
     Parameters
     ----------
     target
-        The share of negative messages (ham) that may be lost, in (0, 1); None only keeps the
-        record.
+        Maximum false-positive rate, in (0, 1); None only counts scores.
     calibrated
-        Whether the model's probabilities are calibrated.
+        Whether the model calibrates its probabilities.
 
     Examples
     --------
     >>> bound = FalsePositiveBound(target=0.2)
-    >>> bound.cut                       # nothing is known of ham yet
+    >>> bound.threshold                 # no negative message yet
     0.0
     >>> for score in (-3.0, -2.0, 0.5, -1.0, 2.0):
     ...     bound.record(score, positive=False)
-    >>> 0.5 <= bound.cut < 0.52         # one of five may be lost, and it is the one at 2.0
+    >>> 0.5 <= bound.threshold < 0.52   # one in five may be positive: the message with score 2.0
     True
     >>> bound = FalsePositiveBound(target=0.01, calibrated=True)
     >>> for _ in range(9):
-    ...     bound.judge(log_odds=9.0, positive=False)  # almost surely spam, and ham
-    >>> bound.cut > 1
+    ...     bound.observe(log_odds=9.0, positive=False)  # confident and wrong
+    >>> bound.threshold > 1
     True
 
     References
@@ -100,61 +99,58 @@ class FalsePositiveBound:
         self._forecast = (
             FalsePositiveForecast(target) if calibrated and target is not None else None
         )
-        self._excess = 0.0  # lost beyond the target
+        self._excess = 0.0  # false positives in excess of the target
         self._bins: tuple[dict[int, int], dict[int, int]] = ({}, {})
-        self._cut: float | None = 0.0
+        self._threshold: float | None = 0.0  # None: must be computed
 
     def record(self, score: float, positive: bool, times: int = 1) -> None:
-        """Note the score that a message had before its label was known; -1 times takes it back."""
+        """Count the score of a labelled message; `times=-1` removes it."""
         counts, place = self._bins[positive], _bin(score)
         counts[place] = counts.get(place, 0) + times
         if not counts[place]:
             del counts[place]
-        self._cut = None
+        self._threshold = None
 
     @property
-    def judges(self) -> bool:
-        """Whether messages are to be judged: whether the cut follows calibrated log odds."""
+    def observes(self) -> bool:
+        """Whether the threshold follows calibrated log odds, so that it needs `observe`."""
         return self._forecast is not None
 
-    def judge(self, log_odds: float, positive: bool) -> None:
-        """Move the cut by a message whose label came, and what its probability says before that."""
+    def observe(self, log_odds: float, positive: bool) -> None:
+        """Update the threshold with the log odds of a labelled message before it is learned."""
         if self._forecast is None or self.target is None:
             return
         if not positive:
-            self._exceed((log_odds > self.cut) - self.target)
+            self.add_excess((log_odds > self.threshold) - self.target)
         self._forecast.add(log_odds)
 
-    def count(self, lost: int) -> None:
-        """Count a negative message that was lost, for a label that is corrected; -1 for not."""
-        self._exceed(lost)
-
-    def _exceed(self, lost: float) -> None:
-        self._excess = max(0.0, self._excess + lost)
+    def add_excess(self, false_positives: float) -> None:
+        """Change the number of excess false positives, for example after a corrected label."""
+        self._excess = max(0.0, self._excess + false_positives)
 
     @property
-    def cut(self) -> float:
-        """Above it a message may be positive: a score, or calibrated log odds; never below 0."""
+    def threshold(self) -> float:
+        """The value that a positive message must exceed, 0 or more: a score or log odds."""
         if self._forecast is not None:
-            return self._forecast.cut + _STEP * max(0.0, self._excess - _SLACK)
-        if self._cut is None:
-            self._cut = self._find()
-        return self._cut
+            return self._forecast.threshold + _STEP * max(0.0, self._excess - _SLACK)
+        if self._threshold is None:
+            self._threshold = self._find()
+        return self._threshold
 
     def _find(self) -> float:
         if self.target is None:
             return 0.0
         negatives = self._bins[False]
-        room = math.floor(self.target * sum(negatives.values()))
+        allowed = math.floor(self.target * sum(negatives.values()))
         for place in sorted(negatives, reverse=True):
-            room -= negatives[place]
-            if room < 0:
+            allowed -= negatives[place]
+            if allowed < 0:
                 # The upper edge of this bin: nothing in it is above.
                 return max(0.0, _NEAR_ZERO * math.sinh(place / _BINS_PER_UNIT))
         return 0.0
 
-    def area(self) -> float | None:
-        """Return the area under the ROC curve, ties and equal bins counted one half."""
+    def roc_auc(self) -> float | None:
+        """Return the area under the ROC curve; ties within a bin count one half."""
         negatives, positives = self._bins
         pairs = sum(negatives.values()) * sum(positives.values())
         below, won = 0, 0.0
@@ -165,82 +161,76 @@ class FalsePositiveBound:
         return won / pairs if pairs else None
 
     def to_json(self) -> list[Any]:
-        """Return the record, and what the cut follows from where it follows the stream."""
+        """Return the state as plain values."""
         record: list[Any] = [sorted(map(list, counts.items())) for counts in self._bins]
         if self._forecast is None:
             return record
         return [*record, [self._excess, self._forecast.to_json()]]
 
     def restore(self, state: list[Any]) -> None:
-        """Take a record that `to_json` returned.
+        """Restore a state from `to_json`.
 
         Raises
         ------
         ValueError, TypeError
-            If it is something else.
+            If the state is invalid. The bound is then unchanged.
         """
         negatives, positives, *followed = state
-        excess, forecast = _followed(followed)
         for place, count in (*negatives, *positives):
             if not isinstance(place, int) or not isinstance(count, int) or abs(place) > _LAST_BIN:
-                raise TypeError("bins of scores must be whole numbers, within the scale")
+                raise TypeError("bins of scores must be integers within the scale")
+        excess, forecast = 0.0, None
+        if followed:
+            ((excess, forecast),) = followed
+            if not isinstance(excess, float) or not isinstance(forecast, list):
+                raise TypeError("excess false positives must be a number, the forecast a list")
+            if not 0 <= excess < math.inf:
+                raise ValueError("excess false positives must be finite, and 0 or more")
         if self._forecast is not None:
             if forecast is not None:
                 self._forecast.restore(forecast)
             self._excess = excess
         self._bins = (dict(map(tuple, negatives)), dict(map(tuple, positives)))
-        self._cut = None
+        self._threshold = None
 
 
-def _followed(state: list[Any]) -> tuple[float, list[Any] | None]:
-    """Return what was lost beyond the target, and the forecast, if there is one."""
-    if not state:
-        return 0.0, None
-    ((excess, forecast),) = state
-    if not isinstance(excess, float) or not isinstance(forecast, list):
-        raise TypeError("what was lost beyond the target must be a number, a forecast a list")
-    if not 0 <= excess < math.inf:
-        raise ValueError("what was lost beyond the target must be a number from 0 on")
-    return excess, forecast
-
-
-# Bins of log odds above 0: 1/20 of a nat, up to 20 nats, above which 2e-9 of the messages are ham.
+# Bins of log odds above 0: 1/20 nat, up to 20 nats. Above that, 2e-9 of the messages are negative.
 _BINS_PER_NAT = 20
 _BINS = 20 * _BINS_PER_NAT
-# Shares of messages are whole numbers of this part of one: sums are exact, whatever their order.
+# Fractions of messages are multiples of 1/_ONE, so sums are exact in any order.
 _ONE = 2**32
-# Every so many messages what is older counts 15/16: about the last thousand messages count, as in
-# the calibration of the probabilities (its forgetting factor is 0.999).
+# Every 64 messages, older messages are multiplied by 15/16. The forecast thus covers about the last
+# thousand messages, like the calibration of the probabilities (forgetting factor 0.999).
 _AGES = 64
 _KEPT = 15
-# Messages that may be lost beyond the share: what is allowed is rounded to whole messages. With 0
-# all spam is doubted as long as there is little ham: of 1,896 in SpamAssassin's own order 264 are
-# missed, with one half 75.
+# False positives allowed beyond the target, because the allowance is a whole number of messages.
+# Without this half message, 264 of the 1,896 spam mails of SpamAssassin (original order) are
+# missed, because there is little ham at first; with it, 75.
 _ROUNDING = _ONE // 2
 
 
 class FalsePositiveForecast:
-    """The lowest cut above which few enough of the recent messages are negative (ham).
+    """The lowest threshold above which few enough of the recent messages are negative.
 
-    A message with calibrated probability p of the positive class counts 1 - p negative ones, be its
-    label what it may: so messages of either class tell where the cut must be, and the more positive
-    ones there are the higher it is.
+    A message with calibrated probability p of the positive class counts as 1 - p negative messages,
+    whatever its label. So both classes inform the threshold, and it rises with the share of
+    positive messages.
 
     Parameters
     ----------
     target
-        The share of negative messages that may lie above the cut, in (0, 1).
+        Maximum share of negative messages above the threshold, in (0, 1).
 
     Examples
     --------
     >>> forecast = FalsePositiveForecast(target=0.01)
     >>> for _ in range(900):
     ...     forecast.add(log_odds=-5.0)
-    >>> forecast.cut
+    >>> forecast.threshold
     0.0
     >>> for _ in range(40):
-    ...     forecast.add(log_odds=1.0)  # more than one in four of these is ham
-    >>> forecast.cut
+    ...     forecast.add(log_odds=1.0)  # more than one in four of these is negative
+    >>> forecast.threshold
     1.0
     """
 
@@ -249,17 +239,17 @@ class FalsePositiveForecast:
         self._bins = [0] * (_BINS + 1)
         self._negatives = 0
         self._age = 0
-        # The cut is the upper edge of this bin, and this is what the bins above it hold.
+        # The threshold is the upper edge of bin `_place`; `_above` is the sum of the bins above it.
         self._place = 0
         self._above = 0
 
     @property
-    def cut(self) -> float:
-        """The cut, in log odds; 0 or above."""
+    def threshold(self) -> float:
+        """The threshold, in log odds, 0 or more."""
         return self._place / _BINS_PER_NAT
 
     def add(self, log_odds: float) -> None:
-        """Note what was said of a message."""
+        """Add the log odds of a message."""
         log_odds = min(max(log_odds, -100.0), 100.0)  # they may be infinite
         negative = round(_ONE / (1 + math.exp(log_odds)))
         self._negatives += negative
@@ -277,7 +267,7 @@ class FalsePositiveForecast:
         self._follow()
 
     def _follow(self) -> None:
-        """Move the cut to the lowest bin above which there are few enough."""
+        """Move the threshold to the lowest bin above which there are few enough."""
         allowed = self._target * self._negatives // _ONE + _ROUNDING
         while self._above > allowed:
             self._place += 1
@@ -287,30 +277,30 @@ class FalsePositiveForecast:
             self._place -= 1
 
     def to_json(self) -> list[Any]:
-        """Return what recent messages say."""
+        """Return the state as plain values."""
         counts = [[place, count] for place, count in enumerate(self._bins) if count]
         return [self._age, self._negatives, counts]
 
     def restore(self, state: list[Any]) -> None:
-        """Take what `to_json` returned.
+        """Restore a state from `to_json`.
 
         Raises
         ------
         ValueError, TypeError
-            If it is something else.
+            If the state is invalid.
         """
         age, negatives, counts = state
         bins = [0] * (_BINS + 1)
         for place, count in counts:
             if not (isinstance(place, int) and isinstance(count, int)):
-                raise TypeError("bins of a forecast must be whole numbers")
+                raise TypeError("bins of a forecast must be integers")
             if not (1 <= place <= _BINS and count > 0):
                 raise ValueError("bins of a forecast must be within the scale, and not empty")
             bins[place] = count
         if not (isinstance(age, int) and isinstance(negatives, int)):
-            raise TypeError("a forecast's age and messages must be whole numbers")
+            raise TypeError("age and number of messages of a forecast must be integers")
         if not (0 <= age < _AGES and sum(bins) <= negatives < 2**63):
-            raise ValueError("a forecast's age or messages are out of range")
+            raise ValueError("age or number of messages of a forecast is out of range")
         self._age, self._negatives, self._bins = age, negatives, bins
         self._place, self._above = 0, sum(bins)
         self._follow()

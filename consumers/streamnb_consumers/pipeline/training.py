@@ -1,4 +1,4 @@
-"""Learn training events: the model, the bound on lost ham, and how often decisions were right."""
+"""Learn training events: update model, decision threshold, confusion matrix and drift alarm."""
 
 from __future__ import annotations
 
@@ -16,88 +16,84 @@ from streamnb_consumers.pipeline.reading import read_object
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
 from streamnb_consumers.records import Features, TrainingEvent, is_finite
 
-__all__ = ["Learner", "Reactions", "alarm_of", "read_training_event"]
+__all__ = ["ChallengerEvents", "Learner", "alarm_of", "read_training_event"]
 
 _LOG = logging.getLogger(__name__)
-# Attributes of models that may have forgotten a message.
+# Parameters of models that may have forgotten a message.
 _FORGETTING = ("half_life", "window_size", "n_swaps")
-_DRIFT = "drift: decisions are less often right than they were"
+_DRIFT = "drift detected: the accuracy has dropped"
+_LINES = {
+    "started": "drift: a challenger starts to learn in parallel",
+    "swapped": "drift: the challenger was better and replaces the model",
+    "given_up": "drift: the challenger was not better and is dropped",
+}
 
 
 class Learner:
-    """What training events make: whoever learns the same events in the same order has the same.
+    """State that follows from training events: the same events in order give the same state.
 
     Attributes
     ----------
     model
         The model.
     bound
-        Scores of labelled messages, and the cut that follows from them.
-    tally
-        Decisions beside their labels.
+        Scores of labelled messages, and the decision threshold.
+    confusion
+        Confusion matrix of decisions and labels.
     alarm
-        The alarm of drift: the model's own, where it has one, on the errors of what it says of
-        messages that are learned next; else on the errors of decisions. None where nothing watches.
+        Drift alarm. A challenged model has its own, on the errors of its predictions. Otherwise it
+        watches the errors of decisions. None without drift detection.
     learned
-        Training events learned so far.
-    touched
-        How often the model may have changed, or what decides beside it.
+        Number of training events that were learned.
+    revision
+        Number of possible changes of the model or the threshold.
     """
 
     def __init__(self, model: Model, options: Options) -> None:
-        self.model = model
-        self.bound = FalsePositiveBound(options.ham_target, is_calibrated(model))
+        self.model: Any = model
+        self.bound = FalsePositiveBound(options.max_fpr, is_calibrated(model))
         self.confusion = Confusion()
         self.alarm = alarm_of(model, options.drift)
         self.learned = 0
-        self.touched = 0
-        self._positive = options.pos_label
+        self.revision = 0
+        self._pos_label = options.pos_label
 
     def learn(self, event: TrainingEvent, at: int | None = None) -> None:
-        """Learn one event, whole or not at all.
+        """Learn one event completely or not at all.
 
         Parameters
         ----------
         event
             The event.
         at
-            When its label came, in milliseconds since 1970, where it is known.
+            Arrival of the label, in milliseconds since 1970; None if unknown.
 
         Raises
         ------
         StreamNBError
             If the model refuses it.
         """
-        self.touched += 1
-        # Counts that fade in time go by the records' own clock: who reads them again gets the same.
+        self.revision += 1
+        # Half-lives in time use the clock of the records, so a replay gives the same model.
         timed = isinstance(getattr(self.model, "half_life", None), str)
         when = {"time": at / 1000} if timed and at is not None else {}
         odds = None
-        if self.bound.judges and event.unlearn is None:
-            # As the model would decide now: a cut that was raised since the decision counts.
-            odds = odds_of(self.model.predict_proba_one(event.features), self._positive)
-        taken = event.unlearn is not None and self._take_back(event.features, event.unlearn)
-        learn, before = self.model.learn_one, Reactions.of(self.model)
+        if self.bound.observes and event.unlearn is None:
+            # With the current threshold, which may have changed since the decision.
+            odds = odds_of(self.model.predict_proba_one(event.features), self._pos_label)
+        removed = event.unlearn is not None and self._unlearn(event.features, event.unlearn)
+        learn, before = self.model.learn_one, ChallengerEvents.of(self.model)
         if event.unlearn is not None:
-            # Nobody is judged by a message that was learned before.
+            # A message that was learned before says nothing about the quality of the model.
             learn = getattr(self.model, "relearn_one", learn)
         try:
             learn(event.features, event.learn, **when)
         except StreamNBError:
-            if taken:
+            if removed:
                 learn(event.features, event.unlearn, **when)
             raise
         self.learned += 1
-        if odds is not None:
-            self.bound.judge(odds, event.learn == self._positive)
-        elif event.unlearn is not None and event.decided == self._positive:
-            # What was taken for the positive class, or was it.
-            was, now = (each != self._positive for each in (event.unlearn, event.learn))
-            self.bound.count(now - was)
-        if event.score is not None:
-            if event.unlearn is not None:
-                self.bound.record(event.score, event.unlearn == self._positive, times=-1)
-            self.bound.record(event.score, event.learn == self._positive)
+        self._update_bound(event, odds)
         if event.decided is not None:
             if event.unlearn is None:
                 self.confusion.add(event.decided, event.learn)
@@ -105,14 +101,13 @@ class Learner:
             else:
                 self.confusion.correct(event.decided, event.unlearn, event.learn)
         if before is not None:
-            self._follow(before, at)
+            self._log_challenger(before, at)
 
-    def _take_back(self, features: Features, label: str) -> bool:
-        """Unlearn what a message taught with its old label; False where too little is left of it.
+    def _unlearn(self, features: Features, label: str) -> bool:
+        """Unlearn the previous label of a message; return False if the model has forgotten it.
 
-        A model that forgets may have forgotten it, in part or whole, and a model that took the
-        place of another never learned what that one had: the rest goes by itself, and is no reason
-        to refuse the new label.
+        A model with a half-life or a window may have forgotten the message, and a challenger that
+        became the model may never have learned it. The new label is learned all the same.
         """
         try:
             self.model.unlearn_one(features, label)
@@ -122,25 +117,38 @@ class Learner:
             return False
         return True
 
-    def _watch(self, decided: str, label: str, at: int | None) -> None:
-        """Show the alarm of drift a decision that was sure, beside its label."""
-        if self.alarm is None or decided == UNSURE or Reactions.of(self.model) is not None:
-            return  # such a model sees to its own alarm
-        if self.alarm.update(decided != label, at):
-            _LOG.warning(_DRIFT, extra=self._told(at))
+    def _update_bound(self, event: TrainingEvent, odds: float | None) -> None:
+        if odds is not None:
+            self.bound.observe(odds, event.learn == self._pos_label)
+        elif event.unlearn is not None and event.decided == self._pos_label:
+            # A corrected label adds or removes a false positive.
+            was, now = (each != self._pos_label for each in (event.unlearn, event.learn))
+            self.bound.add_excess(now - was)
+        if event.score is not None:
+            if event.unlearn is not None:
+                self.bound.record(event.score, event.unlearn == self._pos_label, times=-1)
+            self.bound.record(event.score, event.learn == self._pos_label)
 
-    def _follow(self, before: Reactions, at: int | None) -> None:
-        """Tell what a model that reacts to drift did when it learned."""
-        after = Reactions.of(self.model)
+    def _watch(self, decided: str, label: str, at: int | None) -> None:
+        """Update the drift alarm with a decision and its label."""
+        if self.alarm is None or decided == UNSURE or isinstance(self.model, Challenger):
+            return  # a challenged model updates its own alarm
+        if self.alarm.update(decided != label, at):
+            _LOG.warning(_DRIFT, extra=self._drift_fields(at))
+
+    def _log_challenger(self, before: ChallengerEvents, at: int | None) -> None:
+        """Log the events of a challenged model since `before`."""
+        after = ChallengerEvents.of(self.model)
         if self.alarm is None or after is None or after == before:
             return
         if after.alarms > before.alarms:
             self.alarm.last = at
-            _LOG.warning(_DRIFT, extra=self._told(at))
-        after.tell(before, self._told(at))
+            _LOG.warning(_DRIFT, extra=self._drift_fields(at))
+        for event, count in after.events.items():
+            if count > before.events[event]:
+                _LOG.warning(_LINES[event], extra=self._drift_fields(at))
 
-    def _told(self, at: int | None) -> dict[str, Any]:
-        """Return the fields of a line about drift."""
+    def _drift_fields(self, at: int | None) -> dict[str, Any]:
         return {
             "detector": None if self.alarm is None else self.alarm.detector,
             "alarms": 0 if self.alarm is None else self.alarm.count,
@@ -150,43 +158,34 @@ class Learner:
         }
 
     def unlearn(self, features: Features, label: str) -> None:
-        """Take back one message that was learned without a decision, as if it never had been.
+        """Unlearn a message that was learned without a decision.
 
         Raises
         ------
         StreamNBError
             If it was not learned with this label.
         """
-        self.touched += 1
+        self.revision += 1
         self.model.unlearn_one(features, label)
         self.learned = max(0, self.learned - 1)
 
 
-_LOG = logging.getLogger(__name__)
-_LINES = {
-    "started": "drift: a challenger begins to learn beside the model",
-    "swapped": "drift: the challenger was better, and is the model now",
-    "given_up": "drift: the challenger was no better, and is given up",
-}
-
-
 def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:
-    """Return the alarm of drift: that of a model that has its own, else a fresh one, else None."""
+    """Return the drift alarm of a challenged model, a new one, or None without a detector."""
     if isinstance(model, Challenger):
         return model.alarm
     return None if detector is None else DriftAlarm(detector)
 
 
-class Reactions(NamedTuple):
-    """How often a model raised its alarm, and did each of the things that it does then, by name.
+class ChallengerEvents(NamedTuple):
+    """Number of drift alarms of a challenged model, and of each event of its challengers.
 
     Examples
     --------
     >>> from streamnb import MNB
-    >>> from streamnb.challenger import Challenger
-    >>> Reactions.of(Challenger(MNB()))
-    Reactions(alarms=0, events={'started': 0, 'swapped': 0, 'given_up': 0})
-    >>> Reactions.of(MNB()) is None
+    >>> ChallengerEvents.of(Challenger(MNB()))
+    ChallengerEvents(alarms=0, events={'started': 0, 'swapped': 0, 'given_up': 0})
+    >>> ChallengerEvents.of(MNB()) is None
     True
     """
 
@@ -194,35 +193,24 @@ class Reactions(NamedTuple):
     events: dict[str, int]
 
     @classmethod
-    def of(cls, model: Any) -> Reactions | None:
-        """Return those of a model; None where it has no alarm of its own."""
+    def of(cls, model: Any) -> ChallengerEvents | None:
+        """Return the counts of a model; None if it is not a challenged model."""
         return cls(model.alarm.count, model.events) if isinstance(model, Challenger) else None
 
     @property
-    def challenges(self) -> dict[str, int]:
-        """How often each event of a challenger came, by name."""
-        return dict(self.events)
-
-    @property
-    def challenged(self) -> bool:
-        """Whether a challenger learns beside the model."""
-        begun, *ended = (self.events.get(event, 0) for event in _LINES)
-        return begun > sum(ended)
-
-    def tell(self, before: Reactions, told: dict[str, Any]) -> None:
-        """Write a line for each thing that happened since `before`, with these fields."""
-        for event, count in self.events.items():
-            if count > before.events[event]:
-                _LOG.warning(_LINES[event], extra=told)
+    def active(self) -> bool:
+        """Whether a challenger learns now."""
+        started, *ended = (self.events[event] for event in _LINES)
+        return started > sum(ended)
 
 
 def read_training_event(value: bytes | None) -> TrainingEvent:
-    """Return the training event that a record of their log holds.
+    """Return the training event in a record of the training log.
 
     Raises
     ------
     BadRecordError
-        If it holds anything else.
+        If the record is invalid.
 
     Examples
     --------
@@ -245,5 +233,5 @@ def read_training_event(value: bytes | None) -> TrainingEvent:
         and isinstance(event.decided, (str, type(None)))
         and (event.delay is None or is_finite(event.delay))
     ):
-        raise BadRecordError("not a training event: its fields have other types")
+        raise BadRecordError("not a training event: a field has a wrong type")
     return event

@@ -20,11 +20,11 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Message, Record, TrainingEvent
-from support.filters import FlakySink, folded, records, restored, text
+from support.filters import FlakySink, folded, new_filter, records, restored, text
 
 MODELS: dict[str, Callable[[], Any]] = {
     "MNB": MNB,
@@ -38,7 +38,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 def challenged(model: Any = None, shared: bool = False, **options: Any) -> Filter:
     parameters = {"span": 40, "patience": 200} | options
     wrapped = Challenger(MNB() if model is None else model, **parameters)
-    return Filter(wrapped, SmsReader(("ham", "spam")), Options(shared=shared, top_words=1))
+    return new_filter(wrapped, SmsReader(("ham", "spam")), Options(top_words=1), shared)
 
 
 def values(n: int = 700, swapped: int = 300) -> list[Any]:
@@ -251,31 +251,33 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
 
 
 def test_a_challenger_goes_on_from_the_snapshot_of_a_plain_model() -> None:
-    plain = Filter(MNB(alpha=0.1), SmsReader(("ham", "spam")), Options(ham_target=0.05))
+    plain = LocalFilter(MNB(alpha=0.1), SmsReader(("ham", "spam")), Options(max_fpr=0.05))
     for record in records(values(20)):
         plain.handle(record)
     model = Challenger(MNB(alpha=0.1), span=30)
-    worker = Filter(model, SmsReader(("ham", "spam")), Options(ham_target=0.05))
+    worker = LocalFilter(model, SmsReader(("ham", "spam")), Options(max_fpr=0.05))
     state.restore(worker, state.dump(plain))
     assert worker.learner.learned == plain.learner.learned > 0
     assert worker.learner.model.model.n_documents == plain.learner.model.n_documents
     assert worker.learner.alarm is worker.learner.model.alarm
     assert worker.learner.alarm.seen == 0
     assert worker.learner.model.span == 30
-    restored(worker, lambda: Filter(model.clone(), SmsReader(("ham", "spam")), worker.options))
+    restored(worker, lambda: LocalFilter(model.clone(), SmsReader(("ham", "spam")), worker.options))
 
 
 def test_snapshots_of_other_models_are_refused() -> None:
-    plain = Filter(MNB(), SmsReader(("ham", "spam")), Options())
+    plain = LocalFilter(MNB(), SmsReader(("ham", "spam")), Options())
     with pytest.raises(ForeignError, match=r"holds the model Challenger\(.*model=MNB\("):
         state.restore(plain, state.dump(challenged()))
     for other in (challenged(MNB(alpha=0.5)), challenged(span=41)):
         with pytest.raises(ForeignError, match="the settings ask for Challenger"):
             state.restore(challenged(), state.dump(other))
     with pytest.raises(ForeignError, match=r"MNB\(alpha=0.5"):
-        state.restore(challenged(), state.dump(Filter(MNB(alpha=0.5), plain.reader, Options())))
+        state.restore(
+            challenged(), state.dump(LocalFilter(MNB(alpha=0.5), plain.reader, Options()))
+        )
     # Where others fold the same log, nobody begins to be challenged half way.
-    shared = Filter(MNB(), SmsReader(("ham", "spam")), Options(shared=True))
+    shared = SharedFilter(MNB(), SmsReader(("ham", "spam")), Options())
     with pytest.raises(ForeignError, match="the settings ask for Challenger"):
         state.restore(challenged(shared=True), state.dump(shared))
 
@@ -336,7 +338,7 @@ def test_the_setting_names_what_is_challenged() -> None:
     worker = assembled("sms", Settings(model="Challenger"))
     assert isinstance(worker.learner.model, Challenger)
     assert isinstance(worker.learner.model.model, OnlineNB)
-    assert worker.options.ham_target == 0.01  # as of the model alone, which is calibrated
+    assert worker.options.max_fpr == 0.01  # as of the model alone, which is calibrated
     assert worker.belong("x").model == "Challenger(model=OnlineNB())"
     mail = assembled("spam", Settings(model="Challenger(span=200, detector='ddm')"))
     own = assembled("spam", Settings()).belong("x").model

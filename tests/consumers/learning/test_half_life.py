@@ -8,7 +8,7 @@ import time
 
 from streamnb import MNB
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, LocalFilter
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Record
@@ -18,7 +18,7 @@ HALF_LIFE = "20s"
 
 
 def forgetful(half_life: str) -> Filter:
-    return Filter(MNB(half_life=half_life), SmsReader(labels=("ham", "spam")), Options())
+    return LocalFilter(MNB(half_life=half_life), SmsReader(labels=("ham", "spam")), Options())
 
 
 def labelled(n: int) -> list[Record]:

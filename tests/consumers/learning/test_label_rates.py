@@ -13,7 +13,7 @@ from streamnb_consumers.daemon.breaker import Breaker
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join_window import Bounds, JoinWindow
+from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, make_filter
@@ -64,7 +64,9 @@ def test_sources_are_bounded_and_those_that_are_full_forgotten() -> None:
     rates = LabelRates(2, most=3)
     for source in "abc":
         assert rates.refusal(source, 0) is None
-    assert rates.refusal("d", 0) == "3 other sources gave labels within the hour (label_rate)"
+    assert rates.refusal("d", 0) == (
+        "source 'd' is refused: 3 other sources gave labels within the hour (labels_per_hour)"
+    )
     assert rates.refusal("a", 0) is None
     assert rates.expire(HOUR // 2) == ["b", "c"]
     assert [source for source, _ in rates] == ["a"]
@@ -88,7 +90,7 @@ def message(offset: int, at: int = 0) -> Record:
 
 
 def bounded(rate: float = 3, **options: Any) -> Filter:
-    return make_filter(bounds=Bounds(labels=rate), label_source=BY, **options)
+    return make_filter(bounds=Bounds(labels=rate), label_source_header=BY, **options)
 
 
 def test_labels_beyond_the_rate_are_dead_letters_and_never_learned() -> None:
@@ -99,7 +101,9 @@ def test_labels_beyond_the_rate_are_dead_letters_and_never_learned() -> None:
     assert [len(each.training) for each in outputs] == [1, 1, 1, 0, 0, 0]
     (letter,) = outputs[4].dead_letters
     assert letter.record == labelled(4, "mallory")
-    assert letter.error == "'mallory' gave more than 3 labels within an hour (label_rate)"
+    assert letter.error == (
+        "source 'mallory' gave more than 3 labels within an hour (labels_per_hour)"
+    )
     assert letter.refused
     # Others may, and so may who is not named; and the same source when time has passed.
     assert worker.handle(labelled(6, "ann")).training
@@ -117,7 +121,11 @@ def test_a_message_with_a_label_too_many_is_decided_on() -> None:
         outputs.append(worker.handle(Record(PLACE, n, value, None, ((BY, b"ann"),), 0)))
     assert [len(each.decisions) for each in outputs] == [1, 1]
     assert [len(each.training) for each in outputs] == [1, 0]
-    assert outputs[1].dead_letters[0].error.startswith("not learned: 'ann' gave more than 1 label")
+    assert (
+        outputs[1]
+        .dead_letters[0]
+        .error.startswith("not learned: source 'ann' gave more than 1 label")
+    )
 
 
 def test_old_timestamps_give_no_more_labels() -> None:
@@ -183,7 +191,7 @@ def test_whoever_is_given_a_partition_goes_on_with_its_rates(cut: int) -> None:
 
 def test_the_settings_bound_named_sources_by_default() -> None:
     worker = assembled("sms", Settings(model="MNB"))
-    assert (worker.options.bounds.labels, worker.options.label_source) == (1000.0, BY)
+    assert (worker.options.bounds.labels, worker.options.label_source_header) == (1000.0, BY)
     for n in range(1003):
         worker.handle(message(n))
     outputs = [worker.handle(labelled(n, "mallory")) for n in range(1003)]

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from streamnb_consumers.pipeline.join_window import WindowLog
+from streamnb_consumers.pipeline.join import WindowLog
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_who_reads_the_log_holds_what_the_window_holds(seed: int) -> None:
     rng = random.Random(seed)
-    log = WindowLog(kept=True)
+    log = WindowLog(enabled=True)
     window: dict[str, float] = {}
     read: dict[bytes, float] = {}
     for _ in range(300):
@@ -35,7 +35,7 @@ def test_who_reads_the_log_holds_what_the_window_holds(seed: int) -> None:
 
 
 def test_a_key_that_came_again_is_deleted_where_the_log_has_it() -> None:
-    log = WindowLog(kept=True)
+    log = WindowLog(enabled=True)
     log.note(b"s:", "ann", 1.5, new=True)
     assert log.take() == [(b"s:ann", b"1.5")]
     log.note(b"s:", "ann", None)
@@ -45,6 +45,6 @@ def test_a_key_that_came_again_is_deleted_where_the_log_has_it() -> None:
 
 
 def test_without_a_log_nothing_is_noted() -> None:
-    log = WindowLog(kept=False)
+    log = WindowLog(enabled=False)
     log.note(b"s:", "ann", 1.5, new=True)
     assert log.take() == []

@@ -62,7 +62,7 @@ def test_a_log_of_the_other_form_ends_the_filter(model: str, features: object) -
     worker = make_filter("spam", Settings(model=model))
     event = TrainingEvent("1", features, "spam")  # type: ignore[arg-type]
     record = Record(Partition("log", 0), 0, canonical(event.to_json()), role="training")
-    with pytest.raises(SettingsError, match="the training events hold"):
+    with pytest.raises(SettingsError, match="the training events contain"):
         worker.handle(record)
     assert worker.learner.learned == 0
 
@@ -76,4 +76,4 @@ def test_the_bound_is_on_where_probabilities_are_calibrated() -> None:
         Settings(spam_cutoff=0.9): None,
     }
     for settings, target in cases.items():
-        assert make_filter("spam", settings).options.ham_target == target
+        assert make_filter("spam", settings).options.max_fpr == target

@@ -16,7 +16,7 @@ from streamnb_consumers.jsons import canonical
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 from streamnb_consumers.pipeline.identity import HEADER, model_text
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
@@ -29,7 +29,7 @@ EVENT = canonical(TrainingEvent("a", "win cash", "spam").to_json())
 
 
 def make(log: str = "x", model: Any = None, labels: tuple[str, ...] = (), **options: Any) -> Filter:
-    worker = Filter(model or MNB(), SmsReader(labels), Options(shared=True, **options))
+    worker = SharedFilter(model or MNB(), SmsReader(labels), Options(**options))
     worker.belong(log)
     return worker
 
@@ -165,7 +165,7 @@ def test_a_snapshot_of_other_settings_is_refused(what: str) -> None:
 def test_a_snapshot_of_before_is_adopted() -> None:
     before = make_filter(shared=True)  # knows no log
     before.handle(event(None))
-    worker = Filter(MNB(), SmsReader(("ham", "spam")), Options(shared=True))
+    worker = SharedFilter(MNB(), SmsReader(("ham", "spam")), Options())
     worker.belong("x")
     state.restore(worker, state.dump(before))
     assert worker.learner.learned == 1

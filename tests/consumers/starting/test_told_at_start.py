@@ -39,7 +39,7 @@ def test_gauges_are_right_before_the_first_message(tmp_path: Path) -> None:
         return Loop(
             MemorySource(log),
             MemorySink(log),
-            make_filter(ham_target=0.1),
+            make_filter(max_fpr=0.1),
             snapshots=Snapshots(tmp_path),
             limits=Limits(batch=17),
             metrics=PrometheusMetrics(),

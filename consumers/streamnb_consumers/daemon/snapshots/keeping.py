@@ -9,7 +9,7 @@ from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.errors import ForeignError
 from streamnb_consumers.io.protocols import TrainingLog
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 
 __all__ = ["Keeping"]
 
@@ -62,14 +62,14 @@ class Keeping:
             path = self.snapshots.load(self._restore)
             _LOG.info("starting", extra={"snapshot": path.name if path else None})
         self.catch_up()
-        if not self._worker.options.shared:
+        if not self._worker.shared:
             self._base = state.dump(self._worker)
         self.loaded = True
         return True
 
     def _identify(self, timeout: float) -> None:
         """Ask which log of training events there is, each time: it may have been made anew."""
-        if self.log is None:
+        if self.log is None or not isinstance(self._worker, SharedFilter):
             return
         before = self._worker.identity
         now = self._worker.belong(self.log.identity(timeout))
@@ -97,7 +97,7 @@ class Keeping:
         """Take back what an aborted transaction did to the filter."""
         if not self.loaded:
             return
-        if self._worker.options.shared:
+        if self._worker.shared:
             # Training events are read when they are committed, so no abort takes them back; the
             # windows come from their log again.
             self._worker.forget(list(self._worker.join.windows))
@@ -111,7 +111,7 @@ class Keeping:
             self.snapshots.save(data)
         if self.shared is not None and self._worker.identity is not None:
             self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
-        if not self._worker.options.shared:
+        if not self._worker.shared:
             self._base = data
         return len(data)
 
