@@ -21,12 +21,12 @@ class MemoryLog:
 
     Examples
     --------
-    >>> from streamnb_consumers.pipeline.filter import Filter
+    >>> from streamnb_consumers.pipeline.filter import LocalFilter
     >>> from streamnb_consumers.daemon.loop import Loop
     >>> from streamnb_consumers.pipeline.reading import SmsReader
     >>> from streamnb import MNB
     >>> log = MemoryLog([Record(Partition("sms", 0), 0, b'{"id": "a", "text": "hi"}')])
-    >>> Loop(MemorySource(log), MemorySink(log), Filter(MNB(), SmsReader())).run()
+    >>> Loop(MemorySource(log), MemorySink(log), LocalFilter(MNB(), SmsReader())).run()
     >>> [decision.id for decision in log.outputs.decisions]
     ['a']
     """

@@ -64,7 +64,7 @@ def dump(worker: Filter) -> bytes:
         header["counters"] = worker.counters
         header["windows"] = [[n, each.to_json()] for n, each in sorted(worker.join.windows.items())]
     text = canonical(header)
-    body = len(text).to_bytes(8, "little") + text + learner.model.to_bytes()
+    body: bytes = len(text).to_bytes(8, "little") + text + learner.model.to_bytes()
     return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
 
 

@@ -21,7 +21,7 @@ __all__ = ["ChallengerEvents", "Learner", "alarm_of", "read_training_event"]
 _LOG = logging.getLogger(__name__)
 # Parameters of models that may have forgotten a message.
 _FORGETTING = ("half_life", "window_size", "n_swaps")
-_DRIFT = "drift detected: the accuracy has dropped"
+_DRIFT = "drift: the accuracy of decisions has dropped"
 _LINES = {
     "started": "drift: a challenger starts to learn in parallel",
     "swapped": "drift: the challenger was better and replaces the model",

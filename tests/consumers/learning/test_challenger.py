@@ -21,6 +21,7 @@ from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
+from streamnb_consumers.pipeline.identity import model_text
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Message, Record, TrainingEvent
@@ -38,7 +39,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 def challenged(model: Any = None, shared: bool = False, **options: Any) -> Filter:
     parameters = {"span": 40, "patience": 200} | options
     wrapped = Challenger(MNB() if model is None else model, **parameters)
-    return new_filter(wrapped, SmsReader(("ham", "spam")), Options(top_words=1), shared)
+    return new_filter(wrapped, SmsReader(("ham", "spam")), Options(explain_top_k=1), shared)
 
 
 def values(n: int = 700, swapped: int = 300) -> list[Any]:
@@ -243,7 +244,7 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
     assert [(event.learn, event.unlearn != label) for event in outputs.training] == [(label, True)]
     assert not outputs.dead_letters
     assert model.model.n_documents == before + 1
-    with pytest.raises(Exception, match="by a model that lost, or not at all"):
+    with pytest.raises(Exception, match="a model that it replaced may have"):
         worker.learner.unlearn("never learned", "ham")
 
 
@@ -298,8 +299,8 @@ def test_the_metrics_and_the_log_tell_of_challengers(caplog: Any) -> None:
     model = worker.learner.model
     told = [each for each in caplog.records if each.message.startswith("drift: ")]
     assert [each.message.partition(" ")[2][:23] for each in told[:3]] == [
-        "decisions are less ofte",
-        "a challenger begins to ",
+        "the accuracy of decisio",
+        "a challenger starts to ",
         "the challenger was bett",
     ]
     assert told[0].alarms == 1
@@ -339,14 +340,14 @@ def test_the_setting_names_what_is_challenged() -> None:
     assert isinstance(worker.learner.model, Challenger)
     assert isinstance(worker.learner.model.model, OnlineNB)
     assert worker.options.max_fpr == 0.01  # as of the model alone, which is calibrated
-    assert worker.belong("x").model == "Challenger(model=OnlineNB())"
+    assert model_text(worker.learner.model) == "Challenger(model=OnlineNB())"
     mail = assembled("spam", Settings(model="Challenger(span=200, detector='ddm')"))
-    own = assembled("spam", Settings()).belong("x").model
-    assert mail.belong("x").model == f"Challenger(model={own}, detector='ddm', span=200)"
+    own = model_text(assembled("spam", Settings()).learner.model)
+    assert model_text(mail.learner.model) == f"Challenger(model={own}, detector='ddm', span=200)"
     assert mail.reader.gives_texts
     words = assembled("spam", Settings(model="Challenger(model=MNB(alpha=0.5))"))
     assert not words.reader.gives_texts
-    assert words.belong("x").model == "Challenger(model=MNB(alpha=0.5))"
+    assert model_text(words.learner.model) == "Challenger(model=MNB(alpha=0.5))"
 
 
 @pytest.mark.parametrize(
@@ -355,7 +356,7 @@ def test_the_setting_names_what_is_challenged() -> None:
         ({"model": "Challenger", "drift": "ddm"}, r"as in Challenger\(detector='ddm'\)"),
         ({"model": "Challenger(model=HMNB())"}, "HMNB computes statistics now and then"),
         ({"model": "Challenger(span=0)"}, "span must be a whole number"),
-        ({"model": "Challenger(model=Challenger())"}, "one of this package"),
+        ({"model": "Challenger(model=Challenger())"}, "a model of this package"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, str], said: str) -> None:

@@ -72,7 +72,7 @@ def test_sources_are_bounded_and_those_that_are_full_forgotten() -> None:
     assert [source for source, _ in rates] == ["a"]
     assert rates.refusal("d", HOUR // 2) is None
     for wrong in ("1", float("nan"), True, [1]):
-        with pytest.raises(TypeError, match="must be a number"):
+        with pytest.raises(TypeError, match="must be a finite number"):
             rates.put("e", wrong)  # type: ignore[arg-type]
 
 

@@ -49,7 +49,7 @@ def test_models_with_a_tokenizer_get_texts_and_others_words() -> None:
     default, words = make_filter("spam", Settings()), make_filter("spam", Settings(model=WORDS))
     assert default.reader.read(record).features == mail_text(MAIL)  # type: ignore[union-attr]
     assert "attached:zip" in words.reader.read(record).features  # type: ignore[union-attr]
-    with pytest.raises(SnapshotError, match="name no tokenizer"):
+    with pytest.raises(SnapshotError, match="must not have a tokenizer"):
         state.restore(default, state.dump(words))
     words.handle(record)
     again = make_filter("spam", Settings(model=WORDS))
@@ -59,7 +59,7 @@ def test_models_with_a_tokenizer_get_texts_and_others_words() -> None:
 
 @pytest.mark.parametrize(("model", "features"), [("", {"free": 1.0}), (WORDS, "free")])
 def test_a_log_of_the_other_form_ends_the_filter(model: str, features: object) -> None:
-    worker = make_filter("spam", Settings(model=model))
+    worker = make_filter("spam", Settings(model=model, bootstrap_servers="broker:9092"))
     event = TrainingEvent("1", features, "spam")  # type: ignore[arg-type]
     record = Record(Partition("log", 0), 0, canonical(event.to_json()), role="training")
     with pytest.raises(SettingsError, match="the training events contain"):
