@@ -23,6 +23,7 @@ from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import held, load
 from streamnb_consumers.errors import BusyError
 from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.filter import SharedFilter
 
 pytest.importorskip("lxml")
 
@@ -241,8 +242,8 @@ def test_a_filter_that_runs_reads_what_was_learned(taught: Mailer, tmp_path: Pat
 
 
 def test_a_model_that_workers_share_is_not_changed_by_one(taught: Mailer) -> None:
-    worker = mail_mode.make_filter("spam", Settings())
-    load(worker, taught.folder, 2**30)
+    worker = mail_mode.make_filter("spam", Settings(bootstrap_servers="broker:9092"))
+    assert isinstance(worker, SharedFilter)
     worker.belong("the topic's id")
     Snapshots(taught.folder).save(state.dump(worker))
     assert taught(SPAM, "-p") == 0
