@@ -244,6 +244,7 @@ def test_a_filter_that_runs_reads_what_was_learned(taught: Mailer, tmp_path: Pat
 def test_a_model_that_workers_share_is_not_changed_by_one(taught: Mailer) -> None:
     worker = mail_mode.make_filter("spam", Settings(bootstrap_servers="broker:9092"))
     assert isinstance(worker, SharedFilter)
+    load(worker, taught.folder, 2**30)
     worker.belong("the topic's id")
     Snapshots(taught.folder).save(state.dump(worker))
     assert taught(SPAM, "-p") == 0
