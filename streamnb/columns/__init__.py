@@ -1,1 +1,1 @@
-"""Messages that map attributes to values: reading, counts, weights."""
+"""Models of attribute tables: reading rows, their state, and weights of attributes."""

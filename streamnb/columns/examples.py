@@ -1,98 +1,30 @@
-"""Rows of columns, and the bounded index of the most recent ones with their labels."""
+"""The index of recent rows with their labels, and these rows as arrays and in bins."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from streamnb.columns.moments import check_number
-from streamnb.columns.reading import Columns, category, column_name
-from streamnb.errors import InputError, NotLearnedError
-from streamnb.statistics.store import AnyStore
-from streamnb.text import inputs
+from streamnb.columns.reading import Row
+from streamnb.errors import NotLearnedError
+from streamnb.statistics.counts import Floats, Integers
 
+EQUAL_WIDTH_BINS = 10
+"""Number of bins of equal width, as in WEKA."""
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Row:
-    """A message of columns.
-
-    Attributes
-    ----------
-    words
-        The words of its categories, each once: what the core counts.
-    attributes
-        The attribute of each word. The words name them too, so rows are compared without: that two
-        messages name their attributes in another order makes no other row.
-    numbers
-        The numbers, by attribute.
-    """
-
-    words: dict[str, float]
-    attributes: tuple[str, ...] = dataclasses.field(compare=False)
-    numbers: dict[str, float]
-
-
-class Rows(list[Row]):
-    """A batch of rows."""
-
-
-class NumberColumns(Columns):
-    """How the attributes of a message become words, where numbers stay numbers.
-
-    Parameters
-    ----------
-    values
-        Attribute → how many values it has, where that is known beforehand.
-
-    Examples
-    --------
-    >>> row = NumberColumns(None).read({"age": 41.5, "job": "clerk", "home": True, "note": None})
-    >>> row.words, row.numbers
-    ({'job=clerk': 1.0, 'home=True': 1.0}, {'age': 41.5})
-    """
-
-    def __init__(self, values: Mapping[str, int] | None) -> None:
-        super().__init__(2, values)
-
-    def read(self, x: Any) -> Any:
-        """Return the row of a message.
-
-        Raises
-        ------
-        InputError
-            If it is no mapping of attributes to values.
-        """
-        if isinstance(x, str):
-            raise InputError(f"with columns a message maps attributes to values, unlike {x!r}")
-        words: dict[str, str] = {}
-        numbers = {}
-        for attribute, value in inputs.as_dict(x).items():
-            if value is None:
-                continue
-            name = column_name(attribute)
-            if isinstance(value, (float, np.floating)):
-                if value == value:
-                    numbers[name] = check_number(attribute, value)
-            else:
-                words[category(attribute, name, value)] = name
-        return Row(dict.fromkeys(words, 1.0), tuple(words.values()), numbers)
-
-    def learn(self, store: AnyStore, messages: Sequence[Any]) -> Any:
-        """Return the rows of messages."""
-        return [self.read(x) for x in messages]
-
-    def batch(self, messages: Sequence[Any]) -> Any:
-        """Return rows as a batch."""
-        return Rows(messages)
+TIE = 1e-9
+"""Gains, information and merits that differ by less are equal except for rounding."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Example:
-    """A row that was learned."""
+    """A row with its class and weight."""
 
     row: Row
     class_id: int
@@ -105,7 +37,7 @@ class Examples:
     Parameters
     ----------
     most
-        How many are kept: past it the oldest are evicted. 0 or more.
+        Maximum number of rows, 0 or more.
     """
 
     def __init__(self, most: int) -> None:
@@ -113,23 +45,23 @@ class Examples:
         self.order: deque[Example] = deque(maxlen=most)
 
     def learn(self, example: Example) -> None:
-        """Append an example."""
+        """Append an example; the oldest one leaves a full index."""
         self.order.append(example)
 
     def unlearn(self, row: Row, class_id: int, weight: float, evicted: float) -> list[Example]:
-        """Return the examples without one of them: the newest that is the same.
+        """Return the examples without a row, the most recent equal ones first.
 
         Parameters
         ----------
         row, class_id, weight
-            What was learned. Parts of several are taken until the weight is made up.
+            The row to unlearn. Its weight may be spread over several examples.
         evicted
-            The weight of the class that is no more in the index.
+            Weight of the class outside the index.
 
         Raises
         ------
         NotLearnedError
-            If it was neither kept nor can have been evicted.
+            If the row is not in the index and cannot have been evicted.
         """
         left, kept = weight, []
         for example in reversed(self.order):
@@ -141,11 +73,11 @@ class Examples:
             else:
                 kept.append(example)
         if left > evicted + 1e-9 * weight:
-            raise NotLearnedError("no such message was learned with that label and weight")
+            raise NotLearnedError("this message was not learned with this label and weight")
         return kept[::-1]
 
     def replace(self, examples: Sequence[Example]) -> None:
-        """Keep these instead."""
+        """Replace all examples."""
         self.order = deque(examples, maxlen=self.most)
 
     def weight_of(self, class_id: int) -> float:
@@ -153,7 +85,7 @@ class Examples:
         return sum(each.weight for each in list(self.order) if each.class_id == class_id)
 
     def state(self, ranks: Mapping[int, int]) -> list[Any]:
-        """Return everything, canonically; classes by their ranks."""
+        """Return the examples in canonical form, with the ranks of their classes."""
         return [
             [
                 sorted(zip(each.row.words, each.row.attributes, strict=True)),
@@ -165,12 +97,12 @@ class Examples:
         ]
 
     def restore(self, state: Sequence[Any], classes: int) -> None:
-        """Take what `state` returned.
+        """Restore what `state` returned.
 
         Raises
         ------
         ValueError
-            If it returned nothing like that.
+            If an example is invalid.
         """
         for words, numbers, rank, weight in state:
             row = Row(
@@ -182,3 +114,176 @@ class Examples:
             if not (0 <= example.class_id < classes and 0 < example.weight <= 2.0**53):
                 raise ValueError("an example of an unknown class or weight")
             self.learn(example)
+
+
+@dataclasses.dataclass(frozen=True)
+class ExampleTable:
+    """Recent rows as arrays with one column per attribute.
+
+    Rows are sorted by their content, so the order in which they were learned changes no sum.
+
+    Attributes
+    ----------
+    names
+        The attributes, sorted.
+    words
+        The words of categories, sorted.
+    codes
+        Index of each value's word; −1 without a word. Shape `(examples, attributes)`.
+    numbers
+        The numbers; NaN for other values. Shape `(examples, attributes)`.
+    classes
+        Rank of the label of each row.
+    weights
+        Weights of the rows.
+    n_classes
+        Number of classes, with examples or without.
+    """
+
+    names: list[str]
+    words: list[str]
+    codes: Integers
+    numbers: Floats
+    classes: Integers
+    weights: Floats
+    n_classes: int
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], order: Sequence[int]) -> Self:
+        """Return the table of some examples; `order` has the class ids in the order of labels."""
+        words = sorted({word for each in examples for word in each.row.words})
+        code = {word: i for i, word in enumerate(words)}
+        names = sorted(
+            {name for each in examples for name in (*each.row.attributes, *each.row.numbers)}
+        )
+        place = {name: j for j, name in enumerate(names)}
+        codes = np.full((len(examples), len(names)), -1, dtype=np.int64)
+        numbers = np.full(codes.shape, np.nan)
+        for i, each in enumerate(examples):
+            for word, name in zip(each.row.words, each.row.attributes, strict=True):
+                codes[i, place[name]] = code[word]
+            for name, number in each.row.numbers.items():
+                numbers[i, place[name]] = number
+        rank = {class_id: i for i, class_id in enumerate(order)}
+        classes = np.array([rank[each.class_id] for each in examples], dtype=np.int64)
+        weights = np.array([each.weight for each in examples])
+        # Rows that agree in all of these keys are equal, so their order does not matter.
+        sort = np.lexsort((*numbers.T, *codes.T, weights, classes))
+        return cls(
+            names, words, codes[sort], numbers[sort], classes[sort], weights[sort], len(order)
+        )
+
+    @property
+    def informative(self) -> bool:
+        """Whether there are at least two classes and one value."""
+        return self.n_classes > 1 and self.codes.size > 0
+
+    def binned(self, cuts: Cuts) -> Integers:
+        """Return each attribute's values as integers 0, 1, …; a missing value is one of them.
+
+        Parameters
+        ----------
+        cuts
+            Returns the boundaries of the bins of numbers.
+        """
+        found = np.empty_like(self.codes)
+        for j in range(len(self.names)):
+            column = self.numbers[:, j]
+            there = ~np.isnan(column)
+            values = self.codes[:, j].copy()
+            if there.any():
+                weights = members(self.classes[there], self.weights[there], self.n_classes)
+                bins = np.searchsorted(cuts(column[there], weights), column[there], side="left")
+                values[there] = len(self.words) + bins
+            found[:, j] = np.unique(values, return_inverse=True)[1]
+        return found
+
+
+# (numbers, their weights by class) → boundaries: each bin includes its upper boundary.
+Cuts = Callable[[Floats, Floats], Floats]
+
+
+def members(classes: Integers, weights: Floats, n_classes: int) -> Floats:
+    """Return each row's weight in the column of its class; other columns are 0."""
+    found = np.zeros((len(classes), n_classes))
+    found[np.arange(len(classes)), classes] = weights
+    return found
+
+
+def equal_width_cuts(numbers: Floats, weights: Floats) -> Floats:
+    """Return the boundaries of ten bins of equal width; none if all numbers are equal.
+
+    Examples
+    --------
+    >>> equal_width_cuts(np.array([0.0, 5.0]), np.ones((2, 1)))
+    array([0.5, 1. , 1.5, 2. , 2.5, 3. , 3.5, 4. , 4.5])
+    """
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return np.zeros(0)
+    inner = np.arange(1, EQUAL_WIDTH_BINS) / EQUAL_WIDTH_BINS
+    cuts: Floats = low * (1 - inner) + high * inner
+    return cuts
+
+
+def description_length_cuts(numbers: Floats, weights: Floats) -> Floats:
+    """Return boundaries of bins by the minimum description length principle.
+
+    A range is split where the class entropy is lowest, as long as the gain exceeds the description
+    length of the split.
+
+    Parameters
+    ----------
+    numbers
+        At least one number.
+    weights
+        Weight of each number in each class: shape `(numbers, classes)`.
+
+    References
+    ----------
+    [^1]: Fayyad and Irani (1993), Multi-interval discretization of continuous-valued attributes
+          for classification learning.
+
+    Examples
+    --------
+    >>> numbers = np.array([1.0, 2, 3, 4, 11, 12, 13, 14])
+    >>> description_length_cuts(numbers, np.repeat(np.eye(2), 4, axis=0))
+    array([7.5])
+    """
+    sizes, where = np.unique(numbers, return_inverse=True)
+    by_size = np.zeros((len(sizes), weights.shape[1]))
+    np.add.at(by_size, where, weights)
+    below = np.vstack([np.zeros(by_size.shape[1]), by_size.cumsum(axis=0)])
+    found, open_ranges = [], [(0, len(sizes))]
+    while open_ranges:
+        start, stop = open_ranges.pop()
+        if stop - start < 2:
+            continue
+        left = below[start + 1 : stop] - below[start]
+        right = below[stop] - below[start + 1 : stop]
+        whole = below[stop] - below[start]
+        n = whole.sum()
+        uncertain = weighted_entropies(left) + weighted_entropies(right)
+        best = int(np.argmax(uncertain <= uncertain.min() + TIE))
+        sides = (whole, left[best], right[best])
+        in_all, *in_parts = (float(weighted_entropies(side[None, :])[0]) for side in sides)
+        # Number of classes times entropy, for the range and its two parts.
+        spread = [
+            int((side > 0).sum()) * each / float(side.sum())
+            for side, each in zip(sides, (in_all, *in_parts), strict=True)
+        ]
+        bits = math.log2(3.0 ** int((whole > 0).sum()) - 2) - (spread[0] - sum(spread[1:]))
+        if n > 1 and in_all - sum(in_parts) > math.log2(n - 1) + bits:
+            middle = start + best + 1
+            found.append(0.5 * sizes[middle - 1] + 0.5 * sizes[middle])
+            open_ranges += [(start, middle), (middle, stop)]
+    return np.sort(np.array(found))
+
+
+def weighted_entropies(counts: Floats) -> Floats:
+    """Return the entropy of each row of counts in bits, times the sum of the row."""
+    totals = counts.sum(axis=1)
+    logs = np.log2(counts, out=np.zeros_like(counts), where=counts > 0)
+    whole = np.log2(totals, out=np.zeros_like(totals), where=totals > 0)
+    found: Floats = totals * whole - (counts * logs).sum(axis=1)
+    return np.maximum(found, 0.0)

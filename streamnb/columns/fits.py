@@ -1,131 +1,106 @@
-"""Weights of attributes from the recent examples: fitted, measured, or searched for."""
+"""Weights of attributes from the recent rows: filters, wrappers, and fits that minimise a loss."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from streamnb import _core
-from streamnb.columns.counts import AttributeCounts
-from streamnb.columns.example_table import ExampleTable
+from streamnb.columns.examples import ExampleTable
 from streamnb.columns.moments import FARTHEST
-from streamnb.columns.slopes import fit
+from streamnb.columns.table import AttributeTable
 from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
 from streamnb.parameters import check_number, check_one_of
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.losses import Loss
+from streamnb.statistics.losses import LEAST_RIDGE, LIKELIHOOD, Curvature, Loss, Objective
+from streamnb.statistics.newton import dense_step, exact_gram, least
 
-
-class Weighting(Protocol):
-    """How attributes get their weights."""
-
-    def weights(
-        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
-    ) -> AttributeWeights:
-        """Return the weights.
-
-        Parameters
-        ----------
-        counts
-            The counts and the examples.
-        order
-            Class ids, in the order of their labels.
-        scoring
-            Of the categories.
-        """
+COLUMN_RIDGE = 0.01
+"""The ridge of tables if `ridge=None`; the paper has none."""
 
 
 @dataclasses.dataclass(frozen=True)
 class FilterWeighting:
-    """A filter: weights that a measure of the examples gives, for all classes at once.
+    """Weights that a measure of the examples gives, for all classes together.
 
     Attributes
     ----------
     measure
-        What gives them.
+        Returns the weight of each attribute.
     in_estimate
-        Whether an attribute of weight 2 is estimated as if each message had been learned twice.
+        Whether attributes of weight 2 are estimated as if each message had been learned twice.
     """
 
     measure: Callable[[ExampleTable], Floats]
     in_estimate: bool = False
 
     def weights(
-        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
+        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights."""
-        table = ExampleTable.of(list(counts.examples.order), order)
-        if not table.tells:
-            return AttributeWeights()
-        found = self.measure(table)
-        twice = {name for name, each in zip(table.names, found, strict=True) if each == 2.0}
+        """Return the weights; parameters are those of `Weighting.weights`."""
+        found = self.measure(rows)
+        twice = {name for name, each in zip(rows.names, found, strict=True) if each == 2.0}
         return dataclasses.replace(
-            _of_all(table.names, found), twice=frozenset(twice if self.in_estimate else ())
+            _for_all_classes(rows, found), twice=frozenset(twice if self.in_estimate else ())
         )
 
 
 @dataclasses.dataclass(frozen=True)
 class WrapperWeighting:
-    """A wrapper: weights with which the classifier decides best, for all classes at once.
+    """Weights with which the classifier is most accurate, for all classes together.
 
     Attributes
     ----------
     search
-        Given ln P(x_j|c) of the examples, ln P(c), and classes and weights of the examples.
+        Returns the weight of each attribute from ln P(x_j|c) of the examples, ln P(c), and the
+        classes and weights of the examples.
     """
 
     search: Callable[[Floats, Floats, Integers, Floats], Floats]
 
     def weights(
-        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
+        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights."""
-        table = ExampleTable.of(list(counts.examples.order), order)
-        if not table.tells:
-            return AttributeWeights()
-        priors, terms = log_terms(table, counts, order, scoring)
-        return _of_all(table.names, self.search(terms, priors, table.classes, table.weights))
+        """Return the weights; parameters are those of `Weighting.weights`."""
+        priors, terms = log_terms(rows, table, order, scoring)
+        return _for_all_classes(rows, self.search(terms, priors, rows.classes, rows.weights))
 
 
-def _of_all(names: list[str], found: Floats) -> AttributeWeights:
-    return AttributeWeights.of(names, {None: np.concatenate([[1.0], found])}, votes=False)
+def _for_all_classes(rows: ExampleTable, found: Floats) -> AttributeWeights:
+    return AttributeWeights.of(rows.names, {None: np.concatenate([[1.0], found])}, votes=False)
 
 
 def check_event(name: str, numbers: bool) -> None:
-    """Check that there are attributes to weigh.
+    """Check that the model has attributes to weigh.
 
     Raises
     ------
     InputError
-        If there are none.
+        If it has none.
     """
     if not numbers:
         raise InputError(
-            f"{name!r} are weights of attributes: combine them with the event 'gaussian'"
+            f"weights {name!r} are for attribute tables: use them with the event 'gaussian'"
         )
-
-
-COLUMN_RIDGE = 0.01
-"""What `ridge=None` means for columns: little, as the paper has none."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
-    """How weights are fitted.
+    """Weights that minimise a loss over the examples.
 
     Attributes
     ----------
     loss
-        What they minimise.
+        The loss.
     multiclass
-        `"pairs"`: weights for each two classes, which vote; `"direct"`: one fit of all.
+        `"pairs"`: one fit for each two classes, which vote; `"direct"`: one fit of all classes.
     ridge
-        As in `streamnb.statistics.losses.Objective`.
+        The ridge of `streamnb.statistics.losses.Objective`.
     """
 
     loss: Loss
@@ -134,39 +109,26 @@ class Fit:
 
     @classmethod
     def of(cls, loss: Loss, multiclass: Any, ridge: Any) -> Fit:
-        """Check what a model was given.
+        """Return a fit with checked parameters; None stands for the default.
 
         Raises
         ------
         InputError
-            If something is out of range.
+            If a parameter is out of range.
         """
         chosen = "pairs" if multiclass is None else multiclass
         check_one_of("multiclass", chosen, ("pairs", "direct"))
         ridge = COLUMN_RIDGE if ridge is None else check_number("ridge", ridge)
         if not 0 <= ridge < math.inf:
-            raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
+            raise InputError(f"ridge must be a finite number from 0 on, not {ridge!r}")
         return cls(loss, chosen, ridge)
 
     def weights(
-        self, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
+        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights with the least loss over the examples.
-
-        Parameters
-        ----------
-        counts
-            The counts and the examples.
-        order
-            Class ids, in the order of their labels.
-        scoring
-            Of the categories.
-        """
-        table = ExampleTable.of(list(counts.examples.order), order)
-        if not table.tells:
-            return AttributeWeights()
-        names, classes, weights = table.names, table.classes, table.weights
-        priors, terms = log_terms(table, counts, order, scoring)
+        """Return the weights; parameters are those of `Weighting.weights`."""
+        names, classes, weights = rows.names, rows.classes, rows.weights
+        priors, terms = log_terms(rows, table, order, scoring)
         fitted: dict[tuple[int, int] | None, Floats] = {}
         if self.multiclass == "direct" or len(order) == 2:
             fitted[None] = fit(self.loss, terms, priors, classes, weights, self.ridge)
@@ -188,21 +150,109 @@ class Fit:
 
 
 def log_terms(
-    table: ExampleTable, counts: AttributeCounts, order: list[int], scoring: _core.Scoring
+    rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
 ) -> tuple[Floats, Floats]:
     """Return ln P(c), and ln P(x_j|c) of the examples: `(examples, classes, attributes)`."""
-    priors, found = counts.native.explain(dict.fromkeys(table.words, 1.0), scoring)
+    priors, found = table.categories.explain(dict.fromkeys(rows.words, 1.0), scoring)
     by_word = dict(found)
-    # A word that is none of the model's counts for nothing; the last row is that of no word.
-    nothing = [0.0] * (max(order) + 1)
-    each_word = [by_word.get(word, nothing) for word in table.words]
-    logs = np.array([[by_id[i] for i in order] for by_id in (*each_word, nothing)])
-    terms = logs[table.codes].transpose(0, 2, 1).copy()
-    for j, name in enumerate(table.names):
-        normals = counts.numbers.normals(name, order)
+    # Words that the model does not score contribute 0, and so does the last row: no word.
+    zeros = [0.0] * (max(order) + 1)
+    each_word = [by_word.get(word, zeros) for word in rows.words]
+    logs = np.array([[by_id[i] for i in order] for by_id in (*each_word, zeros)])
+    terms = logs[rows.codes].transpose(0, 2, 1).copy()
+    for j, name in enumerate(rows.names):
+        normals = table.numbers.normals(name, order)
         if normals is not None:
             mean, constant, deviation = (np.array(each) for each in zip(*normals, strict=True))
-            away = np.abs(table.numbers[:, j, None] - mean) / deviation
+            away = np.abs(rows.numbers[:, j, None] - mean) / deviation
             density = constant - 0.5 * np.minimum(away, FARTHEST) ** 2
             terms[:, :, j] += np.where(np.isnan(density), 0.0, density)
     return np.array([priors[i] for i in order]), terms
+
+
+@dataclasses.dataclass(frozen=True)
+class AttributeSlopes:
+    """Derivatives of the margins by the weights of attributes.
+
+    Attributes
+    ----------
+    table
+        Shape `(examples, classes - 1, attributes)`.
+    """
+
+    table: Floats
+
+    def margins(self, weights: Floats) -> Floats:
+        """Return the margins of some weights: shape `(examples, classes - 1)`."""
+        found: Floats = np.einsum("nbj,j->nb", self.table, weights)
+        return found
+
+    def gradient(self, by_margin: Floats) -> Floats:
+        """Return the derivative by each weight from the derivatives by each margin."""
+        found: Floats = np.einsum("nb,nbj->j", by_margin, self.table)
+        return found
+
+    def matrix(self, curvature: Curvature) -> Floats:
+        """Return the second derivatives by the weights: shape `(attributes, attributes)`."""
+        others, attributes = self.table.shape[1:]
+        flat, diagonal = self.table.reshape(-1, attributes), curvature.diagonal.ravel()
+        if others == 1:
+            both = diagonal + curvature.rank_one * curvature.shares[:, 0] ** 2
+            return exact_gram(flat, both)
+        found = exact_gram(flat, diagonal)
+        if curvature.rank_one.any():
+            mixed = np.einsum("nb,nbj->nj", curvature.shares, self.table)
+            found += exact_gram(mixed, curvature.rank_one)
+        return found
+
+
+def fit(
+    loss: Loss, terms: Floats, priors: Floats, classes: Integers, weights: Floats, ridge: float
+) -> Floats:
+    """Return the weights, 0 or more, of the prior and of each attribute with the least loss.
+
+    The result depends on the examples alone. A convex loss has one minimum. Other losses have
+    several: their fit begins at the minimum of the log loss and descends from there.
+
+    Parameters
+    ----------
+    loss
+        The loss.
+    terms
+        ln P(x_j|c) of each example: shape `(examples, classes, attributes)`.
+    priors
+        ln P(c) of each class.
+    classes
+        Index of the class of each example.
+    weights
+        Weights of the examples.
+    ridge
+        The ridge of `streamnb.statistics.losses.Objective`; 0 is none.
+
+    Returns
+    -------
+    Weights of the prior (1 if the loss does not weigh it) and of each attribute; all 1 if there is
+    nothing to fit.
+    """
+    n, k, attributes = terms.shape
+    if not n or k < 2 or not attributes:
+        return np.ones(1 + attributes)
+    each = np.arange(n)
+    others = np.ones((n, k), dtype=bool)
+    others[each, classes] = False
+    offsets = (priors[classes][:, None] - priors[None, :])[others].reshape(n, k - 1)
+    slopes = (terms[each, classes][:, None, :] - terms)[others].reshape(n, k - 1, -1)
+    if loss.weighs_prior:
+        slopes = np.concatenate([offsets[:, :, None], slopes], axis=2)
+        offsets = np.zeros_like(offsets)
+    table = AttributeSlopes(slopes)
+
+    def of(loss: Loss, start: Floats) -> Floats:
+        objective = Objective(
+            loss, offsets, table, weights, max(ridge, LEAST_RIDGE), 1.0 if ridge else 0.0
+        )
+        return least(objective, start, dense_step)
+
+    start = np.zeros(slopes.shape[2])
+    best = of(loss, start if loss.convex else of(LIKELIHOOD, start))
+    return best if loss.weighs_prior else np.concatenate([[1.0], best])

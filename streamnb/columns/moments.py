@@ -1,7 +1,7 @@
-"""Exact moments of numbers by class: what a Gaussian is made of, added up without rounding.
+"""Exact moments of numbers by class, for Gaussians.
 
 Every float is an integer over a power of two. So sums of numbers and of their squares are kept as
-integers: they are the same in any order, and what is taken away leaves nothing behind.
+integers: they do not depend on the order, and subtraction is exact.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from streamnb.errors import InputError, NotLearnedError
 
-# Numbers beyond have squares that are no floats.
+# Squares of larger numbers may overflow.
 LARGEST = 2.0**400
-# Farther from the mean, in deviations, is not told apart.
+# Distances from the mean are limited to this many deviations.
 FARTHEST = 1e50
 _HALF_LOG_TAU = 0.5 * math.log(math.tau)
 
@@ -24,12 +24,12 @@ Numbers = Mapping[str, float]
 
 
 class Moments:
-    """Σ w, Σ w x and Σ w x² of the numbers of one attribute in one class; never changed.
+    """Immutable Σ w, Σ w x and Σ w x² of the numbers of one attribute in one class.
 
     Attributes
     ----------
     weight, first, second
-        The sums as integers: in units of 2⁻ᵘ, 2⁻ᵘ⁻ᵖ and 2⁻ᵘ⁻²ᵖ.
+        The sums, as integers in units of 2⁻ᵘ, 2⁻ᵘ⁻ᵖ and 2⁻ᵘ⁻²ᵖ.
     units, places
         u and p.
 
@@ -52,7 +52,7 @@ class Moments:
         self._normal: Normal | None = None
 
     def plus(self, number: float, weight: float) -> Moments:
-        """Return these moments with one more number."""
+        """Return the moments with one more number."""
         scaled, below = number.as_integer_ratio()
         heavy, light = weight.as_integer_ratio()
         units, places = light.bit_length() - 1, below.bit_length() - 1
@@ -64,7 +64,7 @@ class Moments:
         return self.add(Moments(heavy, heavy * scaled, heavy * scaled * scaled, units, places))
 
     def add(self, other: Moments, sign: int = 1) -> Moments:
-        """Return the sum, or with sign −1 the difference."""
+        """Return the sum, or the difference if `sign` is −1."""
         units, places = max(self.units, other.units), max(self.places, other.places)
         one, two = self._over(units, places), other._over(units, places)
         weight, first, second = (a + sign * b for a, b in zip(one, two, strict=True))
@@ -75,7 +75,7 @@ class Moments:
         return self.add(other, -1)
 
     def doubled(self) -> Moments:
-        """Return the moments of each number twice."""
+        """Return the moments with each number counted twice."""
         return self.add(self)
 
     def _over(self, units: int, places: int) -> tuple[int, int, int]:
@@ -83,7 +83,7 @@ class Moments:
         return self.weight << u, self.first << u + p, self.second << u + 2 * p
 
     def is_possible(self) -> bool:
-        """Return whether some numbers have these moments."""
+        """Return whether numbers with these moments exist."""
         if self.weight <= 0:
             return not (self.weight or self.first or self.second)
         return self.second * self.weight >= self.first * self.first
@@ -95,7 +95,7 @@ class Moments:
 
     @property
     def deviation(self) -> float:
-        """The sample's standard deviation; 1 where it is 0, or of a single number."""
+        """The sample standard deviation; 1 if it is 0 or undefined."""
         beyond_one = self.weight - (1 << self.units)
         if beyond_one <= 0:
             return 1.0
@@ -115,7 +115,7 @@ class Moments:
         return self._normal
 
     def state(self) -> list[str]:
-        """Return what is kept, in its shortest form: the same for equal moments."""
+        """Return the sums in canonical form: equal moments have equal states."""
         units, places = self.units, self.places
         weight, first, second = self.weight, self.first, self.second
         while places and not (first & 1 or second & 3):
@@ -133,13 +133,13 @@ class Moments:
 class NumberTable:
     """The moments of each attribute in each class.
 
-    Values are replaced and never changed, so that whoever reads meanwhile finds whole ones.
+    Moments are immutable, so other threads can read the table while it changes.
 
     Parameters
     ----------
     max_attributes
-        Bound of the attributes, 1 or more: past it, the quarter of them with the fewest numbers is
-        forgotten.
+        Maximum number of attributes, 1 or more. When it is exceeded, the attributes with the fewest
+        numbers are removed, until three quarters of the maximum are left.
     """
 
     def __init__(self, max_attributes: int) -> None:
@@ -155,19 +155,19 @@ class NumberTable:
         self._prune()
 
     def without(self, numbers: Numbers, class_id: int, weight: float) -> dict[str, Moments]:
-        """Return what is left of the moments of a class without a message.
+        """Return the moments of a class without a message.
 
         Raises
         ------
         NotLearnedError
-            If nothing with these numbers was learned.
+            If these numbers were not learned.
         """
         left = {}
         for name, number in numbers.items():
             before = self.moments.get(name, {}).get(class_id, Moments())
             left[name] = before.minus(Moments().plus(number, weight))
             if not left[name].is_possible():
-                raise NotLearnedError(f"no such message was learned: {name} = {number!r}")
+                raise NotLearnedError(f"this message was not learned: {name} = {number!r}")
         return left
 
     def replace(self, moments: Mapping[str, Moments], class_id: int) -> None:
@@ -182,12 +182,12 @@ class NumberTable:
                 del self.moments[name]
 
     def merged(self, other: NumberTable, class_ids: list[int], sign: int) -> dict[int, Any]:
-        """Return, by class, the moments that adding or taking away another table changes.
+        """Return the moments by class that change if another table is added or subtracted.
 
         Raises
         ------
         NotLearnedError
-            If the other table is to be taken away and has what this one has not.
+            If the other table is subtracted and has numbers that this table has not learned.
         """
         changed: dict[int, dict[str, Moments]] = {}
         for name, by_class in list(other.moments.items()):
@@ -196,12 +196,12 @@ class NumberTable:
                 before = self.moments.get(name, {}).get(mine, Moments())
                 after = before.add(moments, sign)
                 if not after.is_possible():
-                    raise NotLearnedError(f"no such numbers were learned of {name}")
+                    raise NotLearnedError(f"these numbers of attribute {name} were not learned")
                 changed.setdefault(mine, {})[name] = after
         return changed
 
     def change(self, changed: Mapping[int, Mapping[str, Moments]]) -> None:
-        """Set what `merged` returned."""
+        """Set the moments that `merged` returned."""
         for class_id, moments in changed.items():
             self.replace(moments, class_id)
         self._prune()
@@ -209,7 +209,7 @@ class NumberTable:
     def log_densities(
         self, name: str, number: float, classes: Iterable[int], twice: bool = False
     ) -> list[float] | None:
-        """Return the logarithm of Equation 3 for each class; None as `normals` does."""
+        """Return the logarithm of Equation 3 for each class; None for an unknown attribute."""
         normals = self.normals(name, classes, twice)
         if normals is None:
             return None
@@ -226,8 +226,8 @@ class NumberTable:
     ) -> list[Normal] | None:
         """Return the Gaussian of each class; None for an attribute without numbers.
 
-        A class that has no number of the attribute has those of all classes together. With `twice`
-        it is as if each number had been learned twice.
+        Classes without numbers of the attribute use the numbers of all classes. With `twice`, each
+        number counts twice.
         """
         by_class = self.moments.get(name)
         if by_class is None:
@@ -244,19 +244,19 @@ class NumberTable:
         return [(each.doubled() if twice else each).normal for each in own]
 
     def state(self, ranks: Mapping[int, int]) -> dict[str, Any]:
-        """Return everything, canonically; classes by their ranks."""
+        """Return the moments in canonical form, with the ranks of the classes."""
         return {
             name: {str(ranks[class_id]): each.state() for class_id, each in by_class.items()}
             for name, by_class in self.moments.items()
         }
 
     def restore(self, state: Mapping[str, Any], classes: int) -> None:
-        """Take what `state` returned.
+        """Restore what `state` returned.
 
         Raises
         ------
         ValueError
-            If it returned nothing like that.
+            If a moment is invalid.
         """
         for name, by_class in state.items():
             for rank, kept in by_class.items():
@@ -282,7 +282,7 @@ class NumberTable:
 
 
 def check_number(attribute: Any, value: Any) -> float:
-    """Return a number that moments can take.
+    """Return a number within the range of moments.
 
     Raises
     ------

@@ -1,12 +1,13 @@
-"""Columns as messages: each attribute's value is a word, and numbers fall into bins.
+"""Rows of attribute tables: each value becomes a word, and numbers fall into bins or stay numbers.
 
-A word is `name=value`, with a backslash before each `=` and backslash of the name. Bins are of
-equal width, a power of two, and begin at multiples of it: so a range that grows makes two old bins
-one new bin, and what was counted stays exact.
+A word is `name=value`, with a backslash before each `=` and backslash of the name. Bins have equal
+widths, which are powers of two, and begin at multiples of the width. So when a range grows, two
+old bins become one new bin, and counts stay exact.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from streamnb import _core
+from streamnb.columns.moments import check_number
 from streamnb.errors import InputError, shown
 from streamnb.parameters import check_bound
 from streamnb.text import frames, inputs
@@ -22,23 +24,23 @@ from streamnb.text import frames, inputs
 Words = dict[str, float]
 Range = tuple[float, float]
 
-# Of numbers that are all the same, or nearly, bins are no finer than this share of them.
+# For nearly equal numbers, a bin is at least 2**-30 of the largest of them.
 _FINEST = 30
-# No float is finer.
+# Exponent of the smallest float.
 _LEAST = -1074
-# No attribute has more values.
+# Maximum number of values of an attribute.
 _MOST_VALUES = 2**32 - 1
 
 
 class Columns:
-    """How the attributes of a message become words, and the ranges of the numbers seen so far.
+    """Turns the attributes of a message into words; keeps the ranges of the numbers learned.
 
     Parameters
     ----------
     bins
-        The most bins of a number, 2 or more.
+        Maximum number of bins of an attribute, 2 or more.
     values
-        Attribute → how many values it has, where that is known beforehand.
+        Number of values by attribute, where it is known in advance.
 
     Examples
     --------
@@ -68,17 +70,17 @@ class Columns:
         Raises
         ------
         InputError
-            If it is no mapping of attributes to values.
+            If it is not a mapping of attributes to values.
         """
         return self._words(x, self.ranges)
 
     def learn(self, store: Any, messages: Sequence[Any]) -> list[Words]:
-        """Widen the ranges to hold these messages, and return their words.
+        """Widen the ranges to contain these messages, and return their words.
 
         Raises
         ------
         InputError
-            If one of them can't be read; nothing has changed.
+            If a message is invalid; the ranges are unchanged.
         """
         ranges = self._widened(messages)
         words = [self._words(x, ranges or self.ranges) for x in messages]
@@ -87,10 +89,7 @@ class Columns:
         return words
 
     def widen(self, store: Any, ranges: Mapping[str, Range]) -> None:
-        """Make ranges at least as wide as these, and rename the bins of the store.
-
-        That is a `_core.CountStore`: where numbers stay numbers there are no ranges.
-        """
+        """Widen ranges to contain these, and rename the bins in the core's store."""
         names = {}
         for attribute, (low, high) in ranges.items():
             before = self.ranges.get(attribute)
@@ -109,7 +108,7 @@ class Columns:
             store.rename(names)
 
     def covers(self, other: Columns) -> bool:
-        """Return whether these ranges hold all numbers that the others do."""
+        """Return whether these ranges contain the ranges of other columns."""
         nothing = math.inf, -math.inf
         return all(
             self.ranges.get(name, nothing)[0] <= low and high <= self.ranges[name][1]
@@ -117,13 +116,13 @@ class Columns:
         )
 
     def copy(self) -> Columns:
-        """Return the same columns, to be widened apart from these."""
+        """Return columns with a copy of the ranges."""
         columns = Columns(self.bins, None)
         columns.ranges = dict(self.ranges)
         return columns
 
     def _widened(self, messages: Iterable[Any]) -> dict[str, Range] | None:
-        """Return the ranges with these messages; None if they are as before."""
+        """Return the ranges including these messages; None if they do not change."""
         ranges = None
         for x in messages:
             for attribute, value in inputs.as_dict(x).items():
@@ -140,7 +139,7 @@ class Columns:
 
     def _words(self, x: Any, ranges: Mapping[str, Range]) -> Words:
         if isinstance(x, str):
-            raise InputError(f"with columns a message maps attributes to values, unlike {shown(x)}")
+            raise _not_a_row(x)
         words = {}
         for attribute, value in inputs.as_dict(x).items():
             if value is None:
@@ -149,7 +148,7 @@ class Columns:
             if isinstance(value, (float, np.floating)):
                 if value != value or name not in ranges:
                     continue
-                # Beyond the range is the outermost bin.
+                # Numbers beyond the range go into the outermost bin.
                 low, high = ranges[name]
                 power = _power(low, high, self.bins)
                 number = min(max(_finite(attribute, value), low), high)
@@ -158,18 +157,88 @@ class Columns:
                 words[category(attribute, name, value)] = 1.0
         return words
 
-    def batch(self, messages: Sequence[Words]) -> _core.Batch:
-        """Return messages that were read as a batch for the core."""
+    def batch(self, messages: Sequence[Any]) -> Any:
+        """Return messages read before as a batch."""
         return _core.Batch(list(messages))
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """A message whose numbers stay numbers.
+
+    Attributes
+    ----------
+    words
+        The words of its categories, each with count 1.
+    attributes
+        The attribute of each word. Rows with another order of attributes are equal.
+    numbers
+        The numbers, by attribute.
+    """
+
+    words: dict[str, float]
+    attributes: tuple[str, ...] = dataclasses.field(compare=False)
+    numbers: dict[str, float]
+
+
+class NumberColumns(Columns):
+    """Turns categories into words, and leaves numbers as they are.
+
+    Parameters
+    ----------
+    values
+        Number of values by attribute, where it is known in advance.
+
+    Examples
+    --------
+    >>> row = NumberColumns(None).read({"age": 41.5, "job": "clerk", "home": True, "note": None})
+    >>> row.words, row.numbers
+    ({'job=clerk': 1.0, 'home=True': 1.0}, {'age': 41.5})
+    """
+
+    def __init__(self, values: Mapping[str, int] | None) -> None:
+        super().__init__(2, values)
+
+    def read(self, x: Any) -> Any:
+        """Return the row of a message; errors are those of `Columns.read`."""
+        if isinstance(x, str):
+            raise _not_a_row(x)
+        words: dict[str, str] = {}
+        numbers = {}
+        for attribute, value in inputs.as_dict(x).items():
+            if value is None:
+                continue
+            name = column_name(attribute)
+            if isinstance(value, (float, np.floating)):
+                if value == value:
+                    numbers[name] = check_number(attribute, value)
+            else:
+                words[category(attribute, name, value)] = name
+        return Row(dict.fromkeys(words, 1.0), tuple(words.values()), numbers)
+
+    def learn(self, store: Any, messages: Sequence[Any]) -> list[Any]:
+        """Return the rows of messages."""
+        return [self.read(x) for x in messages]
+
+    def batch(self, messages: Sequence[Any]) -> Any:
+        """Return rows as a batch."""
+        return list(messages)
+
+
+def _not_a_row(x: str) -> InputError:
+    return InputError(
+        f"this model reads tables: a message must map attributes to values, not be a text: "
+        f"{shown(x)}"
+    )
+
+
 def category(attribute: Any, name: str, value: Any) -> str:
-    """Return the word of a category: a str, bool or int as the value of the attribute so named.
+    """Return the word of a category: the value (str, bool or int) of the attribute `name`.
 
     Raises
     ------
     InputError
-        If it is something else.
+        If the value has another type.
     """
     if isinstance(value, str):
         return f"{name}={inputs.token_name(value)}"
@@ -187,7 +256,7 @@ def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], An
     Raises
     ------
     InputError
-        If `X` is no batch.
+        If `X` is not a batch.
     """
     X = frames.rows(X)
     if isinstance(X, Mapping) or not (inputs.is_batch(X) or getattr(X, "ndim", 0) > 0):
@@ -200,7 +269,7 @@ def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], An
 
 
 def column_name(attribute: Any) -> str:
-    """Return the name of an attribute, as it stands before the `=` of a word."""
+    """Return the name of an attribute, escaped as in words."""
     return _escaped(attribute if type(attribute) is str else inputs.token_name(attribute))
 
 
@@ -215,13 +284,13 @@ def _escaped(attribute: str) -> str:
 def _finite(attribute: Any, value: Any) -> float:
     number = float(value)
     if math.isinf(number):
-        raise InputError(f"the value of attribute {attribute!r} is {value!r}: no number for a bin")
+        raise InputError(f"the value of attribute {attribute!r} is {value!r}: give a finite number")
     return number
 
 
 def _power(low: float, high: float, bins: int) -> int:
-    """Return the power of two that is the width of the bins of a range."""
-    # Half the spread, as the difference of two numbers may be too large for one.
+    """Return the exponent of the bin width of a range; the width is a power of two."""
+    # Half the spread: the difference itself may overflow.
     half, largest = high / 2 - low / 2, max(-low, high)
     power = max(
         math.frexp(half)[1] - bins.bit_length() if half else _LEAST,

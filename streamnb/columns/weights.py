@@ -1,4 +1,4 @@
-"""Weights of attributes in use, and the scores that they give: Equations 5, 8, 20 and 22 to 24."""
+"""Weights of attributes and the scores that use them: Equations 5, 8, 20 and 22 to 24."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Self
 from streamnb.statistics.counts import Floats
 
 Pair = tuple[int, int]
-# Of each value: what it is called, its attribute, and ln P(x_j|c) for each class.
+# Name and attribute of each value, and ln P(x_j|c) for each class.
 Terms = Sequence[tuple[str, str, list[float]]]
 
-# The least share of votes: it has a logarithm.
+# The smallest share of votes, so that its logarithm exists.
 _LEAST = 1e-300
 _EVERY: Pair | None = None
 _UNWEIGHTED: Mapping[str, float] = {}
@@ -21,17 +21,17 @@ _UNWEIGHTED: Mapping[str, float] = {}
 
 @dataclasses.dataclass(frozen=True)
 class AttributeWeights:
-    """Weights of attributes, for all classes or for each two; never changed, but swapped.
+    """Immutable weights of attributes, for all classes together or for each two classes.
 
     Attributes
     ----------
     by_pair
-        For each two class ids, the lower first, the weight of each attribute. None stands for
-        every two classes. What is missing weighs 1.
+        Weight of each attribute by pair of class ids (the lower first); None is all pairs. Missing
+        attributes have weight 1.
     prior
-        The weight of the prior likewise.
+        Weight of the prior by pair of class ids.
     votes
-        Whether more than two classes are decided by the votes of pairs.
+        Whether pairs of classes vote if there are more than two classes.
     twice
         Attributes that are estimated as if each message had been learned twice.
     """
@@ -43,7 +43,7 @@ class AttributeWeights:
 
     @classmethod
     def of(cls, names: list[str], fitted: Mapping[Pair | None, Floats], votes: bool) -> Self:
-        """Return weights as fitted: that of the prior, then of each attribute."""
+        """Return fitted weights: each array has the weight of the prior, then of each attribute."""
         by_pair, prior = {}, {}
         for pair, weights in fitted.items():
             first, *rest = weights.tolist()
@@ -58,7 +58,7 @@ class AttributeWeights:
 
         Returns
         -------
-        The logarithms, and for each value its part of f, summed over the other classes.
+        The logarithms, and the contribution of each value to f, summed over the other classes.
         """
         k = len(order)
         votes = [0.0] * k
@@ -74,7 +74,7 @@ class AttributeWeights:
                     part[i] += share
                     part[j] -= share
                     margin += share
-                # Equation 22, so that neither side overflows.
+                # Equation 22 without overflow.
                 odds = math.exp(-abs(margin))
                 more, less = 1.0 / (1.0 + odds), odds / (1.0 + odds)
                 votes[i] += more if margin > 0 else less
@@ -85,8 +85,8 @@ class AttributeWeights:
     def scores(self, order: Sequence[int], priors: Sequence[float], terms: Terms) -> list[float]:
         """Return the score of each class.
 
-        With votes it is the logarithm of the share of votes, Σ_j p_ij over the number of pairs;
-        else w₀ ln P(c) + Σ_j w_j ln P(x_j|c).
+        With votes it is the logarithm of Σ_j p_ij over the number of pairs, else
+        w₀ ln P(c) + Σ_j w_j ln P(x_j|c).
         """
         if self.votes and len(order) > 2:
             return self._votes(order, priors, terms)[0]
@@ -103,10 +103,10 @@ class AttributeWeights:
     def explain(
         self, order: Sequence[int], priors: Sequence[float], terms: Terms
     ) -> tuple[list[float], list[tuple[str, list[float]]]]:
-        """Return the scores as a baseline and the part of each value.
+        """Return the scores as a baseline and the contribution of each value.
 
-        The logarithm of votes is no sum. There the part of a value is the mean of its part of f
-        over the other classes, and the baseline is what is left.
+        With votes, a contribution is the mean of the value's part of f over the other classes, and
+        the baseline is the rest of the score.
         """
         if self.votes and len(order) > 2:
             scores, sums = self._votes(order, priors, terms)
@@ -130,7 +130,7 @@ class AttributeWeights:
         }
 
     def state(self, places: Mapping[int, int]) -> dict[str, Any]:
-        """Return everything, for `restored`; classes by their places."""
+        """Return the weights for `restored`; `places` has the rank of each class."""
         kept: list[Any] = []
         for pair, weights in self.by_pair.items():
             if pair is None or (pair[0] in places and pair[1] in places):
@@ -142,7 +142,7 @@ class AttributeWeights:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Self:
-        """Return what `state` described."""
+        """Return the weights that `state` described."""
         by_pair, prior = {}, {}
         for ids, first, hexed in state["pairs"]:
             pair = None if ids is None else (int(ids[0]), int(ids[1]))

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from streamnb.columns.filters import (
     correlation_filter,
+    forward_selection,
     kullback_leibler,
     relative_kullback_leibler,
     selected_twice,
 )
-from streamnb.columns.fits import FilterWeighting, Weighting, WrapperWeighting, check_event
-from streamnb.columns.search import forward_selection
+from streamnb.columns.fits import FilterWeighting, WrapperWeighting, check_event
+from streamnb.columns.table import Weighting
 from streamnb.families.gaussian import AttributeStatistic, Gaussian
 from streamnb.families.tree_depth import TreeDepth
 from streamnb.model.base import NaiveBayes

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb import _core
-from streamnb.columns.examples import NumberColumns
-from streamnb.columns.fits import Weighting
-from streamnb.columns.reading import Columns
-from streamnb.columns.store import AttributeStore, open_store
+from streamnb.columns.reading import Columns, NumberColumns
+from streamnb.columns.table import AttributeTable, Weighting
 from streamnb.model.composition import BuildContext, Event
 from streamnb.model.hooks import PeriodicStatistic
 
@@ -50,21 +48,21 @@ class Gaussian(Event, name="gaussian"):
 
     def open_store(
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
-    ) -> AttributeStore:
-        """Return a store that also keeps numbers."""
+    ) -> AttributeTable:
+        """Return a table that also keeps numbers."""
         bounds = {name: options[name] for name in ("max_features", "index_size", "max_pairs")}
-        return open_store(tokenizer, bounds, snapshot)
+        return AttributeTable.open(tokenizer, bounds, snapshot)
 
-    def prepare(self, store: AttributeStore, context: BuildContext) -> None:
+    def prepare(self, store: AttributeTable, context: BuildContext) -> None:
         """Declare the numbers of values, and the scoring of attributes that count twice."""
         alpha = context.parameters.alpha
         store.halved = context.make_scoring(alpha=alpha / 2 or alpha)
-        store.declare(NumberColumns(self.values).declared)
+        store.categories.declare(NumberColumns(self.values).declared)
 
 
 @dataclasses.dataclass(frozen=True)
-class AttributeStatistic(PeriodicStatistic[AttributeStore]):
-    """The weights of attributes; the store's snapshot contains them.
+class AttributeStatistic(PeriodicStatistic[AttributeTable]):
+    """The weights of attributes; the table's snapshot contains them.
 
     Attributes
     ----------
@@ -74,10 +72,10 @@ class AttributeStatistic(PeriodicStatistic[AttributeStore]):
 
     weighting: Weighting
 
-    def refresh(self, store: AttributeStore, scoring: _core.Scoring) -> None:
+    def refresh(self, store: AttributeTable, scoring: _core.Scoring) -> None:
         """Compute the weights."""
         store.refit(self.weighting, scoring)
 
-    def weights(self, store: AttributeStore) -> dict[str, float]:
+    def weights(self, store: AttributeTable) -> dict[str, float]:
         """Return the weight of each attribute, averaged over pairs of classes."""
         return store.in_use.mean()

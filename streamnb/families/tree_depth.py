@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamnb import _core
+from streamnb.columns.filters import tree_depth as attribute_depth
 from streamnb.columns.fits import FilterWeighting
-from streamnb.columns.tree import tree_depth as attribute_depth
 from streamnb.errors import InputError, shown
 from streamnb.families.gaussian import AttributeStatistic
 from streamnb.families.independent import Multinomial

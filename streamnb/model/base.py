@@ -180,6 +180,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         )
         self._labels = labels
         self._labelled = LabelledStore(self._store, labels, self.window_size is not None)
+        self._counts = self._labelled.counts
         self._lock = self._labelled.lock
         # Whether one call of the core, with its own lock, learns a message of a known label.
         self._is_simple = not (
@@ -343,7 +344,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                 handle = self._labels.handles.get(y)
             except TypeError:
                 handle = None
-            if handle is not None and self._store.learn_known(x, handle, w):
+            if handle is not None and self._counts.learn_known(x, handle, w):
                 return
         with self._lock:
             y = check_label(y)
@@ -351,7 +352,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                 learned = is_weight(w) and w > 0
                 x = self._columns.learn(self._store, [x])[0] if learned else self._columns.read(x)
             if self._forgetting.timed:
-                self._store.expect_times([seconds_at(time)])
+                self._counts.expect_times([seconds_at(time)])
             # Evaluation comes first: its errors must occur before the model changes.
             pending = [
                 tuning.judge(self._store, self._scoring, self._labels, x, y)
@@ -411,7 +412,7 @@ class NaiveBayes(base.MiniBatchClassifier):
                     self.learn_one(message, label, w, at)
                 return
             if times is not None:
-                self._store.expect_times(times)
+                self._counts.expect_times(times)
             if self._columns is not None:
                 rows = self._columns.learn(self._store, X)
                 batch = self._columns.batch(rows)
@@ -484,7 +485,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         """
         # At the bound, pruning gives ids to other words with every few messages, so statistics that
         # were computed in the meantime would never fit.
-        near = 2 * self._store.n_words > self.max_features
+        near = 2 * self._counts.n_words > self.max_features
         with self._lock if near else contextlib.nullcontext():
             self._refresh_statistics()
             self._schedule.reset(self._schedule.messages)
@@ -503,17 +504,17 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def counts(self) -> Counts:
         """Return a copy of the counts, by word id and class id, for numpy and scipy."""
-        return Counts.of(self._store)
+        return Counts.of(self._counts)
 
     @property
     def n_documents(self) -> float:
         """Total remaining weight of the learned messages."""
-        return self._store.n_documents
+        return self._counts.n_documents
 
     @property
     def n_words(self) -> int:
         """Number of different learned words."""
-        return self._store.n_words
+        return self._counts.n_words
 
     @property
     def n_cells(self) -> int:

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Self
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
+from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
 from streamnb.model.hooks import MakeScoring, RuntimeHooks, Scorer
 from streamnb.model.weighting import CurrentWeights
 from streamnb.parameters import Check, check_bound, check_number, check_optional_name
 from streamnb.statistics.events import ScoringParameters
-from streamnb.statistics.store import AnyStore
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Event(Component, axis="event"):
 
     def open_store(
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
-    ) -> AnyStore:
+    ) -> _core.CountStore | AttributeTable:
         """Return an empty store, or the store of a snapshot.
 
         Parameters
@@ -462,7 +462,7 @@ class Runtime:
         Statistics and tuning of each component, in refresh order.
     """
 
-    store: AnyStore
+    store: _core.CountStore | AttributeTable
     scorer: Scorer
     hooks: tuple[RuntimeHooks, ...]
 

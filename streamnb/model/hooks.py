@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from streamnb import _core
-from streamnb.statistics.store import Store
 from streamnb.text.labels import Label, Labels
+
+
+class _State(Protocol):
+    @property
+    def n_documents(self) -> float: ...
+
+
+Store = TypeVar("Store", bound=_State, contravariant=True)
+"""Where messages are learned and scored: the core's counts, or an attribute table."""
 
 
 class MakeScoring(Protocol):

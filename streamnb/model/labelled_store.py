@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from streamnb import _core
+from streamnb.columns.table import AttributeTable
 from streamnb.errors import NotLearnedError, shown
 from streamnb.model.explanation import Explanation
 from streamnb.statistics.counts import Floats
-from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Label, Labels
 
 
@@ -24,7 +24,7 @@ class LabelledStore:
     Parameters
     ----------
     store
-        The counts, by class id.
+        The messages learned, by class id: texts in the core, or an attribute table.
     labels
         The labels of the class ids.
     windowed
@@ -32,12 +32,17 @@ class LabelledStore:
 
     Attributes
     ----------
+    counts
+        The core's counts of words or categories.
     lock
         Held by the thread that changes the store or the labels.
     """
 
-    def __init__(self, store: AnyStore, labels: Labels, windowed: bool) -> None:
+    def __init__(
+        self, store: _core.CountStore | AttributeTable, labels: Labels, windowed: bool
+    ) -> None:
         self.store = store
+        self.counts = store.categories if isinstance(store, AttributeTable) else store
         self.labels = labels
         self.windowed = windowed
         self.lock = threading.RLock()
@@ -113,7 +118,8 @@ class LabelledStore:
 
         with self.lock:
             baseline, words = self.store.explain(counts, scoring)
-            corrections = self.store.corrections(counts, scoring)
+            texts = self.store is self.counts  # tables have no corrections
+            corrections = self.counts.corrections(counts, scoring) if texts else []
             return Explanation(
                 by_label(baseline),
                 {word: by_label(terms) for word, terms in words},
@@ -138,7 +144,7 @@ class LabelledStore:
                 if not weight:
                     return
                 self.labels.add(label)
-            self.rank_labels(self.store.take_emptied() if self.windowed else [])
+            self.rank_labels(self.counts.take_emptied() if self.windowed else [])
 
     def learn_many(
         self,
@@ -181,8 +187,8 @@ class LabelledStore:
             finally:
                 # After an interrupt, the first messages are learned. Some may have left the window
                 # again, but their labels did exist.
-                emptied = self.store.take_emptied() if self.windowed else []
-                present = self.store.have_documents([*new.values()])
+                emptied = self.counts.take_emptied() if self.windowed else []
+                present = self.counts.have_documents([*new.values()])
                 for (label, class_id), has_documents in zip(new.items(), present, strict=True):
                     if has_documents or class_id in emptied:
                         self.labels.add(label)

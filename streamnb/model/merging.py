@@ -10,7 +10,6 @@ from typing import Any
 from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.statistics.counts import Counts
-from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Label
 
 
@@ -82,11 +81,11 @@ def subtract(mine: Any, theirs: Any) -> None:
             raise NotLearnedError("it has numbers beyond the range of those learned")
         store = _as_wide(mine._columns, theirs._columns, store)
     mine._store.subtract(store, _by_their_id(theirs, dict(zip(labels, class_ids, strict=True))))
-    documents = Counts.of(mine._store).class_documents
+    documents = Counts.of(mine._counts).class_documents
     mine._labelled.rank_labels([class_id for class_id in class_ids if documents[class_id] == 0])
 
 
-def _as_wide(columns: Columns, others: Columns, store: AnyStore) -> AnyStore:
+def _as_wide(columns: Columns, others: Columns, store: Any) -> Any:
     """Return another model's store with bins as wide as in these columns."""
     if others.ranges == columns.ranges:
         return store

@@ -93,10 +93,10 @@ def restore(model: Any, state: State) -> None:
             raise KeyError("columns")
         model._columns.ranges = dict(state.ranges)
     labels = model._labels
-    classes = len(Counts.of(model._store).class_documents)
+    classes = len(Counts.of(model._counts).class_documents)
     if not len(labels.ids) == len(labels.names) == classes:
         raise ModelFileError("corrupt model file: labels and counts disagree")
-    if model._store.term_weighting != model.term_weighting:
+    if model._counts.term_weighting != model.term_weighting:
         raise ModelFileError("corrupt model file: its counts have another term_weighting")
 
 

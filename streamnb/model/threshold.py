@@ -14,7 +14,6 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.model.hooks import PendingUpdate
-from streamnb.statistics.store import AnyStore
 from streamnb.text.labels import Label, Labels, check_label
 
 UNSURE = "unsure"
@@ -170,7 +169,7 @@ class LearnedThreshold(DecisionThreshold):
         return self
 
     def judge(
-        self, store: AnyStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self, store: Any, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
     ) -> PendingUpdate | None:
         """Score a message that is about to be learned, if there are two classes."""
         if len(labels.order) != 2:

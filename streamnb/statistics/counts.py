@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from streamnb.statistics.store import AnyStore
+from streamnb import _core
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -46,7 +46,7 @@ class Counts:
     lengths: sparse.csr_array
 
     @classmethod
-    def of(cls, store: AnyStore) -> Self:
+    def of(cls, store: _core.CountStore) -> Self:
         """Copy the counts of a store."""
         return cls.from_arrays(*store.counts())
 

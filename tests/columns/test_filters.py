@@ -19,7 +19,7 @@ from references.filters import FILTERS, FilterReference
 from references.losses import Row
 from streamnb import datasets
 from streamnb.columns import filters as attribute_filters
-from streamnb.columns.example_table import description_length_cuts, equal_width_cuts, members
+from streamnb.columns.examples import description_length_cuts, equal_width_cuts, members
 from streamnb.errors import InputError, NotLearnedError, StreamNBError
 from support.data import require_data
 from support.models import family, matrix

@@ -11,7 +11,7 @@ import pytest
 import streamnb
 from references.losses import LOSSES, LossReference, Row
 from streamnb import datasets
-from streamnb.columns.slopes import AttributeSlopes
+from streamnb.columns.fits import AttributeSlopes
 from streamnb.statistics.losses import (
     DEVIANCE,
     EXPONENTIAL,

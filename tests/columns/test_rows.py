@@ -155,9 +155,9 @@ def test_bounds() -> None:
     for i in range(60):
         model.learn_one({f"number {i}": 1.0, "kept": float(i), f"word {i}": "x"}, "ab"[i % 2])
     store = model._store
-    assert len(store.counted.numbers.moments) <= 8
-    assert "kept" in store.counted.numbers.moments
-    assert (store.n_indexed, store.n_words <= 8) == (5, True)
+    assert len(store.numbers.moments) <= 8
+    assert "kept" in store.numbers.moments
+    assert (store.n_indexed, model.n_words <= 8) == (5, True)
     assert 0 < model.memory_bytes < 100_000
     none = learned("LNB", stream(20), index_size=0)
     assert none.weights_ == {}
@@ -212,7 +212,7 @@ def test_what_does_not_compose_says_why() -> None:
 
 
 def test_files_that_are_none_are_refused() -> None:
-    from streamnb.columns.store import AttributeStore
+    from streamnb.columns.table import AttributeTable
 
     store = learned("LNB", stream(10))._store
     model = make("LNB")
@@ -228,8 +228,8 @@ def test_files_that_are_none_are_refused() -> None:
         assert body != whole[8:]
         length = int.from_bytes(whole[:8], "little") + len(new) - len(old)
         with pytest.raises(ModelFileError):
-            AttributeStore.restore(
-                model._native_tokenizer, length.to_bytes(8, "little") + body, store.bounds
+            AttributeTable.open(
+                model._native_tokenizer, store.bounds, length.to_bytes(8, "little") + body
             )
 
 

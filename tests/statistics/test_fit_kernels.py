@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb.columns.slopes import AttributeSlopes
+from streamnb.columns.fits import AttributeSlopes
 from streamnb.statistics.losses import (
     DEVIANCE,
     EXPONENTIAL,

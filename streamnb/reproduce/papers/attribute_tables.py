@@ -10,7 +10,7 @@ import numpy as np
 
 import streamnb
 from streamnb import datasets
-from streamnb.columns.example_table import description_length_cuts
+from streamnb.columns.examples import description_length_cuts
 from streamnb.reproduce.experiment import Collection, CollectionRecipe
 from streamnb.statistics.counts import Floats
 
