@@ -296,7 +296,7 @@ def test_what_does_not_compose_says_why() -> None:
             with pytest.raises(InputError, match="event 'gaussian'"):
                 streamnb.ComposedNB(event, weights=weights)
         with pytest.raises(InputError):
-            streamnb.ComposedNB("gaussian", "hidden", weights=weights)
+            streamnb.ComposedNB("gaussian", dependence="hidden", weights=weights)
     with pytest.raises(InputError):
         make("KLNB").merge(make("SBC"))
     with pytest.raises(InputError):
