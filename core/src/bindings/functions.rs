@@ -110,7 +110,7 @@ pub fn pair_information<'py>(
         cooccurrence::information(&rows, n_words, most, threads, watch)
     })?;
     let found = found.map_err(|error| raise(py, error))?;
-    let word_ids = |of: fn(&cooccurrence::Met) -> u32| {
+    let word_ids = |of: fn(&cooccurrence::Pair) -> u32| {
         found.strongest.iter().map(|pair| i64::from(of(pair))).collect::<Vec<_>>()
     };
     let bits: Vec<f64> = found.strongest.iter().map(|pair| pair.bits).collect();

@@ -1,16 +1,16 @@
-//! Chi-square ratios R_wc: how much more often than by chance a word stands in a class.
+//! Chi-square ratios R_wc: how much more often than by chance a class has a word.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::scoring::event_model::{ClassTerms, EventModel};
 
-/// What a word's ratio to its independence of the class adds to a score: Equation and paper are in
-/// `streamnb/parts/weights/chi_square.py`.
+/// ln max(R_wc, 1), the contribution of a token to a score. `streamnb/families/chi_square.py` cites
+/// the equation and the paper.
 fn log_ratio(documents: f64, of_word: f64, of_class: f64, all: f64) -> f64 {
     let chance = of_word * of_class;
     if documents <= 0.0 || of_class <= 0.0 {
-        // Nothing stands there, or nothing that is left beside the weight of the others.
+        // The side has no documents, or their weight is lost in rounding.
         0.0
     } else if chance < f64::MIN_POSITIVE {
         ((documents / of_word).ln() + (all.ln() - of_class.ln())).max(0.0)
@@ -22,7 +22,7 @@ fn log_ratio(documents: f64, of_word: f64, of_class: f64, all: f64) -> f64 {
 }
 
 impl EventModel {
-    /// The terms of the classes that the ratios need.
+    /// Compute the terms of the classes that the ratios need.
     pub fn prepare_chi_square(&self, store: &Store, terms: &mut [ClassTerms]) {
         for (terms, class) in terms.iter_mut().zip(store.classes()) {
             let rest = store.documents() - class.documents;
@@ -32,8 +32,8 @@ impl EventModel {
         }
     }
 
-    /// Multiplies P(w|c), and P(w|c̄), by how much more often than by chance the word stands in
-    /// documents of the class, or outside it, where that is more than 1.
+    /// Multiply P(w|c) and P(w|c̄) by max(R, 1), where R is how much more often than by chance the
+    /// documents of the class, or of all others, contain the word.
     pub fn add_chi_square(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
         let all = store.documents();
         let documents = |class: ClassId| store.classes()[class as usize].documents;
@@ -56,7 +56,7 @@ impl EventModel {
                 out[cell.class as usize] += count * change;
             }
         }
-        // As if no class had the words: then all of their documents are outside it.
+        // The complement of a class without a word has all of its documents; corrected above.
         if complement {
             for (score, class) in out.iter_mut().zip(terms) {
                 *score -= tokens * class.outside;

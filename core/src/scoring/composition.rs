@@ -4,9 +4,9 @@
 //! and of documents, and a neighbourhood. Each event model declares its [`Traits`], and each other
 //! part its [`Needs`]. A composition is valid if the needs of all its parts are met.
 //!
-//! The families compute their formulas from the traits alone. So a new event model scores correctly
-//! in every composition that its traits allow, and a new document form or sum is refused by every
-//! part that does not name it.
+//! Scores follow from the traits alone, in the event model and in all other parts. So a new event
+//! model with other formulas needs a new document form or sum, and every part refuses those that it
+//! does not name.
 
 use crate::error::{Error, Result};
 
@@ -147,6 +147,26 @@ impl Event {
         Traits { own, complement, form, sum }
     }
 }
+
+/// Event models with equal traits would score alike, so each one must have its own.
+const _: () = {
+    let mut one = 1;
+    while one < Event::ALL.len() {
+        let mut other = 0;
+        while other < one {
+            let (a, b) = (Event::ALL[one].traits(), Event::ALL[other].traits());
+            assert!(
+                a.own != b.own
+                    || a.complement != b.complement
+                    || a.form as u8 != b.form as u8
+                    || a.sum as u8 != b.sum as u8,
+                "two event models have the same traits"
+            );
+            other += 1;
+        }
+        one += 1;
+    }
+};
 
 /// An axis other than the event model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! The correlation factor: what the documents of all classes count for in each class.
+//! The correlation factor: the documents of all classes count t times in each class.
 //!
 //! Naive Bayes with correlation factor (NBCF paper), Equation 4.5, for documents of any length:
 //! θ_cj = (N_cj + t N_·j) / (N_c· + t N_··), with N_cj the tokens of word j in class c. The
-//! complement of a class is a class like any other: N_c̄j = N_·j − N_cj.
+//! complement of a class is treated as a class: N_c̄j = N_·j − N_cj.
 //!
-//! At t = 0 a word that a class never had makes it impossible, so logarithms are infinite. A score
-//! is then its limit for t → 0, which is no NaN where two infinite terms meet.
+//! At t = 0 a word that a class never had has an infinite logarithm. The score is then the limit for
+//! t → 0, so that two infinite terms do not give NaN.
 
 use crate::counts::bag::Bag;
 use crate::counts::store::{MAX_COUNT, Store};
@@ -16,13 +16,13 @@ use crate::scoring::event_model::{ClassTerms, Factors};
 /// The correlation factors in use.
 #[derive(Clone)]
 pub struct Correlation {
-    /// Of a class that has no factors of its own.
+    /// The factors of classes that are not in `by_class`.
     others: Factors,
     by_class: Vec<Factors>,
 }
 
 impl Correlation {
-    /// Takes factors from 0 to 2^53.
+    /// Check that all factors are from 0 to 2^53.
     pub fn new(factor: f64, by_class: Vec<Factors>) -> Result<Self> {
         let others = Factors { own: factor, complement: factor };
         for factors in by_class.iter().chain([&others]) {
@@ -38,19 +38,19 @@ impl Correlation {
     }
 }
 
-/// The logarithm, but 0 where there is nothing to take one of: no word is known then.
+/// The logarithm, or 0 if no word is known and the value is 0.
 fn log(value: f64) -> f64 {
     if value > 0.0 { value.ln() } else { 0.0 }
 }
 
 impl Correlation {
-    /// The terms of the classes that depend on the factors.
+    /// Compute the terms of the classes that depend on the factors.
     pub fn prepare(&self, store: &Store, terms: &mut [ClassTerms]) {
         let all: f64 = store.classes().iter().map(|class| class.tokens).sum();
         for (place, (terms, class)) in terms.iter_mut().zip(store.classes()).enumerate() {
             let mut factors = self.by_class.get(place).copied().unwrap_or(self.others);
             let rest = (all - class.tokens).max(0.0);
-            // A side without tokens has what all have, whatever the factor: 0 / 0 is not taken.
+            // A side without tokens has the shares of all classes, for any factor. This avoids 0 / 0.
             if class.tokens == 0.0 {
                 factors.own = 1.0;
             }
@@ -65,7 +65,7 @@ impl Correlation {
         }
     }
 
-    /// ln P(c) + Σ_i f_i ln θ_ci, and −ln P(c̄) − Σ_i f_i ln θ_c̄i, as the event has them.
+    /// Add ln P(c) + Σ_i f_i ln θ_ci and −ln P(c̄) − Σ_i f_i ln θ_c̄i, if the event has these sides.
     pub fn add(
         &self,
         traits: Traits,
@@ -90,7 +90,7 @@ impl Correlation {
             let log_total = total.ln();
             tokens += count;
             shared += count * log_total;
-            // As if no class had the word, below; here what changes where one does.
+            // The change for classes that have the word; all others are added below.
             for cell in store.rows().cells(word) {
                 let ClassTerms { factors, log_factors, .. } = &terms[cell.class as usize];
                 let mut change = 0.0;
@@ -118,8 +118,8 @@ impl Correlation {
     }
 }
 
-/// The same where factors are 0, as the limit from above: a score goes to −∞ where more of
-/// its factors vanish above the fraction than below it, and to +∞ where fewer do.
+/// Add the limit of the score for factors of 0: −∞ if more factors vanish in the numerator than in
+/// the denominator, and +∞ if fewer do.
 fn add_limits(
     store: &Store,
     terms: &[ClassTerms],
@@ -162,7 +162,7 @@ fn add_limits(
         if complement {
             *score -= terms.prior_complement - tokens * terms.tokens_complement;
         }
-        // Counts that are no integers leave rounding.
+        // Fractional counts cause rounding errors.
         if zeros > 1e-12 * tokens {
             *score = f64::NEG_INFINITY;
         } else if zeros < -1e-12 * tokens {
@@ -229,12 +229,12 @@ mod tests {
         assert_close(&scores(&store, Event::Complement, 0.5, "b"), &[1.0 / in_1, 1.0 / in_0]);
         let ratios = [in_0 / in_1, in_1 / in_0];
         assert_close(&scores(&store, Event::OneVersusAll, 0.5, "b"), &ratios);
-        // Unknown words say nothing.
+        // Unknown words have no effect.
         assert_close(&scores(&store, Event::Multinomial, 0.5, "b new"), &[in_0, in_1]);
     }
 
     #[test]
-    fn the_limit_is_that_of_small_factors() {
+    fn the_limit_equals_small_factors() {
         let store = store(&[("a c", 0), ("a a b c", 1), ("", 2)]);
         for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
             for text in ["", "a", "b", "a b", "c c", "a b b c", "new"] {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_empty_documents() {
+    fn empty_documents_have_equal_scores() {
         let store = store(&[("", 0), ("", 1)]);
         for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
             for factor in [0.0, 0.1] {

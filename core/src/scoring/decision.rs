@@ -3,7 +3,7 @@
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 
-/// The class with the highest score among those with documents; ties go to the lowest rank.
+/// Return the class with the highest score among those with documents; ties go to the lowest rank.
 pub fn best(store: &Store, scores: &[f64]) -> Option<ClassId> {
     let mut best: Option<ClassId> = None;
     for (class, &score) in scores.iter().enumerate() {
@@ -19,8 +19,7 @@ pub fn best(store: &Store, scores: &[f64]) -> Option<ClassId> {
     best
 }
 
-/// The probability of each class: the scores through the soft maximum; 0 for a class without
-/// documents.
+/// Return the probability of each class, the softmax of the scores; 0 for a class without documents.
 pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
     let Some(best) = best(store, scores) else { return vec![0.0; scores.len()] };
     let highest = scores[best as usize];
@@ -28,7 +27,7 @@ pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
         .iter()
         .zip(store.classes())
         .map(|(&score, class)| match class.exists() {
-            // Infinite scores that are equal share as finite ones do.
+            // Equal scores have equal shares, even if infinite.
             true if score == highest => 1.0,
             true => (score - highest).exp(),
             false => 0.0,

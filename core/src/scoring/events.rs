@@ -1,6 +1,7 @@
-//! The event models: the joint log-likelihood of a bag of words, its words taken as independent.
+//! The event models: the joint log-likelihood of a bag of independent words.
 //!
-//! All formulas are those of the hidden multinomial naive Bayes (HMNB) paper, Equations 1–7.
+//! Equations 1–7 are those of the hidden multinomial naive Bayes (HMNB) paper. The traits of an event
+//! model choose its formula, so that it scores in each composition by the formula of its traits.
 
 use crate::counts::attributes::{AttributeId, NONE};
 use crate::counts::bag::Bag;
@@ -8,12 +9,12 @@ use crate::counts::rows::ClassId;
 use crate::counts::slice::{Cells, Slice};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::composition::Event;
+use crate::scoring::composition::{Form, Sum, Traits};
 use crate::scoring::event_model::{ClassTerms, EventModel, Prior};
 
 impl EventModel {
-    /// The joint log-likelihood of the bag for each class, in `out[class]`, on a slice of the counts;
-    /// what stands there for a class without documents means nothing. `terms` are those of
+    /// Compute the joint log-likelihood of the bag for each class in `out[class]`, from a slice of the
+    /// counts. The value for a class without documents is undefined. `terms` are those of
     /// [`EventModel::prepare_slice`].
     pub fn slice_scores(
         &self,
@@ -28,7 +29,7 @@ impl EventModel {
         self.add_words(store, slice, terms, bag, out);
     }
 
-    /// Adds the joint log-likelihood of the bag, by these counts.
+    /// Add the joint log-likelihood of the bag, from these counts.
     #[inline]
     pub fn add_words(
         &self,
@@ -38,24 +39,26 @@ impl EventModel {
         bag: &Bag,
         out: &mut [f64],
     ) {
-        match self.event {
-            Event::Bernoulli => {
+        let Traits { own, complement, form, sum } = self.traits;
+        match sum {
+            Sum::Message => match form {
+                Form::Values => self.add_attributes(store, terms, bag, out),
+                Form::Numbers => self.add_categories(store, terms, bag, out),
+                Form::Counts | Form::Presence => match (own, complement) {
+                    (true, true) => self.add_both(counts, terms, bag, out, |_, _, _| {}),
+                    (true, false) => self.add_multinomial(counts, terms, bag, out),
+                    (false, _) => self.add_complement(counts, terms, bag, out),
+                },
+            },
+            Sum::Vocabulary => {
                 let cells = |word| counts.cells(word).map(|cell| (cell.class, cell.documents));
                 self.add_bernoulli(store, cells, terms, bag, out);
             }
-            Event::Attributes => self.add_attributes(store, terms, bag, out),
-            Event::Gaussian => self.add_categories(store, terms, bag, out),
-            Event::Multinomial => self.add_multinomial(counts, terms, bag, out),
-            Event::Complement => self.add_complement(counts, terms, bag, out),
-            Event::NormalisedComplement => self.add_normalised(counts, terms, bag, out),
-            // Equation 3, as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i].
-            Event::OneVersusAll => {
-                self.add_both(counts, terms, bag, out, |_, _, _| {});
-            }
+            Sum::Normalised => self.add_normalised(counts, terms, bag, out),
         }
     }
 
-    /// Tokens that take part: those of unseen words only where they are smoothed.
+    /// Number of tokens in the score: those of unseen words only if they are smoothed.
     fn tokens(&self, bag: &Bag) -> f64 {
         bag.tokens() + if self.is_smooth() { bag.unseen_tokens() } else { 0.0 }
     }
@@ -72,7 +75,7 @@ impl EventModel {
         for (score, class) in out.iter_mut().zip(terms) {
             *score += class.prior + tokens * (self.log_alpha - class.tokens);
         }
-        // Absent words have ln α, which all classes share: only nonzero cells are visited.
+        // Words that a class does not have contribute ln α, so only nonzero cells are visited.
         for &(word, count) in &bag.words {
             counts.cells(word).for_each(|cell| {
                 out[cell.class as usize] += count * (self.log_plus(cell.tokens) - self.log_alpha);
@@ -89,7 +92,7 @@ impl EventModel {
         out: &mut [f64],
     ) {
         let tokens = self.tokens(bag);
-        // A class without the word has the total in its complement: only the others differ.
+        // The complement of a class without the word has the total; only the other classes differ.
         let mut shared = self.log_alpha * (tokens - bag.tokens());
         for &(word, count) in &bag.words {
             let cells = counts.cells(word);
@@ -106,8 +109,8 @@ impl EventModel {
         }
     }
 
-    /// Both of these, the cells of each word visited once; `visit` is told each word, what it counts
-    /// for, and its documents.
+    /// Equation 3 as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i], visiting the cells of each
+    /// word once. `visit` receives each word, its count in the message, and its documents.
     #[inline]
     pub(crate) fn add_both(
         &self,
@@ -128,11 +131,11 @@ impl EventModel {
             });
             let log_total = self.log_plus(total);
             shared += count * log_total;
-            // What a class has of the word, beside one that has nothing.
-            let nothing = log_total - self.log_alpha;
+            // The difference to a class without the word.
+            let absent = log_total - self.log_alpha;
             cells.for_each(|cell| {
                 let odds = self.log_plus(cell.tokens) - self.log_plus(total - cell.tokens);
-                out[cell.class as usize] += count * (odds + nothing);
+                out[cell.class as usize] += count * (odds + absent);
             });
             visit(word, count, documents);
         }
@@ -144,7 +147,7 @@ impl EventModel {
     }
 
     /// ln P(c) + Σ_present ln p_wc + Σ_absent ln(1 − p_wc), p_wc = (df_wc + α)/(n_c + 2α).
-    /// `documents` gives the classes of a word, and what counts for its documents in them.
+    /// `documents` returns the classes of a word, and its (effective) documents in them.
     pub fn add_bernoulli<I: Iterator<Item = (ClassId, f64)>>(
         &self,
         store: &Store,
@@ -155,7 +158,7 @@ impl EventModel {
     ) {
         let unseen = if self.is_smooth() { bag.unseen_words() as f64 } else { 0.0 };
         let present = bag.words.len() as f64;
-        // Words of which nothing is known are absent, but for those of this message.
+        // Unknown words of a fixed vocabulary are absent, except those of this message.
         let known = store.vocabulary().len() as f64 + unseen;
         let words = self.vocabulary_size.unwrap_or(0.0).max(known);
         for (score, class) in out.iter_mut().zip(terms) {
@@ -163,10 +166,9 @@ impl EventModel {
             *score += class.prior + class.absences + absent * class.absent
                 - words * class.documents
                 + unseen * self.log_alpha
-                // As if the words of the message had never been seen in this class …
+                // As if this class had none of the words of the message; corrected below.
                 + present * (self.log_alpha - class.absent);
         }
-        // … and what changes where they were.
         let mut add = |class: ClassId, count: f64| {
             let terms = &terms[class as usize];
             out[class as usize] += self.log_plus(count) - self.log_alpha + terms.absent
@@ -222,13 +224,13 @@ impl EventModel {
         }
     }
 
-    /// The terms of the classes from effective counts.
+    /// Compute the terms of the classes from effective counts.
     pub fn prepare_effective(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
         let totals = |class: ClassId| store.effective().class(class);
         let ids = || 0..store.classes().len() as ClassId;
         let exists = |&class: &ClassId| store.classes()[class as usize].exists();
-        // A class that nothing counts for yet would have P(c) = 0, whatever the message: for the
-        // empirical prior a class counts for one at least.
+        // A class without effective counts would have P(c) = 0, so the empirical prior counts each
+        // class as at least 1.
         let floor = if self.prior == Prior::Empirical { 1.0 } else { 0.0 };
         let all: f64 = ids().filter(exists).map(|class| totals(class).total.max(floor)).sum();
         let classes = store.existing_classes() as f64;
@@ -247,14 +249,14 @@ impl EventModel {
         }));
     }
 
-    /// The Bernoulli score on effective counts.
+    /// Add the Bernoulli score from effective counts.
     pub fn add_effective(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
         let effective = store.effective();
         let cells = |word| effective.cells(word).iter().map(|cell| (cell.class, cell.count));
         self.add_bernoulli(store, cells, terms, bag, out);
     }
 
-    /// ln P(w | c) of one word by Equation 6, or ln P(w | c̄) by Equation 7, for each class.
+    /// Return ln P(w | c) by Equation 6, or ln P(w | c̄) by Equation 7, for each class.
     pub fn log_word(
         &self,
         store: &Store,

@@ -1,15 +1,20 @@
 //! Hidden parents: Equations 10–18 of the HMNB paper.
 //!
-//! Each word i of a message has one hidden parent that mixes the qualified words t of the message
-//! (or as many of them as may be parents, the strongest):
+//! Each word i of a message has one hidden parent that mixes the qualified words t of the message, or
+//! the `max_parents` strongest of them:
 //! P(w_i | hp_i, c) = Σ_t W_t (n_itc + α)/(L_tc + α m) / Σ_t W_t, t ≠ i, where n_itc = Σ f_ji over
-//! documents j of class c that contain t, and L_tc is the length of those documents. A word with
-//! no qualified parent in the message falls back to P(w_i | c).
+//! documents j of class c that contain t, and L_tc is the length of those documents. A word without a
+//! qualified parent in the message has P(w_i | c).
 //!
 //! With r_tc = W_t/(L_tc + α m) the numerator is α Σ_t r_tc + Σ_t r_tc n_itc. The second sum comes
-//! from the pair table at a cost of |d| times the parents, or from the postings of the words at
-//! the cost of their document frequencies, whichever is cheaper for this message:
-//! Σ_t r_tc n_itc = Σ_j f_ji Σ_{t in j} r_tc, so past documents are walked twice and never paired.
+//! from the cheaper of two sources:
+//!
+//! - the pair table costs |d| times the number of parents;
+//! - the postings of the words cost their document frequencies. With w_j the weight of a past
+//!   document, Σ_t r_tc n_itc = Σ_j w_j f_ji Σ_{t in j} r_tc. A first walk along the postings of the
+//!   parents computes the inner sum of each document, a second one along those of all words the
+//!   outer sums. The second walk dominates the time, so it reads one or two adjacent numbers for
+//!   each document.
 
 use crate::counts::bag::Bag;
 use crate::counts::index::Posting;
@@ -19,14 +24,14 @@ use crate::scoring::event_model::EventModel;
 use crate::scoring::top_k::sums_of_others;
 use crate::watch::Watch;
 
-/// One look-up in the pair table counts as this many steps along postings. On 5,206 SMS a look-up
-/// took about 50 ns and a step 2.7 ns; of 1, 5, 10, 20 and 40, 20 gave the fastest predictions.
+/// Cost of a look-up in the pair table, in steps along postings. On 5,206 SMS a look-up took about
+/// 50 ns and a step 2.7 ns; among 1, 5, 10, 20 and 40, 20 gave the fastest predictions.
 pub(crate) const PAIR_COST: usize = 20;
 
 /// The parent row of a word that is not a parent.
 pub(crate) const NO_PARENT: u32 = u32::MAX;
 
-/// Sums that postings are added to in turn.
+/// Number of sums that postings are added to in turn.
 const TURNS: usize = 4;
 
 /// The documents that a hidden parent is estimated from.
@@ -47,20 +52,20 @@ pub struct HiddenScratch {
     pub(crate) sums: Vec<f64>,
     /// n_itc of one parent t, `words × classes`.
     pub(crate) together: Vec<f64>,
-    /// Sums over all parents but one, and behind them over all: of r_tc, `parents × classes`, and
-    /// of W_t.
+    /// Sums of r_tc over all parents except one, `parents × classes`, followed by the sum over all.
     pub(crate) other_rates: Vec<f64>,
+    /// The same sums of W_t.
     pub(crate) other_weights: Vec<f64>,
-    /// Sums by past documents, by slot; zero between calls.
+    /// Sums of past documents, by slot; zero between calls.
     documents: Vec<f64>,
 }
 
 impl EventModel {
-    /// The joint log-likelihood of the bag with hidden parents, for each class, in `out`.
+    /// Compute the joint log-likelihood of the bag with hidden parents for each class in `out`.
     ///
-    /// `parts`, where given, receives each word's own part, f_i ln P(w_i | hp_i, c), `words ×
-    /// classes`, and after them one row for all tokens of unseen words.
-    #[expect(clippy::too_many_arguments, reason = "as the other kinds of scores")]
+    /// `parts` receives the part of each word, f_i ln P(w_i | hp_i, c), `words × classes`, and then
+    /// one row for all tokens of unseen words.
+    #[expect(clippy::too_many_arguments, reason = "the signature of all families")]
     pub fn hidden_scores(
         &self,
         store: &Store,
@@ -152,7 +157,7 @@ impl EventModel {
         }
     }
 
-    /// The positions of the qualified parents in the bag; fills their rates.
+    /// Return the positions of the qualified parents in the bag, and compute their rates.
     pub(crate) fn collect_parents(
         &self,
         store: &Store,
@@ -195,7 +200,7 @@ impl EventModel {
 }
 
 impl HiddenScratch {
-    /// Σ W_t and, by class, Σ r_tc over the parents other than `own`; None where there are none.
+    /// Σ W_t and, by class, Σ r_tc over the parents other than `own`; None without other parents.
     pub(crate) fn others(&self, own: u32, classes: usize) -> Option<(f64, &[f64])> {
         let parents = self.other_weights.len() - 1;
         let (row, others) =
@@ -229,7 +234,7 @@ fn sum_pairs(
         let sums = &mut sums[child * classes..(child + 1) * classes];
         match side {
             Side::Class => sums[class] += rates[class] * count,
-            // What one class has, the complements of all others have.
+            // A document of one class is in the complements of all others.
             Side::Complement => {
                 for other in (0..classes).filter(|&other| other != class) {
                     sums[other] += rates[other] * count;
@@ -257,11 +262,11 @@ fn sum_pairs(
     }
 }
 
-/// A message with its parents.
+/// The two walks along the postings of a message's words.
 struct Walk<'a> {
     pub store: &'a Store,
     pub bag: &'a Bag,
-    /// Their positions in it.
+    /// The positions of the parents in the bag.
     pub parents: &'a [usize],
     /// r_tc, `parents × classes`.
     pub rates: &'a [f64],
@@ -270,8 +275,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Adds to `sums`, `words × classes`, over the documents on a side of each class. `documents` is 0,
-    /// and is so again afterwards.
+    /// Add the sums over the documents on a side of each class to `sums`, `words × classes`.
+    /// `documents` is zero before and afterwards.
     fn add_sums(&self, side: Side, documents: &mut Vec<f64>, sums: &mut [f64], watch: &Watch) {
         match (self.store.classes.len(), side) {
             (2, _) => self.add_rows::<2>(side, documents, sums, watch),
@@ -282,8 +287,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Of few classes each document has a row of sums, 0 for classes on whose side it is not: these are
-    /// read and added all at once.
+    /// With few classes, each document has a row of sums, 0 for classes on whose side it is not. A row
+    /// is read and added at a time.
     fn add_rows<const CLASSES: usize>(
         &self,
         side: Side,
@@ -315,8 +320,8 @@ impl<'a> Walk<'a> {
                         let row = rows[slot];
                         (0..CLASSES).for_each(|class| sums[class] += count * row[class]);
                     }),
-                    // The parents of a word are others. A document has a rate of this one, so it is
-                    // on the side of the classes where its row is not 0.
+                    // A word is not its own parent, so its rate is subtracted. A document is on the
+                    // side of the classes for which its row is not 0.
                     Some(own) => in_turn(run, &mut turns, |sums, slot, count| {
                         let (row, weight) = (rows[slot], weights[slot]);
                         for class in 0..CLASSES {
@@ -333,7 +338,7 @@ impl<'a> Walk<'a> {
         self.clear(documents, CLASSES);
     }
 
-    /// Of many classes each document has the sum of its own.
+    /// With many classes, each document has one sum, that of its class.
     fn add_classes(&self, documents: &mut Vec<f64>, sums: &mut [f64], watch: &Watch) {
         let index = &self.store.index;
         let (classes, weights) = (index.classes(), index.weights());
@@ -351,7 +356,7 @@ impl<'a> Walk<'a> {
         self.clear(documents, 1);
     }
 
-    /// Or the sums of all others.
+    /// With many classes, each document has the sums of all other classes.
     fn add_complements(&self, documents: &mut Vec<f64>, sums: &mut [f64], watch: &Watch) {
         let (index, width) = (&self.store.index, self.store.classes.len());
         let (classes, weights) = (index.classes(), index.weights());
@@ -376,7 +381,7 @@ impl<'a> Walk<'a> {
         self.clear(documents, width);
     }
 
-    /// The parents' rates and postings.
+    /// The rates and postings of the parents.
     fn parents(&self) -> impl Iterator<Item = (&'a [f64], &'a [Posting])> {
         let Walk { store, bag, parents, rates, .. } = *self;
         let rates = rates.chunks_exact(store.classes.len().max(1));
@@ -385,7 +390,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Adds the rates of each parent to the documents that contain it, of so many numbers each.
+    /// Add the rates of each parent to the documents that contain it, `width` numbers each.
     fn fill(
         &self,
         documents: &mut Vec<f64>,
@@ -401,7 +406,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Sets all that was filled to 0.
+    /// Reset the filled numbers to 0.
     fn clear(&self, documents: &mut [f64], width: usize) {
         let (all, some) = (self.store.index.slots(), self.parents().map(|(_, run)| run.len()));
         if all <= some.sum() {
@@ -412,8 +417,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Lets `add` add the postings of each word, as two runs, to its sums by class; with the rates of
-    /// the word where it is a parent.
+    /// Call `add` with the postings of each word as two runs, the rates of the word if it is a parent,
+    /// and its sums by class.
     fn for_each_child(
         &self,
         watch: &Watch,
@@ -433,14 +438,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The number where `keep`, else 0; without a branch, which would be guessed wrong.
+/// The number if `keep`, else 0. A branch would often be mispredicted.
 #[inline]
 fn masked(number: f64, keep: bool) -> f64 {
     f64::from_bits(number.to_bits() & u64::from(keep).wrapping_neg())
 }
 
-/// Lets `add` add each posting, its slot and its count, to one of the sums in turn: an addition need
-/// not wait for the one before.
+/// Call `add` with each posting and one of the sums in turn, so that consecutive additions are
+/// independent.
 #[inline]
 fn in_turn<const CLASSES: usize>(
     run: &[Posting],

@@ -11,15 +11,15 @@ use crate::scoring::composition::{Neighbourhood, Sum};
 use crate::scoring::scorer::Scorer;
 use crate::statistics::tree::Tree;
 
-/// Cosines that are nearer than this are the same but for rounding.
+/// Cosines that differ by less are equal up to rounding.
 const TIE: f64 = 1e-12;
 
-/// Buffers of one thread.
+/// Reused buffers.
 #[derive(Default)]
 pub struct NearestScratch {
     /// Σ of products of counts, by slot.
     products: Vec<f64>,
-    /// The documents that share a word with the message, with their cosine.
+    /// The documents that share a word with the message, and their cosines.
     found: Vec<(Slot, f64)>,
     cosines: Vec<f64>,
     slice: Slice,
@@ -45,11 +45,11 @@ impl Scorer {
 }
 
 impl NearestScratch {
-    /// The slice of the `neighbours` nearest documents. What one counts for falls linearly with the
-    /// distance 1 − cosine, to 0 at that of the first document that is not near; it is scaled so
-    /// that it is 1 on average. Documents that tie with that one count for nothing, and where the
-    /// nearest tie with it, all that tie with them count for 1. With `whole` the slice has all their
-    /// words, else those of the message.
+    /// Return the slice of the `neighbours` nearest documents. The weight of a document falls
+    /// linearly with its distance 1 − cosine, to 0 at the first document that is not a neighbour. The
+    /// mean weight is 1. Documents that tie with the first non-neighbour have weight 0, but if the
+    /// nearest document ties with it, all ties have weight 1. With `whole`, the slice contains all
+    /// words of the documents, else those of the message.
     pub fn slice(&mut self, store: &Store, bag: &Bag, neighbours: usize, whole: bool) -> &Slice {
         let index = store.index();
         self.slice = Slice::new(whole);
@@ -72,7 +72,7 @@ impl NearestScratch {
                 *cosine = (product / (norm * index.norm(*slot))).min(1.0);
             }
         }
-        // Counts so small that their squares vanish are near to nothing.
+        // The squares of tiny counts underflow, and their cosine is 0.
         self.found.retain(|&(_, cosine)| cosine > 0.0);
         self.cosines.clear();
         self.cosines.extend(self.found.iter().map(|&(_, cosine)| cosine));
@@ -115,7 +115,7 @@ mod tests {
     use crate::counts::store::Settings;
     use crate::text::token::Token;
 
-    /// A store of messages of one class each, and the bag of one more.
+    /// A store of messages, each of its own class, and the bag of another message.
     fn scene(messages: &[&[(&str, f64)]], query: &[(&str, f64)]) -> (Store, Bag) {
         let mut store =
             Store::new(Settings { max_features: 99, index_size: 9, ..Settings::COUNTS });
@@ -149,15 +149,15 @@ mod tests {
             let slice = scratch.slice(&store, &bag, neighbours, false);
             slice.classes().iter().map(|class| class.documents).collect::<Vec<f64>>()
         };
-        // Cosines are 7/5, 1, 0 and 1, by the norm of the message. With three near documents the
-        // next shares nothing; of two, the second ties with the next.
+        // The cosines are 7/5, 1, 0 and 1, divided by the norm of the message. With three neighbours
+        // the next document has cosine 0; with two, the second ties with the next.
         for (got, nearness) in near(3).iter().zip([1.4, 1.0, 0.0, 1.0]) {
             assert!((got - nearness * 3.0 / 3.4).abs() < 1e-14);
         }
         assert_eq!((near(2), near(1)), (vec![1.0], vec![1.0]));
         let alone = scratch.slice(&store, &bag, 1, true);
         assert_eq!((alone.classes()[0].tokens, alone.words().count()), (7.0, 2));
-        // Where the nearest tie with the next, all that tie count.
+        // If the nearest document ties with the next, all ties count.
         let (store, bag) = scene(&[&[("a", 1.0)], &[("a", 2.0)], &[("b", 1.0)]], &[("a", 5.0)]);
         assert_eq!(scratch.slice(&store, &bag, 1, false).documents(), 2.0);
         assert_eq!(scratch.slice(&store, &Bag::default(), 5, false).documents(), 0.0);

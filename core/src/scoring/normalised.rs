@@ -1,13 +1,13 @@
-//! Weight-normalised complement naive Bayes: each class's weights of words add up to 1.
+//! Weight-normalised complement naive Bayes: the word weights of each class add up to 1.
 //!
-//! With θ_ck the share of word k outside class c, smoothed, the weight of word k is ln θ_ck / Z_c,
+//! With θ_ck the smoothed share of word k outside class c, the weight of word k is ln θ_ck / Z_c,
 //! Z_c = Σ_k ln θ_ck over all m words. A message changes Z_c of every class that shares a word with
-//! it, so what Z_c is made of is kept as sums over words that follow each message:
+//! it, so two sums over words follow each message:
 //!
 //!   Σ_k ln(N_·k − N_ck + α) = Σ_k ln(N_·k + α) − Σ_{k in c} [ln(N_·k + α) − ln(N_·k − N_ck + α)]
 //!
-//! The second sum runs over the words of the class only. Both are of integers, logarithms in steps
-//! of 2^-48: they are the same to the last bit in whatever order words come and go.
+//! The second sum runs over the words of the class only. Both add integers, logarithms in steps of
+//! 2^-48, so the order in which words come and go does not change them.
 //!
 //! Rennie et al. 2003: Tackling the Poor Assumptions of Naive Bayes Text Classifiers, Table 4.
 
@@ -19,13 +19,13 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::event_model::{ClassTerms, EventModel};
 
-/// Steps of a logarithm that is added up.
+/// Logarithms are rounded to multiples of 1/STEPS before they are added up.
 const STEPS: f64 = (1_u64 << 48) as f64;
 
 /// Sums of logarithms over the words learned.
 #[derive(Clone, Default)]
 pub struct ComplementLogs {
-    /// How many words there are.
+    /// Number of words.
     words: f64,
     /// Σ_k ln(N_·k + α).
     totals: i128,
@@ -34,21 +34,21 @@ pub struct ComplementLogs {
 }
 
 impl ComplementLogs {
-    /// The sums of all words.
-    pub fn of(parameters: &EventModel, rows: &Rows) -> Self {
+    /// Compute the sums of all words.
+    pub fn of(model: &EventModel, rows: &Rows) -> Self {
         let mut logs = Self::default();
         for word in 0..rows.slots() as WordId {
-            logs.change(parameters, rows, word, 1);
+            logs.change(model, rows, word, 1);
         }
         logs
     }
 
-    /// Adds what a word gives as it is counted now (`sign` 1), or takes it back (-1).
-    fn change(&mut self, parameters: &EventModel, rows: &Rows, word: WordId, sign: i128) {
+    /// Add (`sign` 1) or subtract (-1) the current contribution of a word.
+    fn change(&mut self, model: &EventModel, rows: &Rows, word: WordId, sign: i128) {
         if rows.is_empty(word) {
             return;
         }
-        let steps = |count: f64| (parameters.log_plus(count) * STEPS).round() as i128;
+        let steps = |count: f64| (model.log_plus(count) * STEPS).round() as i128;
         let total: f64 = rows.cells(word).map(|cell| cell.tokens).sum();
         let of_total = steps(total);
         self.words += sign as f64;
@@ -68,16 +68,16 @@ impl ComplementLogs {
     }
 }
 
-/// The sums that a store keeps, for the smoothing of a model.
+/// The sums of a store for the smoothing of a model.
 #[derive(Clone)]
 struct Normalisers {
-    parameters: EventModel,
+    model: EventModel,
     logs: ComplementLogs,
 }
 
 impl Normalisers {
     fn change(&mut self, rows: &Rows, words: &[(WordId, f64)], sign: i128) {
-        words.iter().for_each(|&(word, _)| self.logs.change(&self.parameters, rows, word, sign));
+        words.iter().for_each(|&(word, _)| self.logs.change(&self.model, rows, word, sign));
     }
 }
 
@@ -91,7 +91,7 @@ impl Statistic for Normalisers {
     }
 
     fn recount(&mut self, counted: &Counted<'_>) {
-        self.logs = ComplementLogs::of(&self.parameters, counted.rows);
+        self.logs = ComplementLogs::of(&self.model, counted.rows);
     }
 
     fn size(&self) -> usize {
@@ -104,15 +104,15 @@ impl Statistic for Normalisers {
 }
 
 impl Store {
-    /// Keeps the sums that normalise the weights of complements, from now on.
-    pub fn normalise(&mut self, parameters: EventModel) {
-        let logs = ComplementLogs::of(&parameters, self.rows());
-        self.statistics.put(Normalisers { parameters, logs });
+    /// Maintain the sums that normalise the weights of complements from now on.
+    pub fn normalise(&mut self, model: EventModel) {
+        let logs = ComplementLogs::of(&model, self.rows());
+        self.statistics.put(Normalisers { model, logs });
     }
 }
 
 impl EventModel {
-    /// −Z_c for each class, in `terms`.
+    /// Compute −Z_c of each class in `terms`.
     pub(crate) fn prepare_normalised(&self, store: &Store, terms: &mut [ClassTerms]) {
         let counted;
         let logs = match store.statistic::<Normalisers>() {
@@ -129,7 +129,7 @@ impl EventModel {
         }
     }
 
-    /// −ln P(c̄) + Σ_i f_i ln θ_ci / Z_c.
+    /// Add −ln P(c̄) + Σ_i f_i ln θ_ci / Z_c.
     pub(crate) fn add_normalised(
         &self,
         counts: &impl Cells,
@@ -140,8 +140,7 @@ impl EventModel {
         self.add_complement(counts, terms, bag, out);
         for (score, class) in out.iter_mut().zip(terms) {
             let sum = *score + class.prior_complement;
-            // Shares of two words or more have −Z_c ≥ m ln m > 1; a single word has share 1, and
-            // tells nothing.
+            // With at least two words, −Z_c ≥ m ln m > 1. A single word has share 1 and no effect.
             let share = if class.normaliser > 1.0 { sum / class.normaliser } else { 0.0 };
             *score = share - class.prior_complement;
         }
@@ -183,21 +182,21 @@ mod tests {
     }
 
     #[test]
-    fn sums_follow_what_is_learned_and_unlearned() {
+    fn sums_follow_learning_and_unlearning() {
         let mut store = store();
         store.normalise(scorer().model);
         for (text, class) in TEXTS {
             let mut bag = bag(&mut store, text);
             store.learn(&mut bag, class, 2.0).unwrap();
-            let anew = ComplementLogs::of(&scorer().model, store.rows());
-            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&anew));
+            let expected = ComplementLogs::of(&scorer().model, store.rows());
+            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&expected));
         }
         for (text, class) in TEXTS {
             let mut bag = bag(&mut store, text);
             store.unlearn(&mut bag, class, 2.0).unwrap();
-            let mut anew = ComplementLogs::of(&scorer().model, store.rows());
-            anew.own.resize(3, 0);
-            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&anew));
+            let mut expected = ComplementLogs::of(&scorer().model, store.rows());
+            expected.own.resize(3, 0);
+            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&expected));
         }
         assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), (0.0, 0, vec![0; 3]));
     }

@@ -1,17 +1,16 @@
 //! Averaged one-dependence estimators: the structure-extended models of the HMNB paper, section 2.5.
 //!
-//! Every word t of the message (or as many as may be parents, the strongest) is in turn the parent of all its words, itself included. That gives
-//! an estimator a_tc = ∏_i P(w_i | w_t, c)^f_i, with P(w_i | w_t, c) = (n_itc + α)/(L_tc + α m) as in
+//! Every word t of the message, or each of the `max_parents` strongest, is in turn the parent of all
+//! words, including itself. That gives an estimator a_tc = ∏_i P(w_i | w_t, c)^f_i, with P(w_i | w_t, c) = (n_itc + α)/(L_tc + α m) as in
 //! [`crate::scoring::hidden`], and the score mixes the estimators by the parents' gain ratios:
 //! ln P(c) + ln Σ_t W_t a_tc / Σ_t W_t. The complement side, b_tc with c̄ for c, is subtracted
 //! instead; one-versus-all mixes the quotients a_tc/b_tc.
 //!
-//! The products underflow on a message of a hundred words, so the mean is taken of logarithms, around
-//! the largest. ln a_tc starts from the smoothing alone, which is the same for every word; only words
-//! that do stand together with t change it ([`crate::scoring::cooccurrence`]).
+//! The products underflow for a message of a hundred words, so means are computed from logarithms,
+//! relative to the largest. ln a_tc starts from the smoothing alone, which is the same for every
+//! word; only words that occur together with t change it ([`crate::scoring::cooccurrence`]).
 //!
-//! A message without any parent (no known word, or none that tells the classes apart) has nothing to
-//! mix: it is scored by the event model, its words independent.
+//! A message without any parent is scored by the event model, with independent words.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
@@ -28,15 +27,15 @@ pub struct OneDependenceScratch {
     pub(crate) together: Cooccurrence,
     /// The positions of the parents.
     pub(crate) parents: Vec<usize>,
-    /// ln W_t, −∞ for a word that is no parent.
+    /// ln W_t; −∞ for a word that is not a parent.
     pub(crate) weights: Vec<f64>,
     /// The logarithm of each estimator, `words × classes`.
     pub(crate) logs: Vec<f64>,
-    /// What all classes of an estimator share and `logs` does not have yet.
+    /// The summand that all classes of an estimator share, until it is added to `logs`.
     shared: Vec<f64>,
 }
 
-/// How often ln a_tc and ln b_tc stand in an estimator's logarithm, and the sign of the mean.
+/// The coefficients of ln a_tc and ln b_tc in an estimator's logarithm, and the sign of the mean.
 pub(crate) fn sides(traits: Traits) -> (f64, f64, f64) {
     match (traits.own, traits.complement) {
         (true, true) => (1.0, -1.0, 1.0),
@@ -52,7 +51,7 @@ impl EventModel {
         bag.words.iter().any(|&(word, _)| weight(word) > 0.0)
     }
 
-    /// The score of the bag for each class, in `out`.
+    /// Compute the score of the bag for each class in `out`.
     pub fn one_dependence_scores(
         &self,
         store: &Store,
@@ -79,11 +78,11 @@ impl EventModel {
         }));
     }
 
-    /// The score, and its parts: `words × classes`, and one row for all tokens of unseen words.
+    /// Compute the score, and its parts: `words × classes`, and one row for all tokens of unseen words.
     ///
     /// With r_tc, the share of estimator t in the mean for class c, and v_t = W_t/Σ W,
-    /// ln Σ_t v_t a_tc = Σ_t r_tc (ln a_tc + ln(v_t/r_tc)). So a word's part is f_i ln P(w_i|w_t,c)
-    /// averaged by these shares, and what it counts for as a parent: r_ic ln(v_i/r_ic).
+    /// ln Σ_t v_t a_tc = Σ_t r_tc (ln a_tc + ln(v_t/r_tc)). So a word's part is the average of
+    /// f_i ln P(w_i|w_t,c) by these shares, plus its part as a parent, r_ic ln(v_i/r_ic).
     pub fn one_dependence_parts(
         &self,
         store: &Store,
@@ -108,7 +107,7 @@ impl EventModel {
             let column = logs.iter().skip(class).step_by(classes);
             let (highest, others) = log_sum_parts(column.copied());
             for (position, log) in logs.iter_mut().skip(class).step_by(classes).enumerate() {
-                // Not less their sum: a large one would round the shares.
+                // Subtract twice: the sum of both would round the shares.
                 let log_share = (*log - highest) - others;
                 *log = log_share.exp();
                 if *log > 0.0 {
@@ -118,7 +117,7 @@ impl EventModel {
             }
         }
         let shares = logs;
-        // Every token, as if no word stood together with any …
+        // Every token, as if no word occurred together with any parent.
         let mut row = vec![0.0; classes];
         let mut smoothed = vec![0.0; classes];
         for (&(word, _), shares) in bag.words.iter().zip(shares.chunks_exact(classes)) {
@@ -132,7 +131,7 @@ impl EventModel {
         for (part, count) in parts.chunks_exact_mut(classes).zip(counts) {
             part.iter_mut().zip(&smoothed).for_each(|(part, log)| *part += count * log);
         }
-        // … and what changes where they did.
+        // The changes from words that occurred together.
         together.visit(store, bag, parents, &watch, |parent, child, counts| {
             row.fill(0.0);
             let shared = self.add_together(counts, bag.words[child].1, &mut row);
@@ -144,7 +143,7 @@ impl EventModel {
         });
     }
 
-    /// Fills the parents' weights and the logarithm of each W_t a_tc.
+    /// Compute the weights of the parents and the logarithm of each W_t a_tc.
     fn estimate(
         &self,
         store: &Store,
@@ -179,8 +178,8 @@ impl EventModel {
         }
     }
 
-    /// The logarithm of an estimator for a message of so many tokens, as if none of its words stood
-    /// in a document with the parent.
+    /// Compute the logarithm of an estimator for a message of `tokens` tokens, as if none of its words
+    /// occurred together with the parent.
     pub(crate) fn start_estimator(
         &self,
         store: &Store,
@@ -197,7 +196,7 @@ impl EventModel {
                 log -= inside * (own + smoothing).ln();
             }
             if outside != 0.0 {
-                // What rounding leaves of a difference may be less than nothing.
+                // Rounding may make the difference negative.
                 log -= outside * ((total - own).max(0.0) + smoothing).ln();
             }
             tokens * log
@@ -208,8 +207,9 @@ impl EventModel {
         }
     }
 
-    /// What standing together with the parent changes in the logarithm of its estimator for one
-    /// word of `tokens` tokens: adds what single classes have to their row, returns what all have.
+    /// Update the logarithm of an estimator for one word of `tokens` tokens that occurred together
+    /// with the parent: add the changes of single classes to their row, and return the change that
+    /// all classes share.
     pub(crate) fn add_together(
         &self,
         counts: &[(ClassId, f64)],
@@ -224,7 +224,7 @@ impl EventModel {
             }
         }
         if outside != 0.0 {
-            // What one class has, the complements of all others have.
+            // A document of one class is in the complements of all others.
             let total: f64 = counts.iter().map(|&(_, count)| count).sum();
             let log_total = self.log_plus(total);
             shared = outside * tokens * (log_total - self.log_alpha);
@@ -237,7 +237,7 @@ impl EventModel {
     }
 }
 
-/// ln Σ exp, as the largest and what the others add to it; −∞ of nothing.
+/// ln Σ exp, as the largest logarithm and the rest; −∞ if empty.
 pub(crate) fn log_sum_parts(logs: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let highest = logs.clone().fold(f64::NEG_INFINITY, f64::max);
     if highest.is_infinite() {
@@ -271,7 +271,7 @@ mod tests {
         out
     }
 
-    /// ln P(w_i | w_t, c), or of c̄, from the documents themselves.
+    /// ln P(w_i | w_t, c or c̄) from the documents.
     fn log_given(
         store: &Store,
         child: Option<WordId>,

@@ -1,17 +1,18 @@
 //! Packaged hidden parents: Equations 8–10 of the packaged hidden naive Bayes paper.
 //!
-//! Each word i of a message mixes those other words j of the message that are in its package, by
-//! their conditional mutual information W_ij: P(w_i | hp_i, c) = Σ_j W_ij P(w_i | w_j, c) / Σ_j
-//! W_ij. A word without any is plain naive Bayes, P(w_i | c). Of a long text the words that inform most
-//! about all others are those j, as many as may be parents.
+//! Each word i of a message mixes the other words j of the message that are in its package, by their
+//! conditional mutual information W_ij: P(w_i | hp_i, c) = Σ_j W_ij P(w_i | w_j, c) / Σ_j W_ij. A
+//! word without such words has P(w_i | c). In a long text only the `max_parents` words with the most
+//! information about all others are used.
 //!
 //! P(w_i | w_j, c) = (n_ijc + b_ic) / (L_jc + σ). In texts n_ijc is Σ f_i over documents of class
 //! c that contain j, L_jc the length of these, σ = α m and b_ic = σ P(w_i | c). In columns n_ijc
-//! counts documents, L_jc is how many have value j, σ = α and b_i = α over the attribute's number
-//! of values. Counts come from the pair table, or where that was dropped from the documents.
+//! counts documents, L_jc is the number of documents with value j, σ = α, and b_i = α divided by the
+//! number of values of the attribute. Counts come from the pair table, or from the documents if the
+//! table was dropped.
 //!
-//! Several thresholds are scored at once: information from an attribute counts for all thresholds
-//! that it reaches.
+//! Several thresholds are scored at once: a link counts for all thresholds that its information
+//! reaches.
 
 use crate::counts::attributes::{AttributeId, NONE};
 use crate::counts::bag::Bag;
@@ -24,21 +25,21 @@ use crate::scoring::event_model::{ClassTerms, EventModel};
 use crate::scoring::hidden::Side;
 use crate::watch::Watch;
 
-/// A word of the message, or a value not learned of an attribute that is known.
+/// A word of the message, or an unseen value of a known attribute.
 struct Child {
     attribute: AttributeId,
     word: Option<WordId>,
     count: f64,
 }
 
-/// A child and another that is in its package and may be a parent.
+/// A child with a parent in its package.
 #[derive(Clone, Copy)]
 struct Link {
     child: usize,
     /// Always a word.
     parent: usize,
     information: f64,
-    /// The highest of the thresholds that it reaches.
+    /// The index of the highest threshold that the information reaches.
     level: usize,
 }
 
@@ -63,12 +64,12 @@ pub struct PackagedScratch {
 }
 
 impl EventModel {
-    /// The joint log-likelihood of the bag with packaged hidden parents, for each of the
-    /// ascending thresholds and each class, in `out`, `thresholds × classes`.
+    /// Compute the joint log-likelihood of the bag with packaged hidden parents for each of the
+    /// ascending thresholds and each class in `out`, `thresholds × classes`.
     ///
-    /// `parts`, where given, receives each word's own part for the first threshold, `words ×
-    /// classes`, and after them one row for all tokens of unseen words.
-    #[expect(clippy::too_many_arguments, reason = "as the other kinds of scores")]
+    /// `parts` receives the part of each word for the first threshold, `words × classes`, and then
+    /// one row for all tokens of unseen words.
+    #[expect(clippy::too_many_arguments, reason = "the signature of all families")]
     pub fn packaged_scores(
         &self,
         store: &Store,
@@ -133,7 +134,7 @@ impl EventModel {
         }
     }
 
-    /// ln P(w_i | c), or ln P(w_i | c̄), of each child, and b_ic.
+    /// Compute ln P(w_i | c or c̄) and b_ic of each child.
     fn fill_own(
         &self,
         store: &Store,
@@ -164,9 +165,9 @@ impl EventModel {
         }
     }
 
-    /// Finds the words that may be parents: all that are in a package or, where there are more than
-    /// allowed, those with the most information about all others together. An attribute of columns
-    /// has one value in a message, so there are no more than attributes: all may be.
+    /// Find the parents: the words that are in a package, or the `max_parents` words with the most
+    /// total information. Columns ignore this limit, since a message has at most one value of each
+    /// attribute.
     fn collect_parents_in_packages(&self, store: &Store, bag: &Bag, scratch: &mut PackagedScratch) {
         let PackagedScratch { children, parents, .. } = scratch;
         let packages = store.packages();
@@ -178,7 +179,7 @@ impl EventModel {
         }
     }
 
-    /// Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child, apart by level.
+    /// Compute Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child and level.
     #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
     fn sum_links(
         &self,
@@ -214,7 +215,7 @@ impl EventModel {
         sums.resize(children.len() * levels * classes, 0.0);
         weights.clear();
         weights.resize(children.len() * levels, 0.0);
-        // What the smoothing alone gives.
+        // The part of the smoothing.
         for link in links.iter() {
             let row = link.child * levels + link.level;
             weights[row] += link.information;
@@ -225,7 +226,7 @@ impl EventModel {
                 *sum += link.information * back * rate;
             }
         }
-        // What was counted. What one class has, the complements of all others have.
+        // The part of the counts. A document of one class is in the complements of all others.
         let mut add = |link: &Link, class: ClassId, count: f64| {
             let row = (link.child * levels + link.level) * classes;
             let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
@@ -254,7 +255,7 @@ impl EventModel {
         });
     }
 
-    /// Gives each child's part of the score, by (threshold, child, class), to `add`.
+    /// Call `add(threshold, child, class, part)` for each part of the score.
     #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
     fn add_children(
         &self,
@@ -273,7 +274,7 @@ impl EventModel {
             let own = &own[place * classes..(place + 1) * classes];
             let mut weight = 0.0;
             mixed.fill(0.0);
-            // From the highest threshold down, each takes over what the one above it has.
+            // From the highest threshold down: each includes the links of those above it.
             for level in (0..levels).rev() {
                 let row = place * levels + level;
                 weight += weights[row];
@@ -298,7 +299,7 @@ impl EventModel {
     }
 }
 
-/// Finds the children that are in the packages of parents.
+/// Find the children that are in the packages of parents.
 fn collect_links(store: &Store, thresholds: &[f64], scratch: &mut PackagedScratch, watch: &Watch) {
     let PackagedScratch { children, parents, links, .. } = scratch;
     links.clear();

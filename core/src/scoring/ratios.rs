@@ -1,15 +1,14 @@
-//! Hidden parents of ratios: what the published figures of HOVA were computed with.
+//! Hidden parents of ratios, which reproduce the published figures of HOVA.
 //!
-//! Equation 16 of the HMNB paper divides, for each word i, the hidden mean of class c by that of
-//! its complement; [`crate::scoring::hidden`] does so, as a difference of logarithms. The figures printed
-//! in the paper come out, to the last digit, from another formula: one hidden parent mixes the
-//! ratios of the two sides,
+//! Equation 16 of the HMNB paper divides the hidden mean of class c by the hidden mean of its
+//! complement for each word i; [`crate::scoring::hidden`] computes this as a difference of logarithms.
+//! But another formula reproduces the figures in the paper to the last digit. There, one hidden parent
+//! mixes the ratios of the two sides,
 //! −Σ_i f_i ln(Σ_t W_t P(w_i|w_t,c̄)/P(w_i|w_t,c) / Σ_t W_t), t ≠ i,
-//! and a word without a qualified parent in the message counts −f_i ln P(w_i|c̄): the complement
-//! alone, not a ratio.
+//! and a word without a qualified parent in the message contributes −f_i ln P(w_i|c̄), not a ratio.
 //!
-//! A ratio does not split into what depends on t and what depends on i, so n_itc is needed for
-//! every parent and word: from the pair table, or from the documents that contain the parent.
+//! A ratio does not split into factors of t and of i, so n_itc is needed for every parent and word. It
+//! comes from the pair table, or from the documents that contain the parent.
 
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
@@ -21,12 +20,12 @@ use crate::scoring::top_k::sums_of_others;
 use crate::watch::Watch;
 
 impl EventModel {
-    /// The score of the bag for each class, in `out`: the priors of Equation 16, and the ratios
-    /// above in place of its two products.
+    /// Compute the score of the bag for each class in `out`: the priors of Equation 16, and the ratios
+    /// above instead of its two products.
     ///
-    /// `parts`, where given, receives each word's own part, `words × classes`, and after them one
-    /// row for all tokens of unseen words.
-    #[expect(clippy::too_many_arguments, reason = "as the other kinds of scores")]
+    /// `parts` receives the part of each word, `words × classes`, and then one row for all tokens of
+    /// unseen words.
+    #[expect(clippy::too_many_arguments, reason = "the signature of all families")]
     pub fn ratio_scores(
         &self,
         store: &Store,
@@ -77,8 +76,8 @@ impl EventModel {
         }
     }
 
-    /// Fills `sums` with Σ_t W_t P(w_i|w_t,c̄)/P(w_i|w_t,c), t ≠ i. Expects the complement's rates,
-    /// W_t/(L_tc̄ + α m), and leaves those of ratios, W_t (L_tc + α m)/(L_tc̄ + α m).
+    /// Compute Σ_t W_t P(w_i|w_t,c̄)/P(w_i|w_t,c), t ≠ i, in `sums`. The rates are
+    /// W_t/(L_tc̄ + α m) before, and W_t (L_tc + α m)/(L_tc̄ + α m) afterwards.
     fn sum_ratios(
         &self,
         store: &Store,
@@ -130,11 +129,11 @@ impl EventModel {
         }
     }
 
-    /// Adds one parent's ratios of one word, from n_itc by class.
+    /// Add the ratios of one parent and one word, from n_itc by class.
     fn add_ratios(&self, rates: &[f64], together: &[f64], sums: &mut [f64]) {
         let total: f64 = together.iter().sum();
         for ((sum, rate), own) in sums.iter_mut().zip(rates).zip(together) {
-            // Most words never stand beside most parents: both sides have only α then.
+            // Most words and parents never occur together; then both sides have only α.
             let ratio =
                 if total == 0.0 { 1.0 } else { (total - own + self.alpha) / (own + self.alpha) };
             *sum += rate * ratio;
@@ -142,18 +141,18 @@ impl EventModel {
     }
 }
 
-/// The logarithm of a mean of ratios, finite also where a vanishing α makes one overflow.
+/// The logarithm of a mean of ratios; finite even if a tiny α makes a ratio overflow.
 fn log_mean(sum: f64, weight: f64) -> f64 {
     (sum / weight).clamp(f64::MIN_POSITIVE, f64::MAX).ln()
 }
 
-/// `tokens` are those of the documents that contain the parents: about the words to visit.
+/// `tokens` is the length of the documents that contain the parents, about the words to visit.
 fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize, tokens: f64) -> bool {
     let lookups = parents * bag.words.len() * PAIR_COST;
     store.pairs.is_complete() && (lookups as f64) < tokens
 }
 
-/// Adds n_itc of the words i beside one parent t, to zeros, from the pair table.
+/// Add n_itc of the words i and one parent t to zeros, from the pair table.
 fn count_pairs(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], classes: usize) {
     for (together, &(word, _)) in together.chunks_exact_mut(classes).zip(&bag.words) {
         if word != parent {
@@ -164,7 +163,7 @@ fn count_pairs(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], c
     }
 }
 
-/// The same from the documents that contain the parent.
+/// Add n_itc of the words i and one parent t to zeros, from the documents that contain t.
 fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], classes: usize) {
     for posting in store.index.postings(parent) {
         let Some(document) = store.index.document(posting.slot) else { continue };
@@ -186,7 +185,7 @@ mod tests {
     use crate::scoring::cooccurrence::tests::{made_up_message, store_of};
     use crate::scoring::event_model::{Oov, Prior};
 
-    /// A store of made-up documents of three classes, every other word of them a parent.
+    /// A store of generated documents of three classes; every other word is a parent.
     fn store(max_pairs: usize) -> Store {
         let settings =
             Settings { max_features: 1000, index_size: 500, max_pairs, ..Settings::COUNTS };

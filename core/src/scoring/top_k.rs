@@ -1,11 +1,11 @@
-//! Which words of a message are parents: the strongest, where there are more than allowed.
+//! The parents of a message: its `max_parents` strongest words.
 
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
 use crate::scoring::event_model::EventModel;
 
 impl EventModel {
-    /// The positions in the bag of a message's parents, ascending: its words with a weight.
+    /// Return the positions of the parents in the bag, ascending: the words with a weight.
     pub(crate) fn parents_of(&self, store: &Store, bag: &Bag) -> Vec<usize> {
         let weights = store.parent_weights();
         let weight = |position: usize| weights(bag.words[position].0);
@@ -14,9 +14,9 @@ impl EventModel {
         parents
     }
 
-    /// Keeps `max_parents` of some positions in the bag, those of the greatest strength; of equally
-    /// strong ones the first by the words' bytes, so that neither ids nor the order of a message
-    /// matter. Nor does the last digit of a strength, which depends on the order of classes.
+    /// Keep the `max_parents` positions of greatest strength. Ties are broken by the bytes of the
+    /// words, so that ids and the order of the message have no effect. Strengths are compared as
+    /// `f32`, since their last digits depend on the order of classes.
     pub(crate) fn keep_top_k(
         &self,
         store: &Store,
@@ -37,8 +37,8 @@ impl EventModel {
     }
 }
 
-/// For each row its sum with all others left out but it: the rows before it and those after it,
-/// column by column; and behind them the sum of all. No difference is taken, which would cancel.
+/// For each row, compute the sum of all other rows, column by column; then the sum of all rows.
+/// Differences from the sum of all rows would cancel, so none are used.
 pub(crate) fn sums_of_others(rows: &[f64], width: usize, out: &mut Vec<f64>) {
     out.clear();
     out.resize(rows.len() + width, 0.0);
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(sums, [6.0, 60.0, 5.0, 50.0, 3.0, 30.0, 7.0, 70.0]);
         sums_of_others(&[], 1, &mut sums);
         assert_eq!(sums, [0.0]);
-        // What is left is what is there, however large the other.
+        // A large row does not cancel a small one.
         sums_of_others(&[1e20, 1.0], 1, &mut sums);
         assert_eq!(sums[0], 1.0);
     }

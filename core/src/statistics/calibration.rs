@@ -1,34 +1,35 @@
-//! Probabilities from scores, learned along the stream: from each score before its label was known.
+//! Probabilities from scores, learned from each score and the label that arrives afterwards.
 //!
 //!   P(y = 1 | s) = σ(a + k s)
 //!
-//! as Platt scaling has it, a and k by a Newton step a message that forgets slowly: with
-//! v = max(P (1 − P), 10⁻⁴) of the score before,
+//! by Platt scaling. Each message updates a and k by a Newton step with slow decay f, where
+//! v = max(P (1 − P), 10⁻⁴) of the score before the step:
 //!
 //!   H ← f H + (1 − f) H₀ + v (1, s)(1, s)ᵀ,   (a, k) ← (a, k) + H⁻¹ (1, s)(y − P)
 //!
-//! from (a, k) = (0, 1) and H = H₀ = 10 I, so that the first few messages move little; k stays at 0.05 or above, so that probabilities rise with scores.
+//! The start is (a, k) = (0, 1) and H = H₀ = 10 I, so that the first messages have little effect. k is
+//! at least 0.05, so that probabilities rise with scores.
 //!
 //! Platt 1999: Probabilistic outputs for support vector machines.
 
 use crate::counts::codec::{Reader, corrupt, put_float};
 use crate::error::Result;
 
-/// The least v: no step is longer than it lets be.
+/// The minimum of v, which limits the length of a step.
 const LEAST_CURVATURE: f64 = 1e-4;
-/// How much of H there is without a message.
+/// The diagonal of H₀.
 const BEGINNING: f64 = 10.0;
 const LEAST_SLOPE: f64 = 0.05;
-/// Beyond it a score is as certain as one can be, and its square is a number still.
+/// Larger scores are clamped, so that their squares are finite.
 const MOST_SCORE: f64 = 1e6;
 
-/// σ(x) = 1 / (1 + exp −x), without overflow; σ(x) and σ(−x) are computed alike.
+/// σ(x) = 1 / (1 + exp −x), without overflow and symmetric in x.
 pub fn sigmoid(x: f64) -> f64 {
     let e = (-x.abs()).exp();
     if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
-/// What maps scores to log odds.
+/// A linear map from scores to log odds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     a: f64,
@@ -49,7 +50,7 @@ impl Calibration {
         self.a + self.k * score
     }
 
-    /// Learns what came true of a score; `f` is what is remembered from one message to the next.
+    /// Learn the outcome of a score; `f` is the decay of the memory.
     pub fn learn(&mut self, score: f64, outcome: bool, f: f64) {
         if score.is_nan() {
             return;
@@ -62,21 +63,20 @@ impl Calibration {
         let h00 = f * h00 + (1.0 - f) * BEGINNING + v;
         let h01 = f * h01 + v * s;
         let h11 = f * h11 + (1.0 - f) * BEGINNING + v * s * s;
-        // H is H₀ and more: its determinant is larger than either corner.
+        // H ≥ H₀, so its determinant is positive.
         let determinant = h00 * h11 - h01 * h01;
         self.a += (h11 - h01 * s) * g / determinant;
         self.k = (self.k + (h00 * s - h01) * g / determinant).max(LEAST_SLOPE);
         self.h = [h00, h01, h11];
     }
 
-    /// The same of scores with the other sign, for the opposite outcome.
+    /// The calibration for negated scores and the opposite outcome.
     pub fn mirrored(&self) -> Self {
         let [h00, h01, h11] = self.h;
         Calibration { a: -self.a, k: self.k, h: [h00, -h01, h11] }
     }
 
-    /// Adds what another one learned: (a, k) is the mean of both by their H, of which each holds
-    /// the H₀ that it began with.
+    /// Merge another calibration: (a, k) is the mean of both, weighted by H without the second H₀.
     pub fn merge(&mut self, other: &Self) {
         let nothing = Self::default();
         if *other == nothing {
@@ -111,7 +111,7 @@ impl Calibration {
         let h = [reader.float()?, reader.float()?, reader.float()?];
         let determinant = h[0] * h[2] - h[1] * h[1];
         let sound = k >= LEAST_SLOPE && h[0] > 0.0 && h[2] > 0.0 && determinant > 0.0;
-        if sound { Ok(Calibration { a, k, h }) } else { Err(corrupt("a calibration is none")) }
+        if sound { Ok(Calibration { a, k, h }) } else { Err(corrupt("invalid calibration")) }
     }
 }
 
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn scores_become_the_share_that_came_true() {
+    fn probabilities_equal_observed_shares() {
         let calibration = learned(1.0);
         let Calibration { a, k, .. } = calibration;
         assert!((a - 1.0).abs() < 0.3 && (k - 0.5).abs() < 0.15, "{calibration:?}");
     }
 
     #[test]
-    fn the_other_sign_learns_the_mirror_image() {
+    fn negated_scores_learn_the_mirror_image() {
         assert_eq!(learned(1.0).mirrored(), learned(-1.0));
         assert_eq!(learned(1.0).mirrored().mirrored(), learned(1.0));
     }
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(ab, ba);
         let mut same = one;
         same.merge(&one);
-        // What both began with counts once: the mean is nearer to the truth, which is a = 1.
+        // H₀ counts once, so the mean is nearer to the true a = 1.
         assert!((same.k - one.k).abs() < 0.02, "{same:?} {one:?}");
         assert!((same.a - 1.0).abs() < 0.6 * (one.a - 1.0).abs(), "{same:?} {one:?}");
         let (mut kept, mut taken) = (one, Calibration::default());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn no_score_breaks_it() {
+    fn extreme_scores_keep_it_finite() {
         let mut calibration = Calibration::default();
         for score in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0] {
             for outcome in [true, false, true] {

@@ -1,29 +1,21 @@
-//! How many messages of each class came when it and another were known: before enough of both sides
-//! came, what comes tells nothing of what tells them apart.
+//! The number of messages of each class since a second class was known. A class takes steps only after
+//! enough messages of it and of others.
 
 use crate::counts::codec::{Reader, put};
 use crate::counts::rows::ClassId;
 use crate::error::Result;
 
-/// What is taken for met in bytes of before it was counted: those models had taken steps.
-const ENOUGH: u64 = 1 << 32;
-
-/// Messages met, by class.
+/// Messages by class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassExposure {
     by_class: Vec<u64>,
-    /// Their sum, as each class is asked for at each message.
+    /// The sum, which is read for each class of each message.
     all: u64,
 }
 
 impl ClassExposure {
-    /// So many of each of some classes that all have enough.
-    pub fn enough(classes: usize) -> Self {
-        ClassExposure::of_classes(vec![ENOUGH; classes])
-    }
-
     fn of_classes(by_class: Vec<u64>) -> Self {
-        let all = by_class.iter().fold(0_u64, |sum, &met| sum.saturating_add(met));
+        let all = by_class.iter().fold(0_u64, |sum, &exposure| sum.saturating_add(exposure));
         ClassExposure { by_class, all }
     }
 
@@ -31,39 +23,39 @@ impl ClassExposure {
         self.by_class.get(class as usize).copied().unwrap_or(0)
     }
 
-    /// Adds messages of a class.
+    /// Add messages of a class.
     pub fn add(&mut self, class: ClassId, messages: u64) {
         if self.by_class.len() <= class as usize {
             self.by_class.resize(class as usize + 1, 0);
         }
-        let met = &mut self.by_class[class as usize];
-        *met = met.saturating_add(messages);
+        let exposure = &mut self.by_class[class as usize];
+        *exposure = exposure.saturating_add(messages);
         self.all = self.all.saturating_add(messages);
     }
 
-    /// Whether there were so many at least of a class, and of what is not of it.
+    /// Whether there were at least `least` messages of a class, and of all others.
     pub fn is_warm(&self, class: ClassId, least: u64) -> bool {
         let of_class = self.of(class);
         of_class >= least && self.all - of_class >= least
     }
 
-    /// Whether any class is told apart.
+    /// Whether any class is warm.
     pub fn any_is_warm(&self, least: u64) -> bool {
         least == 0 || (0..self.by_class.len() as ClassId).any(|class| self.is_warm(class, least))
     }
 
     pub fn forget(&mut self, class: ClassId) {
-        if let Some(met) = self.by_class.get_mut(class as usize) {
-            *met = 0;
+        if let Some(exposure) = self.by_class.get_mut(class as usize) {
+            *exposure = 0;
             *self = ClassExposure::of_classes(std::mem::take(&mut self.by_class));
         }
     }
 
-    /// Adds those of another model, whose classes have other numbers.
+    /// Add the messages of another model, whose class ids are mapped by `class_of`.
     pub fn merge(&mut self, other: &Self, class_of: &[ClassId]) {
-        for (&met, &class) in other.by_class.iter().zip(class_of) {
-            if met > 0 {
-                self.add(class, met);
+        for (&exposure, &class) in other.by_class.iter().zip(class_of) {
+            if exposure > 0 {
+                self.add(class, exposure);
             }
         }
     }
@@ -86,18 +78,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_sides_have_to_come() {
-        let mut met = ClassExposure::default();
-        assert!(met.any_is_warm(0) && !met.any_is_warm(1));
-        met.add(2, 9);
-        assert!(!met.is_warm(2, 5) && !met.any_is_warm(5));
-        met.add(0, 4);
-        assert!(!met.is_warm(2, 5) && met.is_warm(2, 4));
-        met.add(1, 1);
-        assert!(met.is_warm(2, 5) && !met.is_warm(0, 5) && met.any_is_warm(5));
-        met.forget(2);
-        assert!(!met.any_is_warm(2));
-        assert!(ClassExposure::enough(2).is_warm(1, 1 << 20));
+    fn both_sides_are_required() {
+        let mut exposure = ClassExposure::default();
+        assert!(exposure.any_is_warm(0) && !exposure.any_is_warm(1));
+        exposure.add(2, 9);
+        assert!(!exposure.is_warm(2, 5) && !exposure.any_is_warm(5));
+        exposure.add(0, 4);
+        assert!(!exposure.is_warm(2, 5) && exposure.is_warm(2, 4));
+        exposure.add(1, 1);
+        assert!(exposure.is_warm(2, 5) && !exposure.is_warm(0, 5) && exposure.any_is_warm(5));
+        exposure.forget(2);
+        assert!(!exposure.any_is_warm(2));
     }
 
     #[test]

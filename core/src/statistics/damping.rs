@@ -1,18 +1,17 @@
-//! How much less a frequent word is corrected.
+//! The damping of corrections of frequent words.
 
 use std::sync::Arc;
 
-/// Factors are told apart this finely: squares of multiples of 2^-12 add up exactly, in whatever
-/// order words stand.
+/// Factors are rounded to multiples of 1/STEPS, so that sums of their squares are exact in any order.
 const STEPS: f64 = 4096.0;
 
-/// Documents whose factors are tabulated.
+/// Number of tabulated factors.
 const TABLE: usize = 4096;
 
-/// Multiples of which values are: sums of their squares are exact up to 2^13.
+/// Values are rounded to multiples of 1/VALUES: sums of their squares are exact up to 2^13.
 const VALUES: f64 = 1_048_576.0;
 
-/// (1 + f)^−d of the f documents that have a word.
+/// (1 + f)^−d for a word in f documents.
 #[derive(Clone, Default)]
 pub struct Damping {
     d: f64,
@@ -30,7 +29,7 @@ impl Damping {
         self.d == 0.0
     }
 
-    /// The value of a word that so many documents have.
+    /// The damped value of a word in `documents` documents.
     #[inline]
     pub fn damped(&self, value: f64, documents: f64) -> f64 {
         if self.is_none() {
@@ -41,7 +40,7 @@ impl Damping {
             Some(&factor) if f64::from(index) == documents => factor,
             _ => factor(documents, self.d),
         };
-        // Presence: a multiple already.
+        // For presence the factor is already rounded.
         if value == 1.0 { factor } else { (value * factor * VALUES).round_ties_even() / VALUES }
     }
 }

@@ -1,8 +1,7 @@
-//! Effective counts: what an estimate makes of the counts, read in their place.
+//! Effective counts, which an estimate computes and scores read instead of the counts.
 //!
-//! They are statistics: computed outside, aside, on a copy of the indexed documents, and swapped in
-//! whole. A word or a class that is newer than they are has none: it is estimated from the
-//! smoothing alone until the next refresh.
+//! The caller computes them on a copy of the indexed documents and swaps them in. Newer words and
+//! classes have none: they are estimated from the smoothing alone until the next refresh.
 
 use crate::counts::rows::ClassId;
 use crate::counts::statistic::{Exported, SavedOrder, Statistic};
@@ -20,7 +19,7 @@ pub struct EffectiveCell {
 /// The totals of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EffectiveClass {
-    /// What counts of words are shares of: h_c, as n_c for documents.
+    /// h_c, the denominator for counts of words, as n_c for documents.
     pub total: f64,
     /// Words with a cell.
     pub words: f64,
@@ -28,12 +27,12 @@ pub struct EffectiveClass {
     pub absences: f64,
 }
 
-/// A sparse table of effective counts, with the sums that the smoothing `alpha` makes of it.
+/// A sparse table of effective counts, with its sums for the smoothing `alpha`.
 #[derive(Clone, Default)]
 pub struct Effective {
     alpha: f64,
     classes: Vec<EffectiveClass>,
-    /// Where each word's cells begin and end.
+    /// The range of the cells of each word.
     rows: Vec<(usize, usize)>,
     cells: Vec<EffectiveCell>,
 }
@@ -48,11 +47,11 @@ pub struct EffectiveArrays {
 }
 
 impl Effective {
-    /// Checks the arrays: each count lies between 0 and the total of its class.
+    /// Check the arrays: each count is from 0 to the total of its class.
     pub fn new(arrays: &EffectiveArrays, alpha: f64) -> Result<Self> {
         let invalid = |what: &str| Err(Error::Invalid(format!("effective counts: {what}")));
         if arrays.classes.len() != arrays.counts.len() {
-            return invalid("one class for each count");
+            return invalid("there must be one class for each count");
         }
         if !arrays.totals.iter().all(|total| (0.0..f64::INFINITY).contains(total)) {
             return invalid("totals must be finite and not negative");
@@ -68,16 +67,16 @@ impl Effective {
         for bounds in arrays.indptr.windows(2) {
             let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
                 (Ok(start), Ok(end)) if start <= end && end <= arrays.counts.len() => start..end,
-                _ => return invalid("row bounds out of order"),
+                _ => return invalid("row bounds must ascend, within the counts"),
             };
             let start = table.cells.len();
             for (&class, &count) in arrays.classes[range.clone()].iter().zip(&arrays.counts[range])
             {
                 let totals =
                     usize::try_from(class).ok().and_then(|class| table.classes.get_mut(class));
-                let Some(totals) = totals else { return invalid("a class without a total") };
+                let Some(totals) = totals else { return invalid("a class has no total") };
                 if !(0.0..=totals.total).contains(&count) {
-                    return invalid("a count must lie between 0 and its class's total");
+                    return invalid("counts must be from 0 to the total of their class");
                 }
                 totals.words += 1.0;
                 absent[class as usize].push(totals.total - count);
@@ -86,7 +85,7 @@ impl Effective {
             table.rows.push((start, table.cells.len()));
         }
         for (totals, mut counts) in table.classes.iter_mut().zip(absent) {
-            // By size, so that equal tables have equal sums, whatever the ids of their words.
+            // Sorted, so that the sum does not depend on the ids of words.
             counts.sort_unstable_by(f64::total_cmp);
             totals.absences = counts.iter().map(|count| (count + alpha).ln()).sum();
         }
@@ -98,7 +97,7 @@ impl Effective {
         self.rows.get(word as usize).map_or(&[], |&(start, end)| &self.cells[start..end])
     }
 
-    /// The totals of a class; zeros for one that is newer than the table.
+    /// The totals of a class; zeros for a class that is newer than the table.
     pub fn class(&self, class: ClassId) -> EffectiveClass {
         self.classes.get(class as usize).copied().unwrap_or_default()
     }
@@ -108,7 +107,7 @@ static NONE: Effective =
     Effective { alpha: 0.0, classes: Vec::new(), rows: Vec::new(), cells: Vec::new() };
 
 impl Store {
-    /// The effective counts in use; none where nothing was computed.
+    /// The effective counts in use.
     #[inline]
     pub fn effective(&self) -> &Effective {
         self.statistic().unwrap_or(&NONE)
@@ -116,7 +115,6 @@ impl Store {
 }
 
 impl Statistic for Effective {
-    /// Takes out a word, whose id may come to mean another one.
     fn forget_word(&mut self, word: WordId) {
         let Some(row) = self.rows.get_mut(word as usize) else { return };
         let (start, end) = std::mem::take(row);
@@ -127,11 +125,10 @@ impl Statistic for Effective {
         }
     }
 
-    /// Takes out a class, whose id may come to mean another one.
     fn forget_class(&mut self, class: ClassId) {
         let Some(totals) = self.classes.get_mut(class as usize) else { return };
         *totals = EffectiveClass::default();
-        // The cells that are left move up, row by row.
+        // Move the remaining cells up, row by row.
         let mut kept = 0;
         for row in &mut self.rows {
             let start = kept;
@@ -219,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_table() {
+    fn refuses_invalid_tables() {
         let wrong = [
             EffectiveArrays { counts: vec![5.0, 4.0], ..arrays() },
             EffectiveArrays { counts: vec![7.0, 4.0, 6.0], ..arrays() },

@@ -1,29 +1,29 @@
-//! Fitted weights of words: they count in the score alone.
+//! Fitted weights of words, which change the score but not the estimates.
 //!
-//! A word of weight v counts v f_i times in the score of a message, while every estimate stays as
-//! it is: P(w_i|c)^(v f_i). All weights, and the prior, may share a scale besides. They are
-//! fitted outside, aside, on a copy of the counts, and swapped in whole.
+//! A word of weight v counts v f_i times in the score of a message: P(w_i|c)^(v f_i). All weights and
+//! the prior are also multiplied by a common scale. The caller fits the weights on a copy of the
+//! counts and swaps them in.
 
 use crate::counts::statistic::{Exported, SavedOrder, Statistic};
 use crate::counts::store::MAX_COUNT;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 
-/// The weight of a word that is newer than the weights, or that no class has seen.
+/// The weight of a word that is unseen, or newer than the weights.
 pub const NEW_WORD: f64 = 1.0;
 
 /// Fitted weights in use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedWeights {
     words: Vec<f64>,
-    /// What the weights of all words and that of the prior are multiplied by.
+    /// The factor of the weights of all words and of the prior.
     pub scale: f64,
 }
 
 impl FittedWeights {
     pub fn new(words: Vec<f64>, scale: f64) -> Result<Self> {
         if !words.iter().chain([&scale]).all(|value| (0.0..=MAX_COUNT).contains(value)) {
-            let message = "fitted weights: each is a number from 0 to 2**53";
+            let message = "fitted weights must be numbers from 0 to 2**53";
             return Err(Error::Invalid(message.into()));
         }
         Ok(FittedWeights { words, scale })
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_gone_leaves_nothing_to_the_next() {
+    fn a_forgotten_word_leaves_no_weight() {
         let mut weights = FittedWeights::new(vec![0.25, 3.0], 0.5).expect("weights");
         weights.forget_word(1);
         let order = SavedOrder { words: vec![1, 0, 7], classes: Vec::new() };

@@ -1,4 +1,4 @@
-//! Growing a tree over documents: splits on the word that says most about the class.
+//! The growth of a tree over documents, split by the word with the highest information gain.
 
 use crate::counts::index::Document;
 use crate::counts::rows::ClassId;
@@ -7,12 +7,11 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::cooccurrence::{DocumentRows, invalid};
-use crate::statistics::hoeffding::Hoeffding;
-use crate::statistics::split::{Limits, Split, place};
+use crate::statistics::split::{Hoeffding, Limits, Split, place};
 use crate::statistics::tree::Tree;
 
-/// Grows a tree: a leaf is where all documents are of one class, no word gains anything, or the
-/// best split would leave too few documents on one side.
+/// Grow a tree. A node is a leaf if its documents have one class, if no word has a gain, or if the
+/// best split has too few documents on one side.
 pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies: bool) -> Tree {
     let mut tree = Tree::new(frequencies, None);
     let mut waiting = vec![(0, 0, (0..documents.len()).collect::<Vec<usize>>())];
@@ -40,7 +39,7 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
     tree
 }
 
-/// Grows a tree from nothing, document by document, as it grows online.
+/// Grow a tree document by document, as it grows online.
 pub fn replay(
     documents: &[Document],
     places: &[u32],
@@ -51,12 +50,12 @@ pub fn replay(
     for (i, document) in documents.iter().enumerate() {
         let by_place = |one, other| place(places, one).cmp(&place(places, other));
         tree.add(document, document.weight);
-        tree.look(document, || documents[..=i].iter(), by_place);
+        tree.check_leaf(document, || documents[..=i].iter(), by_place);
     }
     tree
 }
 
-/// A copy of what a tree is grown from, so that it grows while the store goes on.
+/// A copy of the documents of a store, so that a tree grows while the store is in use.
 pub struct Sample {
     documents: Vec<Document>,
     /// The place of each word in the order of bytes.
@@ -82,7 +81,7 @@ impl Sample {
         }
     }
 
-    /// Grows a tree at once, or as it would have grown online.
+    /// Grow a tree from all documents at once, or as it would have grown online.
     pub fn grow(&self, limits: Limits, online: Option<Hoeffding>) -> Tree {
         match online {
             None => grow(&self.documents, &self.places, limits, self.frequencies),
@@ -91,8 +90,8 @@ impl Sample {
     }
 }
 
-/// For each word, the least depth at which the tree that documents grow is split on it, that of the
-/// root being 1; 0 where it is split on it nowhere. `order` has the words in the order of bytes.
+/// Grow a tree of the documents, and return the minimum depth of the splits on each word: 1 at the
+/// root, and 0 without a split. `order` has the words in the order of their bytes.
 pub fn depths(
     rows: &DocumentRows<'_>,
     order: &[i64],
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_where_nothing_is_left_to_tell() {
+    fn stops_without_gains() {
         let same = documents(&[(0, &[0]), (1, &[0]), (0, &[1]), (1, &[1])]);
         let pure = documents(&[(0, &[0]), (0, &[1])]);
         for sample in [same, pure, Vec::new()] {
@@ -158,8 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn tells_the_least_depth_of_each_word() {
-        // Word 0 is best; with it comes 3, and without it 1 and then 3.
+    fn returns_the_minimum_depth_of_each_word() {
+        // Word 0 is best; then 3 on the side with it, and 1 and 3 on the side without it.
         let indptr = [0, 1, 2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 13];
         let ids = [0, 0, 0, 0, 0, 3, 0, 3, 1, 1, 1, 1, 3];
         let classes = [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4];
@@ -193,7 +192,7 @@ mod tests {
     }
 
     fn stream(n: usize) -> Vec<Document> {
-        // Word 0 tells the classes apart; word 1 nearly does; word 2 stands anywhere.
+        // Word 0 separates the classes, word 1 nearly does, and word 2 is random.
         let document = |i: usize| {
             let class = (i % 2) as u32;
             let has = [class == 0, (class == 0) ^ (i % 8 == 7), i.is_multiple_of(3)];
@@ -208,16 +207,16 @@ mod tests {
     }
 
     #[test]
-    fn splits_once_it_is_sure() {
-        // The second word lacks an eighth of the documents, so the lead is 0.3 nats or so: the bound
-        // is below that, with δ = 0.1, from about 6 documents on, and with δ = 1e-9 from 60 on.
+    fn splits_once_the_lead_exceeds_the_bound() {
+        // The second word is wrong in an eighth of the documents, so the lead is about 0.3 nats. The
+        // bound is below that from 6 documents on with δ = 0.1, and from 60 on with δ = 1e-9.
         assert_eq!(
             (grown(3, growth(0.1, 0.0)), grown(80, growth(0.1, 0.0))),
             (vec![-1], vec![0, -1, -1])
         );
         assert_eq!(grown(24, growth(1e-9, 0.0)), [-1]);
         assert_eq!(grown(200, growth(1e-9, 0.0)), [0, -1, -1]);
-        // A tie is no lead, unless τ takes either.
+        // A tie is not a lead, unless τ accepts both words.
         assert_eq!(grown(4, growth(1e-9, 0.0)), [-1]);
         assert_eq!(grown(4, growth(1e-9, 9.0)), [0, -1, -1]);
     }

@@ -1,43 +1,43 @@
-//! Instance weights: what tokens count for because of the documents they stand in.
+//! Instance weights: the extra weight of tokens by the documents that contain them.
 //!
-//! They are either computed aside, for all documents, or given to each message as it is learned.
-//! What such a message counts for beyond its weight is kept with it in the index and stands beside
-//! the counts, so that it leaves with the message: unlearned, evicted, subtracted.
+//! They are computed for all documents at once, or for each message when it is learned. In the second
+//! case the extra weight is stored with the message in the index, so that it leaves the counts
+//! together with the message: unlearned, evicted or subtracted.
 
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 
-/// Tokens beyond those counted, by word: (class, tokens).
+/// The extra weight of tokens, by word: (class, tokens).
 #[derive(Clone, Default)]
 pub struct InstanceTokens {
     rows: Vec<Box<[(ClassId, f64)]>>,
-    /// Whether messages get their weights as they are learned.
+    /// Whether messages get their weights when they are learned.
     online: bool,
 }
 
 impl InstanceTokens {
-    /// Those of messages that get their weights as they are learned; of none yet.
+    /// An empty table for messages that get their weights when they are learned.
     pub fn online() -> Self {
         InstanceTokens { online: true, ..InstanceTokens::default() }
     }
 
-    /// Takes a sparse words × classes matrix in compressed rows.
+    /// Check and store a sparse words × classes matrix in compressed rows.
     pub fn new(indptr: &[i64], classes: &[i64], tokens: &[f64], n_classes: usize) -> Result<Self> {
         let invalid = |what: &str| Err(Error::Invalid(format!("weights: {what}")));
         if classes.len() != tokens.len() {
-            return invalid("one class for each count");
+            return invalid("there must be one class for each count");
         }
         let mut rows = Vec::with_capacity(indptr.len().saturating_sub(1));
         for bounds in indptr.windows(2) {
             let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
                 (Ok(start), Ok(end)) if start <= end && end <= tokens.len() => start..end,
-                _ => return invalid("row bounds out of order"),
+                _ => return invalid("row bounds must ascend, within the counts"),
             };
             let cells = classes[range.clone()].iter().zip(&tokens[range]);
             let cells = cells.map(|(&class, &tokens)| match ClassId::try_from(class) {
                 Ok(class) if (class as usize) < n_classes => Ok((class, tokens)),
-                _ => Err(Error::Invalid("weights: an unknown class".into())),
+                _ => Err(Error::Invalid("weights: a class is unknown".into())),
             });
             rows.push(cells.collect::<Result<_>>()?);
         }
@@ -71,7 +71,7 @@ impl InstanceTokens {
         *cells = std::mem::take(cells).into_iter().chain([(class, tokens)]).collect();
     }
 
-    /// Takes tokens away, as many as are there; returns how many were.
+    /// Remove up to `tokens` tokens; return the number removed.
     pub fn take(&mut self, word: WordId, class: ClassId, tokens: f64) -> f64 {
         let Some(cell) = self.cell_mut(word, class) else { return 0.0 };
         let taken = cell.min(tokens);
@@ -83,7 +83,7 @@ impl InstanceTokens {
         taken
     }
 
-    /// Takes all tokens of a word and a class away; returns how many there were.
+    /// Remove all tokens of a word and a class; return their number.
     pub fn drop_cell(&mut self, word: WordId, class: ClassId) -> f64 {
         self.cell_mut(word, class).map_or(0.0, std::mem::take)
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_matrix_is_refused() {
+    fn invalid_matrices_are_refused() {
         for (indptr, classes, tokens) in [
             (&[0, 1][..], &[0, 1][..], &[1.0][..]),
             (&[0, 2], &[0], &[1.0]),

@@ -1,5 +1,5 @@
-//! What is computed from the counts now and then, and swapped in: each a
-//! [`Statistic`](crate::counts::statistic::Statistic) of the store.
+//! Statistics of the counts: each is a [`Statistic`](crate::counts::statistic::Statistic) of the store,
+//! computed periodically and swapped in, or updated with each message.
 
 pub mod calibration;
 pub mod class_exposure;
@@ -7,9 +7,7 @@ pub mod cooccurrence;
 pub mod damping;
 pub mod effective;
 pub mod fitted_weights;
-pub mod frequent;
 pub mod grow;
-pub mod hoeffding;
 pub mod instance_weights;
 pub mod online_weights;
 pub mod packages;

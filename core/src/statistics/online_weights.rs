@@ -1,12 +1,12 @@
-//! Corrections of words: what is added to their log odds, learned by a step a message.
+//! Online weights: corrections of the log odds of words, learned by one step a message.
 //!
-//! Each word has a correction w for each class that took a step on it, each class a bias b. A step
-//! follows the gradient g of the logistic loss with a rate of its own for each, which shrinks as
-//! its squared gradients G add up: AdaGrad.
+//! Each word has a correction w for each class that took a step on it, and each class a bias b. A step
+//! follows the gradient g of the loss. Each number has its own rate, which shrinks with the sum G of
+//! its squared gradients: AdaGrad.
 //!
 //!   G += g²,   w += r g / √(1 + q G)
 //!
-//! They follow from the order of the stream, not from the counts: so they are saved with these.
+//! Corrections depend on the order of the stream, so they are saved with the counts.
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
 
@@ -20,26 +20,23 @@ use crate::statistics::calibration::Calibration;
 use crate::statistics::class_exposure::ClassExposure;
 use crate::statistics::damping::Damping;
 
-/// Added, in the bytes, to whether there is a calibration of two classes: what was met is there too.
-const MET: u64 = 2;
-
-/// The corrections in use, and the calibrations of the scores that they are part of.
+/// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
 pub struct OnlineWeights {
     words: SparseRows<Correction>,
     /// b and B, by class.
     classes: Vec<Correction>,
-    /// Messages of each class that came when it and another were known.
+    /// Messages of each class since a second class was known.
     pub exposure: ClassExposure,
-    /// Of two classes: what makes probabilities of the scores of the one that it names.
+    /// With two classes, the calibration of the scores of one of them.
     two: Option<(ClassId, Calibration)>,
-    /// Of more: the same of the class with the highest score, whichever it is.
+    /// With more classes, the calibration of the class with the highest score.
     pub top: Calibration,
-    /// Of the values that words are corrected by.
+    /// The damping of the values of frequent words.
     pub damping: Damping,
 }
 
-/// How long steps are.
+/// The rates of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// r.
@@ -48,7 +45,7 @@ pub struct Rates {
     pub decay: f64,
 }
 
-/// A number that is learned by steps: w and G, or b and B.
+/// A number that is learned by steps, w or b, and the sum of its squared gradients.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Correction {
     pub weight: f64,
@@ -62,7 +59,7 @@ impl Correction {
         self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
     }
 
-    /// The mean of both by their evidence, which adds up.
+    /// Set it to the mean of both, weighted by their squared gradients, which are added.
     pub fn merge(&mut self, other: &Self) {
         if self.squares == 0.0 {
             *self = *other;
@@ -81,7 +78,7 @@ impl Correction {
     pub fn restore(reader: &mut Reader<'_>) -> Result<Self> {
         let (weight, squares) = (reader.float()?, reader.float()?);
         if squares < 0.0 {
-            return Err(corrupt("a correction has no evidence"));
+            return Err(corrupt("a correction has negative squared gradients"));
         }
         Ok(Correction { weight, squares })
     }
@@ -94,19 +91,19 @@ impl OnlineWeights {
         self.classes.get(class as usize).map_or(0.0, |correction| correction.weight)
     }
 
-    /// Asks the memory for the first correction of a word …
+    /// Prefetch the first correction of a word.
     #[inline]
     pub fn fetch(&self, word: WordId) {
         self.words.fetch(word);
     }
 
-    /// … and for the others, once the first is there.
+    /// Prefetch the other corrections, once the first is in the cache.
     #[inline]
     pub fn fetch_more(&self, word: WordId) {
         self.words.fetch_more(word);
     }
 
-    /// x_i: what a word of this value is corrected by.
+    /// x_i of a word with this value.
     #[inline]
     pub fn value(&self, store: &Store, word: WordId, value: f64) -> f64 {
         if self.damping.is_none() {
@@ -116,7 +113,7 @@ impl OnlineWeights {
         self.damping.damped(value, documents / store.unit())
     }
 
-    /// Adds w of a word times its value, by class.
+    /// Add w of a word times its value, by class.
     #[inline]
     pub fn add_to(&self, corrections: &mut [f64], word: WordId, value: f64) {
         if (word as usize) < self.words.slots() {
@@ -133,8 +130,8 @@ impl OnlineWeights {
         cells.map(|cell| (cell.class, cell.weight))
     }
 
-    /// Takes a step for each of these classes: b by the gradient, w of each word by the share of it
-    /// that the word has, which is its value times `share`.
+    /// Take a step for each of these classes: b by the gradient, and w of each word by the gradient
+    /// times the word's value times `share`.
     pub fn step(
         &mut self,
         gradients: &[(ClassId, f64)],
@@ -154,8 +151,8 @@ impl OnlineWeights {
         }
     }
 
-    /// Takes a step for each of these classes, where the share of each gradient that a word has is given, `words × gradients`, and
-    /// none falls below the least: a word without a share takes no step.
+    /// Take a step for each of these classes, with the share of each word and gradient, `words ×
+    /// gradients`. Corrections are at least `least`, and words with share 0 take no step.
     pub fn step_by(
         &mut self,
         gradients: &[(ClassId, f64)],
@@ -191,7 +188,7 @@ impl OnlineWeights {
         }
     }
 
-    /// The calibration of two classes, as it is of the scores of the first.
+    /// The calibration of the scores of one of two classes.
     pub fn two(&self, one: ClassId) -> Calibration {
         match self.two {
             Some((named, calibration)) if named == one => calibration,
@@ -200,14 +197,14 @@ impl OnlineWeights {
         }
     }
 
-    /// Learns what came true of a score of one of two classes.
+    /// Learn the outcome of a score of one of two classes.
     pub fn learn_two(&mut self, one: ClassId, score: f64, outcome: bool, f: f64) {
         let mut calibration = self.two(one);
         calibration.learn(score, outcome, f);
         self.two = Some((one, calibration));
     }
 
-    /// Their bytes, words and classes in this order.
+    /// Write the bytes, with words and classes in this order.
     pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
         let mut rank = vec![0_u64; order.classes.iter().max().map_or(0, |&id| id as usize + 1)];
         for (place, &class) in order.classes.iter().enumerate() {
@@ -227,20 +224,20 @@ impl OnlineWeights {
                 correction.put(bytes);
             }
         }
-        // The last is named: equal states give equal bytes whatever their history. Where there are
-        // more than two, they never become the same two again.
+        // Write the calibration of the last class, so that equal states have equal bytes. With more
+        // than two classes, this calibration is never used again.
         match order.classes[..] {
             [_, last] if self.two.is_some() => {
-                put(bytes, MET + 1);
+                put(bytes, 1);
                 self.two(last).put(bytes);
             }
-            _ => put(bytes, MET),
+            _ => put(bytes, 0),
         }
         self.top.put(bytes);
         self.exposure.put(&order.classes, bytes);
     }
 
-    /// Those of [`put`](Self::put), for so many words and classes that are numbered in that order.
+    /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
     pub fn restore(reader: &mut Reader<'_>, words: usize, classes: usize) -> Result<Self> {
         let mut restored = OnlineWeights::default();
         for _ in 0..classes {
@@ -258,22 +255,13 @@ impl OnlineWeights {
                 **restored.words.entry(word, class) = Correction::restore(reader)?;
             }
         }
-        let what = reader.number()?;
-        if what > MET + 1 {
-            return Err(corrupt("what is calibrated is unknown"));
-        }
-        if what % MET == 1 {
-            if classes != 2 {
-                return Err(corrupt("a calibration is of two classes"));
-            }
-            restored.two = Some((1, Calibration::restore(reader)?));
+        match (reader.number()?, classes) {
+            (0, _) => {}
+            (1, 2) => restored.two = Some((1, Calibration::restore(reader)?)),
+            _ => return Err(corrupt("invalid number of calibrations")),
         }
         restored.top = Calibration::restore(reader)?;
-        restored.exposure = if what < MET {
-            ClassExposure::enough(classes)
-        } else {
-            ClassExposure::restore(reader, classes)?
-        };
+        restored.exposure = ClassExposure::restore(reader, classes)?;
         Ok(restored)
     }
 }
@@ -293,7 +281,7 @@ impl Statistic for OnlineWeights {
             *bias = Correction::default();
         }
         self.exposure.forget(class);
-        // They were of scores against that class.
+        // The calibrations belonged to scores against that class.
         (self.two, self.top) = (None, Calibration::default());
     }
 
@@ -384,23 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_before_messages_were_met_are_of_a_model_that_takes_steps() {
-        let weights = learned();
-        let now = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
-        // Behind the calibrations stand two numbers of a byte each, and before these what is there.
-        let (mut before, calibration) = (now[..now.len() - 2].to_vec(), 2 * 5 * 8);
-        let what = before.len() - calibration - 1;
-        assert_eq!(u64::from(before[what]), MET + 1);
-        before[what] = 1;
-        let restored = OnlineWeights::restore(&mut Reader::new(&before), 3, 2).expect("whole");
-        assert!(
-            restored.exposure == ClassExposure::enough(2) && weights.exposure != restored.exposure
-        );
-        assert_eq!(restored.two(1), weights.two(1));
-    }
-
-    #[test]
-    fn what_is_forgotten_leaves_nothing() {
+    fn forgotten_words_and_classes_leave_nothing() {
         let mut weights = learned();
         weights.forget_word(3);
         assert_eq!(weights.of_word(3).count(), 0);
@@ -421,7 +393,7 @@ mod tests {
         let weights = |of: &OnlineWeights| of.of_word(3).map(|(_, w)| w).collect::<Vec<_>>();
         assert_eq!(weights(&merged), weights(&learned()));
         let mut other = OnlineWeights::default();
-        // Words and classes have other ids there.
+        // Words and classes have other ids in the other model.
         other.merge(&statistics, &[4, 0, 0, 1], &[1, 0]);
         assert_eq!(
             bytes(&other, vec![4, 1], vec![1, 0]),

@@ -1,9 +1,8 @@
-//! Attribute packages: which attributes depend on which, with their conditional mutual information.
+//! Attribute packages: pairs of dependent attributes with their conditional mutual information.
 //!
-//! Statistics: computed now and then from a copy of the counts and given to the store whole. In
-//! texts each word is an attribute, under its own id. Scorer asks for every pair of words of a
-//! message, so the pairs lie in a table that is probed linearly, and most look-ups take one miss
-//! of the cache.
+//! The caller computes the packages periodically on a copy of the counts and swaps them in. In texts
+//! each word is an attribute with its own id. Scores look up every pair of words of a message, so the
+//! pairs are in a table with linear probing, where most look-ups have one cache miss.
 
 use crate::counts::alloc::fetch;
 use crate::counts::attributes::AttributeId;
@@ -15,7 +14,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Member {
     pub low: AttributeId,
-    /// Above `low`, but in a free slot, where both are 0.
+    /// Above `low`; in a free slot both are 0.
     pub high: AttributeId,
     /// Their conditional mutual information, in bits.
     pub information: f64,
@@ -23,24 +22,24 @@ pub struct Member {
 
 const FREE: Member = Member { low: 0, high: 0, information: 0.0 };
 
-/// Pairs ahead of the one that is put into the table whose places are fetched.
+/// The slots of pairs are fetched this many pairs ahead.
 const AHEAD: usize = 16;
 
 #[derive(Clone, Default)]
 pub struct Packages {
-    /// A power of two of slots, at least twice as many as there are pairs.
+    /// A power of two, at least twice the number of pairs.
     slots: Vec<Member>,
     pairs: usize,
-    /// By attribute, its information with all others in its package.
+    /// The total information of each attribute with its package.
     strengths: Vec<f64>,
-    /// Ids that have lost their meaning since.
+    /// Ids that were forgotten since.
     forgotten: Vec<bool>,
-    /// Members with less information than this are left out.
+    /// Pairs with less information are ignored.
     pub threshold: f64,
 }
 
 impl Packages {
-    /// Packages of these pairs, each given once.
+    /// Make the packages of these distinct pairs.
     pub fn new(members: &[Member], threshold: f64) -> Result<Self> {
         let size = (members.len() * 2).next_power_of_two();
         let mut packages = Packages { slots: vec![FREE; size], threshold, ..Packages::default() };
@@ -50,7 +49,10 @@ impl Packages {
             }
             let Member { low, high, information } = member;
             if low >= high || !(information > 0.0 && information.is_finite()) {
-                return Err(Error::Invalid("the packages have a pair that is none".into()));
+                return Err(Error::Invalid(
+                    "packages: a pair must have ascending ids and positive finite information"
+                        .into(),
+                ));
             }
             if let Err(slot) = packages.find(low, high) {
                 packages.slots[slot] = member;
@@ -70,14 +72,14 @@ impl Packages {
         self.pairs == 0
     }
 
-    /// Brings a pair closer before it is asked for.
+    /// Prefetch a pair.
     #[inline]
     pub fn touch(&self, a: AttributeId, b: AttributeId) {
         let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
         self.slots.get(slot).into_iter().for_each(fetch);
     }
 
-    /// The information of two attributes, 0 where they are not in each other's package.
+    /// The information of two attributes; 0 if they are not in each other's package.
     #[inline]
     pub fn information(&self, a: AttributeId, b: AttributeId) -> f64 {
         match self.find(a.min(b), a.max(b)) {
@@ -86,7 +88,7 @@ impl Packages {
         }
     }
 
-    /// The information of an attribute with all others in its package, 0 where there are none.
+    /// The total information of an attribute with its package.
     #[inline]
     pub fn strength(&self, id: AttributeId) -> f64 {
         let strength = self.strengths.get(id as usize).filter(|_| self.is_known(id));
@@ -113,7 +115,7 @@ impl Packages {
         Err(slot)
     }
 
-    /// The pairs, where `place` gives each id's new place, in the order of these.
+    /// The pairs with the ids that `place` returns, sorted by these.
     pub fn members(&self, place: impl Fn(AttributeId) -> AttributeId) -> Vec<Member> {
         let known = |member: &&Member| {
             member.low != member.high && self.is_known(member.low) && self.is_known(member.high)
@@ -163,13 +165,13 @@ static NONE: Packages = Packages {
 };
 
 impl Store {
-    /// The packages in use; none where nothing was computed.
+    /// The packages in use.
     #[inline]
     pub fn packages(&self) -> &Packages {
         self.statistic().unwrap_or(&NONE)
     }
 
-    /// Members with less information than this are left out from now on.
+    /// Ignore pairs with less information from now on.
     pub fn set_package_threshold(&mut self, threshold: f64) {
         if let Some(packages) = self.statistics.get_mut::<Packages>() {
             packages.threshold = threshold;
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_pair() {
+    fn refuses_invalid_pairs() {
         for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)]
         {
             assert!(Packages::new(&[bad], 0.0).is_err());

@@ -1,11 +1,13 @@
-//! Which words are parents of others, and with what weight.
+//! The parents of words and their weights, and the words with enough messages to be parents.
+//!
+//! A word with few messages separates the classes perfectly, but by chance.
 
-use crate::counts::statistic::Statistic;
+use crate::counts::rows::Rows;
+use crate::counts::statistic::{Counted, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::statistics::frequent::FrequentWords;
 
-/// W_t by word id, 0 for words that are no parents.
+/// W_t by word id; 0 for words that are not parents.
 #[derive(Clone, Default)]
 pub struct Parents(Vec<f64>);
 
@@ -40,13 +42,13 @@ impl Statistic for Parents {
 }
 
 impl Store {
-    /// The parents in use; none where nothing was computed.
+    /// The parents in use.
     #[inline]
     pub fn parents(&self) -> &Parents {
         self.statistic().unwrap_or(&NONE)
     }
 
-    /// The weight of each word as a parent now: none of a word that too few messages have left.
+    /// The weight of each word as a parent; 0 if it no longer has `min_df` messages.
     #[inline]
     pub fn parent_weights(&self) -> impl Fn(WordId) -> f64 {
         let (parents, frequent) = (self.parents(), self.statistic::<FrequentWords>());
@@ -57,12 +59,125 @@ impl Store {
     }
 }
 
+/// The relative rounding error of a sum of weights: ten messages of weight 0.1 count as one.
+const ROUNDING: f64 = 1e-12;
+
+/// The number of words with at least `min_df` messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrequentWords {
+    min_df: f64,
+    number: usize,
+}
+
+impl FrequentWords {
+    fn of(min_df: u64, rows: &Rows) -> Self {
+        let mut frequent = FrequentWords { min_df: min_df as f64 * (1.0 - ROUNDING), number: 0 };
+        frequent.recount_rows(rows);
+        frequent
+    }
+
+    fn recount_rows(&mut self, rows: &Rows) {
+        let words = 0..rows.slots() as WordId;
+        self.number = words.filter(|&word| self.has(rows, word)).count();
+    }
+
+    /// Whether a word has enough messages.
+    #[inline]
+    pub fn has(&self, rows: &Rows, word: WordId) -> bool {
+        rows.cells(word).map(|cell| cell.documents).sum::<f64>() >= self.min_df
+    }
+
+    fn number_in(&self, rows: &Rows, words: &[(WordId, f64)]) -> usize {
+        words.iter().filter(|&&(word, _)| self.has(rows, word)).count()
+    }
+}
+
+impl Statistic for FrequentWords {
+    fn outlives_word_ids(&self) -> bool {
+        true
+    }
+
+    fn take_words(&mut self, rows: &Rows, words: &[(WordId, f64)]) {
+        self.number -= self.number_in(rows, words);
+    }
+
+    fn add_words(&mut self, rows: &Rows, words: &[(WordId, f64)]) {
+        self.number += self.number_in(rows, words);
+    }
+
+    fn recount(&mut self, counted: &Counted<'_>) {
+        self.recount_rows(counted.rows);
+    }
+
+    fn size(&self) -> usize {
+        0
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
+}
+
+impl Store {
+    /// Require so many messages of a parent, and in m of probabilities given a parent.
+    pub fn set_min_df(&mut self, min_df: u64) {
+        if min_df > 1 {
+            self.statistics.put(FrequentWords::of(min_df, self.rows()));
+        }
+    }
+
+    /// Number of words with enough messages.
+    pub fn frequent_words(&self) -> usize {
+        let counted = self.statistic::<FrequentWords>();
+        counted.map_or(self.vocabulary.len(), |frequent| frequent.number)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::bag::Bag;
+    use crate::counts::store::Settings;
+
+    fn bag(store: &mut Store, words: &[&str]) -> Bag {
+        let mut bag = Bag::default();
+        for word in words {
+            let token = store.vocabulary().token(word.as_bytes());
+            bag.words.push((store.intern(&token), 1.0));
+        }
+        bag
+    }
 
     #[test]
-    fn a_word_that_is_gone_is_no_parent() {
+    fn frequent_words_follow_the_messages() {
+        let mut store = Store::new(Settings::COUNTS);
+        assert_eq!(store.frequent_words(), 0);
+        store.set_min_df(2);
+        let messages: [(&[&str], u32, f64); 4] =
+            [(&["a", "b"], 0, 1.0), (&["b", "c"], 1, 1.0), (&["c"], 0, 2.0), (&["d"], 1, 0.1)];
+        for (words, class, weight) in messages {
+            let mut bag = bag(&mut store, words);
+            store.learn(&mut bag, class, weight).expect("valid");
+        }
+        // b is in two messages of two classes; c is in one of them and in one of weight 2.
+        assert_eq!(store.frequent_words(), 2);
+        for _ in 0..19 {
+            let mut bag = bag(&mut store, &["d"]);
+            store.learn(&mut bag, 1, 0.1).expect("valid");
+        }
+        assert_eq!(store.frequent_words(), 3);
+        let mut second = bag(&mut store, &["b", "c"]);
+        store.unlearn(&mut second, 1, 1.0).expect("learned");
+        assert_eq!(store.frequent_words(), 2);
+        let kept = store.statistic::<FrequentWords>().cloned().expect("counted");
+        assert_eq!(FrequentWords::of(2, store.rows()), kept);
+        let mut twice = store.clone();
+        twice.merge(&store, &[0, 1]).expect("valid");
+        assert_eq!(twice.frequent_words(), 4);
+    }
+
+    #[test]
+    fn a_forgotten_word_is_not_a_parent() {
         let mut parents = Parents::new(vec![0.5, 0.25]);
         parents.forget_word(0);
         parents.forget_word(9);

@@ -1,6 +1,5 @@
-//! The bytes of a store with the statistics that belong to them: parents, a number beside each
-//! word, and packages or corrections of words after everything else. Other statistics are saved as
-//! arrays, or computed again.
+//! The bytes of a store with some of its statistics: the weight of each word as a parent, and packages
+//! or online weights at the end. Other statistics are saved as arrays, or computed again.
 
 use crate::counts::attributes::AttributeId;
 use crate::counts::codec::{Reader, corrupt, put, put_count};
@@ -14,9 +13,9 @@ use crate::statistics::packages::{Member, Packages};
 use crate::statistics::parents::Parents;
 
 impl Store {
-    /// The state as bytes. `order` names every class with documents once; `statistics` says whether
-    /// those in use belong to it, which can be computed again from the counts. Corrections of words
-    /// can not: they always do.
+    /// Return the state as bytes. `order` contains each class with documents once. `statistics` is
+    /// whether to include statistics that can be computed again from the counts. Online weights
+    /// cannot, so they are always included.
     pub fn snapshot(&self, order: &[ClassId], statistics: bool) -> Result<Vec<u8>> {
         let parents = self.parents();
         let weight = |word| if statistics { parents.weight(word) } else { 0.0 };
@@ -30,8 +29,8 @@ impl Store {
         Ok(bytes)
     }
 
-    /// A store from the bytes of [`snapshot`](Self::snapshot): its classes are numbered in the
-    /// order they were given then.
+    /// Return the store of the bytes of [`snapshot`](Self::snapshot). Its classes are numbered in the
+    /// order given then.
     pub fn restore(bytes: &[u8]) -> Result<Self> {
         let (mut store, weights, mut reader) = Store::restore_counts(bytes)?;
         if weights.iter().any(|&weight| weight > 0.0) {
@@ -45,12 +44,13 @@ impl Store {
             store.restore_packages(&mut reader)?;
         }
         if !reader.is_empty() {
-            return Err(corrupt("there is more after their end"));
+            return Err(corrupt("excess bytes at the end"));
         }
         Ok(store)
     }
 
-    /// The packages in use: attributes in the order of their names, words in that of their bytes.
+    /// Write the packages in use: attributes in the order of their names, words in the order of their
+    /// bytes.
     fn put_packages(&self, bytes: &mut Vec<u8>) {
         let mut rank_of_word = vec![0; self.vocabulary.slots()];
         for (rank, word) in self.vocabulary.sorted_ids().into_iter().enumerate() {
@@ -76,12 +76,12 @@ impl Store {
     fn restore_packages(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         let mut threshold = [0; 8];
         threshold.copy_from_slice(reader.take(8)?);
-        // Words are numbered in the order of their bytes; attributes need not be.
+        // Restored words are numbered in the order of their bytes; attributes may not be.
         let order = self.attributes.sorted_ids();
         let id = |rank: u64| -> Result<AttributeId> {
             let slots = if self.settings.columns { order.len() } else { self.vocabulary.len() };
             let rank = usize::try_from(rank).ok().filter(|&rank| rank < slots);
-            let rank = rank.ok_or_else(|| corrupt("a bag has an unknown attribute"))?;
+            let rank = rank.ok_or_else(|| corrupt("a package has an unknown attribute"))?;
             Ok(if self.settings.columns { order[rank] } else { rank as AttributeId })
         };
         let mut members = Vec::new();
@@ -91,7 +91,7 @@ impl Store {
             members.push(Member { low: a.min(b), high: a.max(b), information });
         }
         let packages = Packages::new(&members, f64::from_le_bytes(threshold));
-        self.statistics.put(packages.map_err(|_| corrupt("a bag is none"))?);
+        self.statistics.put(packages.map_err(|_| corrupt("invalid package"))?);
         Ok(())
     }
 }

@@ -1,23 +1,23 @@
-//! The best split of documents: on the word that says most about the class.
+//! The best split of documents: by the word with the highest information gain for the class.
 
 use crate::counts::slice::Slice;
 use crate::counts::vocabulary::WordId;
 use std::cmp::Ordering;
 
-/// Gains that are nearer than this, in nats, are the same but for rounding.
+/// Gains in nats that differ by less are equal up to rounding.
 pub const TIE: f64 = 1e-12;
 
-/// How far a tree grows.
+/// The limits of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Splits between the root and a leaf.
+    /// Maximum number of splits between the root and a leaf.
     pub max_depth: usize,
-    /// The least weight of documents on either side of a split.
+    /// Minimum weight of documents on either side of a split.
     pub min_samples_leaf: f64,
 }
 
 impl Limits {
-    /// Whether a split of documents of weight `n` leaves enough on either side.
+    /// Whether a split of documents of weight `n` has enough documents on both sides.
     pub fn allow(&self, split: &Split, n: f64) -> bool {
         split.present.min(n - split.present) >= self.min_samples_leaf
     }
@@ -38,22 +38,22 @@ pub struct Split {
     pub present: f64,
 }
 
-/// x ln x, and 0 of 0.
+/// x ln x; 0 for 0.
 fn weigh(x: f64) -> f64 {
     if x > 0.0 { x * x.ln() } else { 0.0 }
 }
 
 impl Slice {
-    /// The word whose presence has the highest information gain for the class, and the next highest
-    /// gain. Of words that tie it is the first in `order`. None where all documents are of one
-    /// class, or nothing gains.
+    /// Return the word whose presence has the highest information gain for the class, and the next
+    /// highest gain. Ties go to the first word in `order`. None if all documents have one class, or
+    /// no word has a gain.
     pub fn best_splits(&self, order: impl Fn(WordId, WordId) -> Ordering) -> Option<(Split, f64)> {
         let n = self.documents();
         if self.classes().iter().filter(|class| class.exists()).count() < 2 {
             return None;
         }
         // n · gain = L(n) − L(a) − L(b) + Σ_c [L(a_c) + L(n_c − a_c) − L(n_c)], where L(x) = x ln x,
-        // a documents contain the word and b do not. A class that has none of a adds nothing.
+        // a documents contain the word and b do not. A class without a document of a adds nothing.
         let of_classes: Vec<f64> =
             self.classes().iter().map(|class| weigh(class.documents)).collect();
         let gains: Vec<Split> = self
@@ -81,6 +81,43 @@ impl Slice {
     }
 }
 
+/// The growth of a tree online: a leaf is split once its best word is nearly certain.
+///
+/// After each `grace_period` of documents, a leaf compares the information gains of its two best
+/// words. By Hoeffding's bound the better word is the best one with probability 1 − δ if it leads by
+/// more than √(R² ln(1/δ) / 2n), with R the range of the gain and n the documents of the leaf. If
+/// that bound is below τ, both words are considered equal, and the better one is used.
+#[derive(Clone, Copy, Debug)]
+pub struct Hoeffding {
+    pub limits: Limits,
+    /// The probability of a wrong choice.
+    pub delta: f64,
+    /// In nats.
+    pub tau: f64,
+    /// Weight of documents between two checks of a leaf.
+    pub grace_period: f64,
+}
+
+impl Hoeffding {
+    /// Return the split of a leaf's documents if it is certain enough. `order` breaks ties of words.
+    pub fn decide(
+        &self,
+        slice: &Slice,
+        depth: usize,
+        order: impl Fn(WordId, WordId) -> Ordering,
+    ) -> Option<Split> {
+        if depth >= self.limits.max_depth {
+            return None;
+        }
+        let (best, second) = slice.best_splits(order)?;
+        let classes = slice.classes().iter().filter(|class| class.exists()).count() as f64;
+        let n = slice.documents();
+        let bound = classes.ln() * ((1.0 / self.delta).ln() / (2.0 * n)).sqrt();
+        let sure = best.gain - second > bound + TIE || bound < self.tau;
+        (sure && self.limits.allow(&best, n)).then_some(best)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,7 +130,7 @@ mod tests {
             let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
             slice.add(class, &words, 1.0);
         }
-        // 0 and 2 tell the classes apart; 2 is the first of them.
+        // 0 and 2 separate the classes; 2 is the first of them.
         let by_place = |one, other| place(&[3, 2, 1, 0], one).cmp(&place(&[3, 2, 1, 0], other));
         let (best, second) = slice.best_splits(by_place).unwrap();
         assert_eq!((best.word, best.present), (2, 2.0));

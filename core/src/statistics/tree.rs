@@ -1,8 +1,8 @@
 //! A binary tree over the presence of words, with the counts of the indexed documents in its
 //! leaves.
 //!
-//! The tree is a statistic: grown now and then, aside, and swapped in whole. The counts in its
-//! leaves are never stale: each indexed document counts in the leaf it falls into.
+//! The tree grows periodically on a copy of the documents, or online. The counts in its leaves are
+//! always current: each indexed document counts in its leaf.
 
 use crate::counts::bag::Bag;
 use crate::counts::index::Document;
@@ -11,14 +11,14 @@ use crate::counts::slice::Slice;
 use crate::counts::statistic::{Counted, Exported, SavedOrder, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::statistics::hoeffding::Hoeffding;
+use crate::statistics::split::Hoeffding;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// The word of a split that was forgotten: no document contains it.
 const FORGOTTEN: WordId = WordId::MAX;
 
-/// A leaf, in the tree written as an array.
+/// A leaf in the array of a tree.
 const LEAF: i64 = -1;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ enum Node {
     Split { word: WordId, present: usize, absent: usize },
 }
 
-/// The tree; its root is the first node.
+/// A tree; its root is the first node.
 #[derive(Clone)]
 pub struct Tree {
     nodes: Vec<Node>,
@@ -35,14 +35,14 @@ pub struct Tree {
     /// The words of the splits.
     words: HashSet<WordId>,
     frequencies: bool,
-    /// When leaves are split online, if they are.
+    /// The growth online; None if the tree grows periodically.
     growth: Option<Hoeffding>,
-    /// For each leaf, the weight of documents since it was last looked at.
+    /// For each leaf, the weight of documents since it was last checked.
     waited: Vec<f64>,
 }
 
 impl Tree {
-    /// A tree that is one empty leaf.
+    /// A tree of one empty leaf.
     pub fn new(frequencies: bool, growth: Option<Hoeffding>) -> Self {
         Tree {
             nodes: vec![Node::Leaf(0)],
@@ -58,8 +58,8 @@ impl Tree {
         &self.leaves
     }
 
-    /// Where a document that has the words that `has` says falls: its last node, the depth of that,
-    /// and the place of the leaf among the leaves.
+    /// Return the node of the leaf of a document, its depth, and its place among the leaves. `has` is
+    /// whether the document contains a word.
     #[inline]
     fn path(&self, has: impl Fn(WordId) -> bool) -> (usize, usize, usize) {
         let (mut node, mut depth) = (0, 0);
@@ -74,7 +74,7 @@ impl Tree {
         }
     }
 
-    /// The same of a document, its words ordered by id.
+    /// [`path`](Self::path) of a document with words in ascending order.
     fn descend(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
         self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
     }
@@ -83,31 +83,31 @@ impl Tree {
         self.descend(words).2
     }
 
-    /// The slice of the leaf that a message, its words each there once, falls into.
+    /// The slice of the leaf of a message. The bag contains each word once.
     #[inline]
     pub fn slice(&self, bag: &Bag) -> &Slice {
         &self.leaves[self.path(|word| bag.position(word).is_some()).2]
     }
 
-    /// Adds a document that has entered the index, or a part of its weight.
+    /// Add a document, or a part of its weight.
     pub fn add(&mut self, document: &Document, weight: f64) {
         let leaf = self.leaf_of(&document.words);
         self.leaves[leaf].add(document.class, &document.words, weight);
     }
 
-    /// Takes out a document that leaves the index, or a part of its weight.
+    /// Remove a document, or a part of its weight.
     pub fn remove(&mut self, document: &Document, weight: f64) {
         let leaf = self.leaf_of(&document.words);
         self.leaves[leaf].remove(document.class, &document.words, weight);
     }
 
-    /// Counts the documents of the index anew.
+    /// Count all documents again.
     pub fn recount_documents<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
         self.leaves.fill_with(|| Slice::new(self.frequencies));
         documents.for_each(|document| self.add(document, document.weight));
     }
 
-    /// Counts the documents of some leaves anew.
+    /// Count the documents of some leaves again.
     fn recount_leaves<'a>(
         &mut self,
         leaves: &[usize],
@@ -124,9 +124,9 @@ impl Tree {
         }
     }
 
-    /// Looks at the leaf of a document that was added, and splits it if that is due. `indexed` are
-    /// all documents that the tree has.
-    pub fn look<'a, I: Iterator<Item = &'a Document>>(
+    /// Check the leaf of an added document, and split it if it is due. `indexed` are all documents of
+    /// the tree.
+    pub fn check_leaf<'a, I: Iterator<Item = &'a Document>>(
         &mut self,
         document: &Document,
         indexed: impl Fn() -> I,
@@ -141,13 +141,13 @@ impl Tree {
         self.waited[leaf] = 0.0;
         if let Some(split) = growth.decide(&self.leaves()[leaf], depth, order) {
             self.split(node, split.word);
-            // Both sides: the leaf that was, and the new one.
+            // The old leaf and the new one.
             let new = self.leaves().len() - 1;
             self.recount_leaves(&[leaf, new], indexed());
         }
     }
 
-    /// Puts a split in the place of a leaf, which becomes the side of documents without the word.
+    /// Replace a leaf by a split. The old leaf becomes the side of documents without the word.
     pub fn split(&mut self, node: usize, word: WordId) -> Option<(usize, usize)> {
         let Node::Leaf(leaf) = self.nodes[node] else { return None };
         let (present, absent) = (self.nodes.len(), self.nodes.len() + 1);
@@ -160,20 +160,20 @@ impl Tree {
         Some((present, absent))
     }
 
-    /// Gives a leaf its counts.
+    /// Set the counts of a leaf.
     pub fn fill(&mut self, node: usize, slice: Slice) {
         if let Node::Leaf(leaf) = self.nodes[node] {
             self.leaves[leaf] = slice;
         }
     }
 
-    /// The tree as an array: the word of each split, then the side of documents that contain it,
-    /// then the other; -1 for a leaf. `name` says how words are numbered.
+    /// The tree as an array: the word of each split, then the side of documents that contain it, then
+    /// the other; -1 for a leaf. `name` numbers the words.
     pub fn to_array(&self, name: impl Fn(WordId) -> i64) -> Vec<i64> {
         self.to_arrays(name).0
     }
 
-    /// The same, and what each leaf waited, in the order of leaves there.
+    /// The array of the tree, and `waited` of its leaves in the order of the array.
     pub fn to_arrays(&self, name: impl Fn(WordId) -> i64) -> (Vec<i64>, Vec<f64>) {
         let mut array = Vec::with_capacity(self.nodes.len());
         let mut waited = Vec::with_capacity(self.leaves.len());
@@ -194,8 +194,8 @@ impl Tree {
         (array, waited)
     }
 
-    /// The tree that arrays hold, without counts. What is missing is leaves that waited for
-    /// nothing; what is too much, or no word, is left out.
+    /// Return the tree of arrays, without counts. Missing items become leaves with `waited` 0; excess
+    /// items and invalid words are ignored.
     pub fn from_arrays(
         array: &[i64],
         waited: &[f64],
@@ -245,11 +245,11 @@ impl Statistic for Tree {
         self.remove(document, weight);
     }
 
-    /// Looks at the leaf of the newest document.
+    /// Check the leaf of the newest document.
     fn indexed(&mut self, counted: &Counted<'_>) {
         if let Some(newest) = counted.index.documents().next_back() {
             let word = |word| counted.vocabulary.word(word);
-            self.look(
+            self.check_leaf(
                 newest,
                 || counted.index.documents(),
                 |one, other| word(one).cmp(word(other)),
@@ -275,7 +275,7 @@ impl Statistic for Tree {
 }
 
 impl Store {
-    /// Begins to keep a tree: that of arrays, with the counts of the indexed documents.
+    /// Use the tree of these arrays from now on, with the counts of the indexed documents.
     pub fn init_tree(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
         let mut tree = Tree::from_arrays(array, waited, self.settings.frequencies, growth);
         tree.recount(&self.counted());

@@ -1,9 +1,9 @@
-//! WordWeights of words and of documents: statistics in use, which change what the counts count for.
+//! Weights of words and of documents, which multiply the counts.
 //!
-//! A word of weight W counts W f_i times in a message, and W N_ci times in a class; what a
-//! document counts for beyond its own weight stands beside the counts. They are computed outside,
-//! aside, on a copy of the counts, and swapped in whole; the totals of the classes then follow
-//! every message, so that an estimate is never of other counts than its total.
+//! A word of weight W counts W f_i times in a message, and W N_ci times in a class. The extra weight
+//! of documents is stored next to the counts. The caller computes the weights on a copy of the counts
+//! and swaps them in. The totals of the classes then follow each message, so that counts and totals
+//! always agree.
 
 use crate::counts::index::Document;
 use crate::counts::rows::ClassId;
@@ -13,18 +13,19 @@ use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::statistics::instance_weights::InstanceTokens;
 
-/// What a word counts for that is newer than the weights: as much as where none has any.
+/// The weight of a word that is newer than the weights.
 pub const NEW_WORD: f64 = 1.0;
 
-/// What a class counts for, its documents and its tokens.
+/// The weighted documents and tokens of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     pub documents: f64,
     pub tokens: f64,
 }
 
-/// The weights as arrays. Words without a weight are newer than they are; what documents count
-/// for besides is a sparse words × classes matrix in compressed rows, and by class.
+/// The weights as arrays. Words without a weight are newer. `documents` is the extra weight of the
+/// documents by class, and `tokens` the extra weight of tokens: a sparse words × classes matrix in
+/// compressed rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightArrays {
     pub words: Vec<f64>,
@@ -35,7 +36,7 @@ pub struct WeightArrays {
     pub tokens: Vec<f64>,
 }
 
-/// WordWeights in use.
+/// The weights in use.
 #[derive(Clone)]
 pub struct WordWeights {
     words: Vec<f64>,
@@ -53,12 +54,12 @@ impl Default for WordWeights {
 }
 
 impl WordWeights {
-    /// Checks the arrays, and sums up what the classes of a store then count for.
+    /// Check the arrays, and sum up the totals of the classes of a store.
     pub fn new(arrays: &WeightArrays, store: &Store) -> Result<Self> {
         let fits = |value: &f64| (0.0..=MAX_COUNT).contains(value);
         let all = [&arrays.words, &arrays.documents, &arrays.tokens];
         if !all.into_iter().flatten().chain([&arrays.unseen]).all(fits) {
-            return Err(Error::Invalid("weights: each is a number from 0 to 2**53".into()));
+            return Err(Error::Invalid("weights must be numbers from 0 to 2**53".into()));
         }
         let of_class = |&documents: &f64| Totals { documents, tokens: 0.0 };
         let mut weights = WordWeights {
@@ -79,7 +80,7 @@ impl WordWeights {
         Ok(weights)
     }
 
-    /// Words of weight 1, in a store whose messages get instance weights as they are learned.
+    /// Words of weight 1, in a store whose messages get instance weights when they are learned.
     pub fn of_instances(store: &Store) -> Self {
         let mut weights =
             WordWeights { instances: InstanceTokens::online(), ..WordWeights::default() };
@@ -95,13 +96,13 @@ impl WordWeights {
         self.words.get(word as usize).copied().unwrap_or(NEW_WORD)
     }
 
-    /// What the tokens of a word in a class count for.
+    /// The weighted tokens of a word in a class.
     #[inline]
     pub fn count(&self, word: WordId, class: ClassId, tokens: f64) -> f64 {
         self.of_word(word) * (tokens + self.instances.tokens(word, class))
     }
 
-    /// What a class counts for: documents beyond its own, and all tokens.
+    /// The extra weight of the documents of a class, and all of its weighted tokens.
     pub fn totals(&self, class: ClassId) -> Totals {
         self.totals.get(class as usize).copied().unwrap_or_default()
     }
@@ -177,7 +178,7 @@ impl Statistic for WordWeights {
         }
     }
 
-    /// What the classes count for, from the counts.
+    /// Sum up the totals of the classes.
     fn recount(&mut self, counted: &Counted<'_>) {
         let mut counts = vec![Vec::new(); counted.classes.len()];
         for word in 0..counted.rows.slots() as WordId {
@@ -186,7 +187,7 @@ impl Statistic for WordWeights {
             }
         }
         let sum = |(class, mut counts): (usize, Vec<f64>)| {
-            // By size, so that equal counts have equal sums, whatever the ids of their words.
+            // Sorted, so that the sum does not depend on the ids of words.
             counts.sort_unstable_by(f64::total_cmp);
             let documents = self.totals(class as ClassId).documents;
             Totals { documents, tokens: counts.iter().sum() }
@@ -194,7 +195,7 @@ impl Statistic for WordWeights {
         self.totals = counts.into_iter().enumerate().map(sum).collect();
     }
 
-    /// Instance weights that messages got as they were learned stay.
+    /// Keep the instance weights that messages got when they were learned.
     fn take_over(&mut self, used: &Self) {
         if used.instances.is_online() {
             self.instances.clone_from(&used.instances);

@@ -1,16 +1,16 @@
-//! How often the words of a message stand together in past documents.
+//! Counts of the words of a message in past documents that contain a parent.
 //!
 //! n_itc = Σ f_ji over the indexed documents j of class c that contain t, for two words i and t of a
-//! message, t a parent; i = t too: n_ttc is the tokens of t in them. The counts come
+//! message, t a parent. n_ttc is the number of tokens of t. The counts come from
 //!
-//! - from the pair table, at a look-up for each parent and word;
-//! - from the overlaps of past documents with the message: the postings of its words, laid out
-//!   document by document, at the cost of their document frequencies plus, for each parent, the
-//!   overlaps of its documents;
-//! - from the postings of its words, at the cost of their document frequencies for each 32 parents.
+//! - the pair table, with a look-up for each parent and word;
+//! - the overlaps of past documents with the message: the postings of its words, arranged by
+//!   document. This costs their document frequencies plus, for each parent, the overlaps of its
+//!   documents;
+//! - the postings of its words, which costs their document frequencies for each 32 parents.
 //!
-//! Words that never stand together are not visited. Which of the three is cheapest depends on the
-//! message; all count the same.
+//! The cheapest source for the message is used; all give the same counts. Words that never occur
+//! together are not visited.
 
 mod simd_counts;
 
@@ -22,22 +22,22 @@ use crate::scoring::cooccurrence::simd_counts::{LANES, SimdCounts};
 use crate::scoring::hidden::PAIR_COST;
 use crate::watch::Watch;
 
-/// Each posting costs about so many steps: to count, to lay out, and to add up beside the words it
-/// overlaps with. After 1,000 and 5,000 SMS, 4 to 16 gave predictions of the same speed, 1 and 2
-/// slower ones.
+/// Cost of a posting in steps along an overlap: it is counted, arranged and added up. After 1,000 and
+/// 5,000 SMS, 4 to 16 gave predictions of the same speed, 1 and 2 slower ones.
 const POSTING_COST: usize = 4;
 
-/// A step along a posting by 32 parents at once costs about so many steps along an overlap.
+/// Cost of a step along a posting for 32 parents at once, in steps along an overlap.
 const SIMD_COST: usize = 3;
 
-/// Buffers with more entries than this are given back after the message that needed them.
+/// Buffers with more entries are freed after the message that needed them.
 const KEPT_ENTRIES: usize = 1 << 20;
 
 /// Reused buffers.
 #[derive(Default)]
 pub struct Cooccurrence {
-    /// (class, n_itc) of a word and a parent, and of the two the other way round.
+    /// (class, n_itc) of a word and a parent.
     cells: Vec<(ClassId, f64)>,
+    /// (class, n_tic) if both are parents.
     mirrored: Vec<(ClassId, f64)>,
     is_parent: Vec<bool>,
     overlaps: Overlaps,
@@ -45,8 +45,8 @@ pub struct Cooccurrence {
 }
 
 impl Cooccurrence {
-    /// Calls `visit(t, i, counts)` with the positions of a parent t and a word i that it stands
-    /// together with, and n_itc for the classes in which it does. `parents` are ascending.
+    /// Call `visit(t, i, counts)` with the positions of each parent t and each word i that occurred
+    /// together with it, and n_itc of the classes in which it did. `parents` are ascending.
     pub fn visit(
         &mut self,
         store: &Store,
@@ -62,7 +62,7 @@ impl Cooccurrence {
         }
     }
 
-    /// The same without the pair table.
+    /// [`visit`](Self::visit) without the pair table.
     pub fn walk(
         &mut self,
         store: &Store,
@@ -91,7 +91,7 @@ impl Cooccurrence {
         parents.iter().for_each(|&parent| self.is_parent[parent] = true);
         for &parent in parents {
             let word = bag.words[parent].0;
-            // Two parents meet once.
+            // Visit each pair of parents once.
             let is_next = |&(child, _): &(usize, _)| !self.is_parent[child] || child >= parent;
             let others = bag.words.iter().enumerate().filter(is_next);
             others.clone().for_each(|(_, &(other, _))| store.pairs.touch(word, other));
@@ -120,15 +120,16 @@ impl Cooccurrence {
 /// Reused buffers of the overlaps.
 #[derive(Default)]
 pub struct Overlaps {
-    /// Where the words of each document slot lie in `entries`; empty between calls.
+    /// The range of each document slot in `entries`; empty between calls.
     spans: Vec<Span>,
     slots: Vec<Slot>,
-    /// Position in the message, and count times weight.
+    /// Position in the message, and count times document weight.
     entries: Vec<(u32, f64)>,
     /// n_itc of one parent t, `words × classes`; zero between calls.
     counts: Vec<f64>,
-    /// Which words stand beside it: as marks, false between calls, and one after the other.
+    /// Whether each word occurred together with t; false between calls.
     is_beside: Vec<bool>,
+    /// The words that did.
     beside: Vec<u32>,
     cells: Vec<(ClassId, f64)>,
 }
@@ -141,8 +142,7 @@ struct Span {
 }
 
 impl Overlaps {
-    /// Calls `visit(t, i, counts)` with the positions of a parent t and a word i that it stands
-    /// together with, t itself included, and n_itc for the classes in which it does.
+    /// See [`Cooccurrence::visit`]; i = t is included.
     pub fn visit(
         &mut self,
         store: &Store,
@@ -151,7 +151,7 @@ impl Overlaps {
         watch: &Watch,
         mut visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
-        self.lay_out(store, bag);
+        self.arrange(store, bag);
         let classes = store.classes.len();
         self.counts.resize(bag.words.len() * classes, 0.0);
         self.is_beside.resize(bag.words.len(), false);
@@ -194,8 +194,8 @@ impl Overlaps {
         }
     }
 
-    /// Lays out the words that each past document shares with the message.
-    fn lay_out(&mut self, store: &Store, bag: &Bag) {
+    /// Arrange the words that each past document shares with the message.
+    fn arrange(&mut self, store: &Store, bag: &Bag) {
         if self.spans.len() < store.index.slots() {
             self.spans.resize(store.index.slots(), Span::default());
         }
@@ -228,7 +228,7 @@ impl Overlaps {
         }
     }
 
-    /// Whether nothing is left of the last message.
+    /// Whether the buffers are reset.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         let none = self.spans.iter().all(|span| span.end == 0) && self.slots.is_empty();
@@ -236,7 +236,7 @@ impl Overlaps {
     }
 }
 
-/// Document frequencies of the words of a message, added up.
+/// The sum of the document frequencies of the words of a message.
 fn postings(store: &Store, bag: &Bag) -> usize {
     bag.words.iter().map(|&(word, _)| store.index.frequency(word)).sum()
 }
@@ -245,7 +245,7 @@ fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize) -> bool {
     if !(store.pairs.is_complete() && store.settings.own_pairs) {
         return false;
     }
-    // Two parents share a look-up.
+    // Two parents share one look-up.
     let lookups = parents * (2 * bag.words.len() - parents + 1) / 2;
     lookups * PAIR_COST < postings(store, bag) * POSTING_COST
 }
@@ -253,7 +253,7 @@ fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize) -> bool {
 fn is_cheaper_by_simd(store: &Store, bag: &Bag, parents: &[usize]) -> bool {
     let postings = postings(store, bag);
     let of_parents = parents.iter().map(|&parent| store.index.frequency(bag.words[parent].0));
-    // What a document has in common with the message, if all had as much.
+    // The mean overlap of a document with the message.
     let overlap = postings / store.index.len().max(1) + 1;
     let overlaps = POSTING_COST * postings + of_parents.sum::<usize>() * overlap;
     parents.len().div_ceil(LANES) * postings * SIMD_COST < overlaps
@@ -272,8 +272,8 @@ pub(crate) mod tests {
         store_of_weights(max_pairs, 0.5)
     }
 
-    /// A store of 250 made-up documents of three classes, of which the oldest were evicted; all
-    /// words but the first are parents.
+    /// A store of 250 generated documents of three classes, the oldest evicted; all words except the
+    /// first are parents.
     fn store_of_weights(max_pairs: usize, least: f64) -> Store {
         let settings = Settings {
             max_features: 1000,
@@ -285,8 +285,8 @@ pub(crate) mod tests {
         store_of(settings, 250, least, |word| word as f64 * 0.125)
     }
 
-    /// A store of so many made-up documents of three classes, which weigh `least` or one more, and
-    /// whose words have these weights as parents.
+    /// A store of generated documents of three classes. Documents have weight `least` or one more, and
+    /// words have these weights as parents.
     pub(crate) fn store_of(
         settings: Settings,
         documents: usize,
@@ -361,7 +361,7 @@ pub(crate) mod tests {
     #[test]
     fn all_ways_count_what_the_documents_hold() {
         let (bag, parents, watch) = (made_up_message, [0, 1, 2, 4], Watch::default());
-        // Fractions, small integers, and more than 16 bits hold.
+        // Fractions, small integers, and numbers above 16 bits.
         for least in [0.5, 1.0, 40_000.0] {
             let store = store_of_weights(10_000, least);
             let bag = bag(&store);

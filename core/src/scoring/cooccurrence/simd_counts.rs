@@ -1,9 +1,8 @@
-//! n_itc of a message's words beside many parents at once.
+//! n_itc of a message's words for 32 parents at once.
 //!
-//! Each document that contains some of 32 parents has a lane for each: all ones where it contains
-//! that parent, else zeros. So a walk along the postings of a word adds its count to 32 sums at
-//! each step, which the compiler does with a few instructions. A walk costs the word's document
-//! frequency, whatever it has in common with the parents.
+//! Each document that contains some of the parents has a lane for each parent: all ones if the
+//! document contains it, else zeros. So a walk along the postings of a word adds its count to 32 sums
+//! at each step with a few SIMD instructions. A walk costs the document frequency of the word.
 
 use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
@@ -12,13 +11,13 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::watch::Watch;
 
-/// Parents at once: a document's lanes are one line of a cache.
+/// Number of parents at once: the lanes of a document fill one cache line.
 pub(crate) const LANES: usize = 32;
 
-/// 2^52, from which on numbers have no fraction.
+/// From 2^52 on, numbers have no fraction.
 const INTEGER: f64 = (1_u64 << 52) as f64;
 
-/// A number for each lane: one line of a cache.
+/// A number for each lane: one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line([u16; LANES]);
@@ -34,22 +33,21 @@ struct Holder {
 /// Reused buffers.
 #[derive(Default)]
 pub struct SimdCounts {
-    /// By slot one more than the place of the document's holder, 0 without; all 0 between calls.
+    /// By slot, one more than the place of the document's holder, or 0; all 0 between calls.
     places: Vec<u32>,
     holders: Vec<Holder>,
-    /// Of each holder, all ones where the parent is in it.
+    /// The lanes of each holder.
     masks: Vec<Line>,
-    /// Places of holders that have a word, and its counts.
+    /// The holders that contain a word, by place, and its counts.
     chosen: Vec<(u32, f64)>,
-    /// Σ f_ji by class, as long as these are small integers.
+    /// Σ f_ji by class, if these are small integers.
     narrow: Vec<Line>,
     sums: Vec<[f64; LANES]>,
     cells: Vec<(ClassId, f64)>,
 }
 
 impl SimdCounts {
-    /// Calls `visit(t, i, counts)` with the positions of a parent t and a word i that it stands
-    /// together with, t itself included, and n_itc for the classes in which it does.
+    /// See [`Cooccurrence::visit`](super::Cooccurrence::visit); i = t is included.
     pub fn visit(
         &mut self,
         store: &Store,
@@ -90,7 +88,7 @@ impl SimdCounts {
         }
     }
 
-    /// Finds the documents that contain some of the parents.
+    /// Find the documents that contain some of the parents.
     fn hold(&mut self, store: &Store, bag: &Bag, parents: &[usize]) {
         if self.places.len() < store.index.slots() {
             self.places.resize(store.index.slots(), 0);
@@ -110,11 +108,11 @@ impl SimdCounts {
         }
     }
 
-    /// Adds up the counts of a word, all lanes at once; false where they are no small integers, and
-    /// then the sums are as before.
+    /// Add up the counts of a word, all lanes at once. Return false, with the sums unchanged, unless
+    /// the counts are small integers.
     fn add_small(&mut self, store: &Store, word: WordId) -> bool {
         let classes = self.sums.len();
-        // Two sums for each class, in turn: one need not wait for the other.
+        // Two sums for each class, used in turn, so that consecutive additions are independent.
         self.narrow.clear();
         self.narrow.resize(2 * classes, Line([0; LANES]));
         let (mut total, mut changed, mut turn) = (0.0, 0, 0);
@@ -123,7 +121,7 @@ impl SimdCounts {
             let Holder { class, weight, .. } = self.holders[place as usize - 1];
             let Line(mask) = self.masks[place as usize - 1];
             let count = weight * count;
-            // In a sum with 2^52 the last bits are the integer, and a fraction is rounded off.
+            // Adding 2^52 puts the integer into the last bits and rounds off a fraction.
             let integer = count + INTEGER;
             changed |= (integer - INTEGER).to_bits() ^ count.to_bits();
             total += count;
@@ -134,7 +132,7 @@ impl SimdCounts {
             }
             turn = classes - turn;
         }
-        // No lane has more than all documents together.
+        // No lane exceeds the total of all documents.
         if changed != 0 || total > f64::from(u16::MAX) {
             return false;
         }
@@ -147,8 +145,8 @@ impl SimdCounts {
         true
     }
 
-    /// The holders among the documents that contain a word, with their counts; returns how many they
-    /// are. No branch depends on which they are: many would be guessed wrong.
+    /// Find the holders among the documents that contain a word, and return their number. The loop has
+    /// no branch on them, since many would be mispredicted.
     fn choose(&mut self, store: &Store, word: WordId) -> usize {
         let postings = store.index.frequency(word);
         if self.chosen.len() < postings {
@@ -165,7 +163,7 @@ impl SimdCounts {
         number
     }
 
-    /// The same of any counts, parent by parent.
+    /// Add up any counts of a word, parent by parent.
     fn add(&mut self, store: &Store, word: WordId) {
         for posting in store.index.postings(word) {
             let place = self.places[posting.slot as usize] as usize;
@@ -181,7 +179,7 @@ impl SimdCounts {
         }
     }
 
-    /// Whether nothing is left of the last message.
+    /// Whether the buffers are reset.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.places.iter().all(|&place| place == 0) && self.holders.is_empty()

@@ -1,5 +1,4 @@
-//! Conditional mutual information of the presences of two words, given the class: which words depend
-//! on which. Of those that never met, only the sum is wanted.
+//! Conditional mutual information of the presences of two words, given the class.
 
 use super::terms::{Terms, bits_apart};
 use super::{DocumentRows, Postings, invalid};
@@ -7,54 +6,54 @@ use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::watch::Watch;
 
-/// Rounding leaves this much, in bits, where there is nothing.
-const NOTHING: f64 = 1e-14;
+/// Rounding errors are below this number of bits.
+const ROUNDING: f64 = 1e-14;
 
-/// Pairs beyond those that are kept, at least, before the weakest are left out.
+/// Minimum number of excess pairs before the weakest are dropped.
 const SPARE: usize = 1 << 16;
 
-/// Two words that met, the first below the second, with their information in bits.
+/// Two words that occurred together, in ascending order, with their information in bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Met {
+pub struct Pair {
     pub first: WordId,
     pub second: WordId,
     pub bits: f64,
 }
 
-/// What is known of all pairs of words.
+/// The information of pairs of words.
 #[derive(Debug, Default, PartialEq)]
 pub struct Information {
-    /// Of those that met, the pairs with the most information, in the order of their words.
-    pub strongest: Vec<Met>,
-    /// What all pairs have together, in bits, whether they met or not.
+    /// The pairs with the most information, in the order of their words.
+    pub strongest: Vec<Pair>,
+    /// The total of all pairs in bits, including words that never occurred together.
     pub total: f64,
 }
 
-/// What a thread finds.
+/// The state of a thread.
 struct Found {
-    pairs: Vec<Met>,
+    pairs: Vec<Pair>,
     terms: Terms,
-    /// Of words that come later, pairs with no more are not among the strongest.
+    /// Later pairs with no more bits than this are not among the strongest.
     least: f64,
-    /// What the pairs of a word have beyond.
+    /// By word, the bits of its pairs beyond those of words that never occurred together.
     beyond: Vec<(usize, f64)>,
-    /// Where the words stand that meet the one that is visited, counted from 1.
+    /// The places of other words in `touched`, from 1.
     place: Vec<u32>,
     touched: Vec<usize>,
-    /// t of each of them, by class.
+    /// t of each touched word, by class.
     together: Vec<f64>,
 }
 
-/// The information of words that met in some of the documents, at most so many pairs: those with
-/// the most, and of equals those of the lower ids; and the sum over all pairs.
+/// Compute the information of the `most` strongest pairs of words (ties go to lower ids), and the sum
+/// over all pairs. Packaged hidden naive Bayes, Equation 11, is the mean.
 ///
-/// Where two words never met in a class, what it adds follows from their frequencies in it. So the
-/// sum over all pairs is that of words that never met, by distinct frequencies, and what those that
-/// did have beyond it. Packaged hidden naive Bayes, Equation 11, is its mean.
+/// If two words never occurred together in a class, its term follows from their frequencies alone. So
+/// the sum over all pairs is computed from distinct frequencies, as if no words occurred together,
+/// plus the differences of the pairs that did.
 ///
-/// The cost is half of Σ |d|² over documents d, and for each two words that met seven logarithms at
-/// most for each class that has both; and for each class half of the square of its distinct
-/// frequencies, with three. The same to the last bit on any number of threads.
+/// The cost is half of Σ |d|² over documents d, plus at most seven logarithms for each pair and each
+/// class that has both words, plus three logarithms for each two distinct frequencies of a class. The
+/// result does not depend on the number of threads, to the last bit.
 pub fn information(
     rows: &DocumentRows<'_>,
     words: usize,
@@ -77,14 +76,14 @@ pub fn information(
     let begin = || Found {
         pairs: Vec::new(),
         terms: Terms::new(classes),
-        least: n * NOTHING,
+        least: n * ROUNDING,
         beyond: Vec::new(),
         place: vec![0; words],
         touched: Vec::new(),
         together: Vec::new(),
     };
     let visit = |found: &mut Found, word: usize| {
-        let met = found.meet(&postings, rows, word);
+        let met = found.visit_word(&postings, rows, word);
         let Found { pairs, terms, least, beyond, place, touched, together } = found;
         let mut word_beyond = 0.0;
         for (&other, together) in touched.iter().zip(together.chunks_exact(classes)) {
@@ -92,7 +91,7 @@ pub fn information(
             let mut bits = 0.0;
             let counts = together.iter().zip(of(word)).zip(of(other));
             for (class, ((&t, &u), &v)) in counts.enumerate() {
-                // A class without one of them adds nothing.
+                // A class without one of the words adds nothing.
                 if u > 0.0 && v > 0.0 {
                     let term = terms.of(class, [u, v, t], sizes[class]);
                     bits += term.bits;
@@ -100,7 +99,7 @@ pub fn information(
                 }
             }
             if bits > *least {
-                pairs.push(Met { first: word as WordId, second: other as WordId, bits });
+                pairs.push(Pair { first: word as WordId, second: other as WordId, bits });
             }
         }
         let looked_at = classes * touched.len();
@@ -120,17 +119,17 @@ pub fn information(
     keep_strongest(&mut strongest, most);
     strongest.iter_mut().for_each(|pair| pair.bits /= n);
     strongest.sort_unstable_by_key(|pair| (pair.first, pair.second));
-    // In the order of the words: sums depend on it.
+    // Sorted by word, since the sum depends on the order.
     beyond.sort_unstable_by_key(|&(word, _)| word);
     let beyond: f64 = beyond.into_iter().map(|(_, bits)| bits).sum();
     let of_class = |class: usize| frequencies.iter().copied().skip(class).step_by(classes);
     let apart = |(class, &size)| bits_apart(of_class(class), size, watch);
     let apart: f64 = sizes.iter().enumerate().map(apart).sum();
-    // Where there is nothing, rounding may leave less.
+    // Rounding may make the total negative.
     Ok(Information { strongest, total: ((apart + beyond) / n).max(0.0) })
 }
 
-/// The documents that have each word, by class: words × classes; and all documents of each class.
+/// Return the documents with each word by class, `words × classes`, and the documents of each class.
 fn counted(
     rows: &DocumentRows<'_>,
     bounds: &[(usize, usize)],
@@ -148,8 +147,13 @@ fn counted(
 }
 
 impl Found {
-    /// Counts the words that a word meets, by class; returns how many it met.
-    fn meet(&mut self, postings: &Postings<'_>, rows: &DocumentRows<'_>, word: usize) -> usize {
+    /// Count the words after a word in its documents, by class; return the number of visits.
+    fn visit_word(
+        &mut self,
+        postings: &Postings<'_>,
+        rows: &DocumentRows<'_>,
+        word: usize,
+    ) -> usize {
         let mut met = 0;
         for (document, others) in postings.of(word) {
             met += others.len();
@@ -171,7 +175,7 @@ impl Found {
 
 /// Leaves the pairs with the most information, so many; returns how much the last of them has, or
 /// nothing where all are left.
-fn keep_strongest(pairs: &mut Vec<Met>, most: usize) -> f64 {
+fn keep_strongest(pairs: &mut Vec<Pair>, most: usize) -> f64 {
     if pairs.len() <= most {
         return 0.0;
     }
@@ -256,7 +260,7 @@ mod tests {
         let texts = Texts::new(40, 12);
         let Information { strongest, .. } = texts.informed(1_000, 1);
         assert!(strongest.len() > 30);
-        for Met { first, second, bits } in strongest {
+        for Pair { first, second, bits } in strongest {
             let expected = texts.literal(first, second);
             assert!((bits - expected).abs() < 1e-12, "{first} {second}: {bits} {expected}");
         }

@@ -1,5 +1,5 @@
-//! What follows from the words that stand in the same documents, of which no table is kept: for each
-//! word, the words that come after it by their ids are met in its documents.
+//! Statistics of pairs of words in the same documents. No table of pairs is stored: for each word, the
+//! words with higher ids in its documents are visited.
 
 mod information;
 mod squares;
@@ -10,14 +10,14 @@ use crate::threads::shared;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub use information::{Information, Met, information};
+pub use information::{Information, Pair, information};
 pub use squares::squares;
 
-/// Words that a thread takes at once: few, as the first words meet more than the last.
-const TAKEN: usize = 16;
+/// Number of words that a thread takes at a time: few, since low ids have more pairs.
+const CHUNK: usize = 16;
 
-/// Meetings that are worth a thread: some milliseconds.
-const WORTH: usize = 1 << 20;
+/// Minimum number of visited pairs for each thread: some milliseconds of work.
+const MIN_PER_THREAD: usize = 1 << 20;
 
 /// A copy of indexed documents: compressed rows of ascending word ids, with classes and weights.
 pub struct DocumentRows<'a> {
@@ -29,26 +29,26 @@ pub struct DocumentRows<'a> {
 }
 
 impl DocumentRows<'_> {
-    /// Where each row begins and ends, once everything is known to be in range.
+    /// Check the arrays, and return the range of each row.
     pub(crate) fn read(&self, words: usize) -> Result<Vec<(usize, usize)>> {
         let rows = read_rows(self.indptr, self.ids, self.weights, words)?;
         let in_range = |&class: &i64| usize::try_from(class).is_ok_and(|id| id < self.n_classes);
         if self.classes.len() != rows.len() {
-            return invalid("one class for each row");
+            return invalid("there must be one class for each row");
         }
         if !self.classes.iter().all(in_range) {
-            return invalid("a class out of range");
+            return invalid("a class is out of range");
         }
         Ok(rows)
     }
 }
 
-/// Says what of the rows is none of documents.
+/// An error about invalid rows.
 pub(crate) fn invalid<T>(what: &str) -> Result<T> {
     Err(Error::Invalid(format!("documents as rows: {what}")))
 }
 
-/// Where each row begins and ends, once everything is known to be in range.
+/// Check the arrays, and return the range of each row.
 fn read_rows(
     indptr: &[i64],
     ids: &[i64],
@@ -56,13 +56,13 @@ fn read_rows(
     words: usize,
 ) -> Result<Vec<(usize, usize)>> {
     if indptr.len() != weights.len() + 1 {
-        return invalid("one weight for each row");
+        return invalid("there must be one weight for each row");
     }
     if !weights.iter().all(|weight| *weight > 0.0 && weight.is_finite()) {
         return invalid("weights must be positive");
     }
     if !ids.iter().all(|&id| usize::try_from(id).is_ok_and(|id| id < words)) {
-        return invalid("a word out of range");
+        return invalid("a word is out of range");
     }
     let mut rows = Vec::with_capacity(weights.len());
     for bounds in indptr.windows(2) {
@@ -73,25 +73,25 @@ fn read_rows(
                 }
                 rows.push((start, end));
             }
-            _ => return invalid("row bounds out of order"),
+            _ => return invalid("row bounds must ascend and cover all words"),
         }
     }
     if rows.first().is_some_and(|row| row.0 != 0)
         || rows.last().map_or(0, |row| row.1) != ids.len()
         || !rows.is_sorted_by(|one, other| one.1 == other.0)
     {
-        return invalid("row bounds out of order");
+        return invalid("row bounds must ascend and cover all words");
     }
     Ok(rows)
 }
 
-/// The documents of each word, and where they go on after it.
+/// The documents of each word, and the position of the next word in them.
 struct Postings<'a> {
     ids: &'a [i64],
     rows: Vec<(usize, usize)>,
-    /// Where those of each word begin, and those of the last end.
+    /// The start of each word in `places`, and the end of the last one.
     starts: Vec<usize>,
-    /// A document, and the place of the word that comes next in it.
+    /// A document, and the place of its next word in `ids`.
     places: Vec<(usize, usize)>,
 }
 
@@ -120,20 +120,20 @@ impl<'a> Postings<'a> {
         self.starts.len() - 1
     }
 
-    /// How often two words meet, over all documents.
-    fn meetings(&self) -> usize {
-        let pairs = |(start, end): &(usize, usize)| (end - start).pow(2) / 2;
-        self.rows.iter().map(pairs).sum()
+    /// Number of pairs of words in all documents.
+    fn pairs(&self) -> usize {
+        let in_row = |(start, end): &(usize, usize)| (end - start).pow(2) / 2;
+        self.rows.iter().map(in_row).sum()
     }
 
-    /// The documents of a word, each with the words after it.
+    /// The documents of a word, with the words after it.
     fn of(&self, word: usize) -> impl Iterator<Item = (usize, &'a [i64])> {
         let places = &self.places[self.starts[word]..self.starts[word + 1]];
         places.iter().map(|&(document, after)| (document, &self.ids[after..self.rows[document].1]))
     }
 
-    /// Has up to so many threads visit all words, each some of them; returns what each of them has
-    /// made. `visit` says how many words it met.
+    /// Visit all words on up to `threads` threads, and return the result of each thread. `visit`
+    /// returns the number of words it visited.
     fn visit<V: Send>(
         &self,
         threads: usize,
@@ -145,11 +145,11 @@ impl<'a> Postings<'a> {
         let work = |watch: &Watch| {
             let mut made = begin();
             while !watch.is_stopped() {
-                let start = next.fetch_add(TAKEN, Ordering::Relaxed);
+                let start = next.fetch_add(CHUNK, Ordering::Relaxed);
                 if start >= self.words() {
                     break;
                 }
-                for word in start..self.words().min(start + TAKEN) {
+                for word in start..self.words().min(start + CHUNK) {
                     let met = visit(&mut made, word);
                     if watch.stops(met) {
                         break;
@@ -158,7 +158,7 @@ impl<'a> Postings<'a> {
             }
             made
         };
-        shared(threads.min(self.meetings() / WORTH), watch, work, work)
+        shared(threads.min(self.pairs() / MIN_PER_THREAD), watch, work, work)
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_what_is_no_table() {
+    fn refuses_invalid_tables() {
         let rows = |indptr: &[i64], ids: &[i64], weights: &[f64]| {
             read_rows(indptr, ids, weights, 2).is_ok()
         };
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_those_of_the_documents() {
+    fn classes_are_checked() {
         let read = |classes: &[i64], n_classes| {
             let (indptr, ids, weights) = (&[0, 2, 3][..], &[0, 1, 1][..], &[1.0, 2.0][..]);
             DocumentRows { indptr, ids, classes, weights, n_classes }.read(2).is_ok()
@@ -199,7 +199,7 @@ mod tests {
         let ids: Vec<i64> = (0..4).flat_map(|_| 0..words).collect();
         let rows = (0..4).map(|row| (row * words as usize, (row + 1) * words as usize)).collect();
         let postings = Postings::new(&ids, rows, words as usize);
-        for (threads, working) in [(1, 1), (3, 3), (99, postings.meetings() / WORTH)] {
+        for (threads, working) in [(1, 1), (3, 3), (99, postings.pairs() / MIN_PER_THREAD)] {
             let visit = |seen: &mut Vec<usize>, word| {
                 seen.push(word);
                 postings.of(word).map(|(_, others)| others.len()).sum()

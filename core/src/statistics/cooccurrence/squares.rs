@@ -1,26 +1,26 @@
-//! Sums of squares over the pairs of words that stand in the same documents.
+//! Sums of squares over the pairs of words in the same documents.
 
 use super::{Postings, read_rows};
 use crate::error::Result;
 use crate::watch::Watch;
 
-/// Whole numbers up to it add up exactly.
+/// Sums of whole numbers up to this are exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// What a thread sums up.
+/// The sums of a thread.
 struct Sums {
     squares: Vec<f64>,
-    /// A_ij of the word i that is visited.
+    /// A_ij of the visited word i.
     together: Vec<f64>,
     touched: Vec<usize>,
 }
 
-/// For each word i, Σ_j A_ij² over the other words j, where A_ij is the weight of the documents
+/// Compute Σ_j A_ij² for each word i over the other words j, where A_ij is the weight of the documents
 /// that contain both.
 ///
 /// The documents are compressed rows of ascending word ids below `words`. The cost is half of
-/// Σ |d|² over documents d, the memory that of the postings. The same to the last bit on any number
-/// of threads: one works where sums depend on their order.
+/// Σ |d|² over documents d. The result does not depend on the number of threads, to the last bit: one
+/// thread is used if sums depend on their order.
 pub fn squares(
     indptr: &[i64],
     ids: &[i64],
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn squares_of_a_table_that_is_written_down() {
+    fn squares_equal_those_of_the_full_table() {
         let documents: [&[i64]; 4] = [&[0, 1, 3], &[1, 3], &[], &[0, 3, 4]];
         let weights = [1.0, 2.0, 1.0, 0.5];
         let mut table = [[0.0; 5]; 5];
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn no_sum_depends_on_the_threads() {
-        // Enough for three threads; weights that add up exactly, and some that do not.
+        // Enough pairs for three threads; weights with exact and with rounded sums.
         let (words, documents) = (700_usize, 60);
         let ids: Vec<i64> = (0..documents)
             .flat_map(|d| (0..words as i64).filter(move |w| w % 7 != d % 7))

@@ -1,7 +1,7 @@
-//! What a class adds to the information of two words.
+//! The term of a class in the information of two words.
 //!
-//! With u and v its documents that have the one and the other, t those that have both, and N all of
-//! them, it adds to n times the information, in bits,
+//! Let u and v be the documents of the class with each word, t those with both, and N all of them. The
+//! term, in n times the information in bits, is
 //!
 //! ```text
 //!   t log tN/uv + (u−t) log (u−t)N/u(N−v) + (v−t) log (v−t)N/(N−u)v
@@ -9,17 +9,17 @@
 //! ```
 //!
 //! Packaged hidden naive Bayes, Equation 6, over presence and absence of both words. Logarithms are
-//! of ratios: those of counts, from a table, would leave nothing of the information of two rare words
-//! but their rounding.
+//! computed from ratios: differences of tabulated logarithms would round away the information of rare
+//! words.
 
 use crate::counts::rows::small_whole;
 use crate::watch::Watch;
 
-/// Terms of a class that are kept: most words are in few documents, so that most pairs have the
-/// terms of another.
+/// Number of cached terms of a class. Most words are in few documents, so most pairs share their
+/// terms.
 const KEPT: usize = 256;
 
-/// What a class adds to the information of two words, and what of it because they met.
+/// The term of a class, and its excess over the term of words that never occurred together.
 #[derive(Clone, Copy, Default)]
 pub struct Term {
     /// u, v and t.
@@ -28,16 +28,15 @@ pub struct Term {
     pub beyond: f64,
 }
 
-/// The terms of each class that were computed last.
+/// A cache of the terms of each class.
 pub struct Terms(Vec<Term>);
 
 impl Terms {
-    /// None yet, of so many classes.
     pub fn new(classes: usize) -> Self {
         Terms(vec![Term::default(); classes * KEPT])
     }
 
-    /// The term of a class of so many documents, of u, v and t.
+    /// Return the term of a class with `size` documents for u, v and t.
     pub fn of(&mut self, class: usize, of: [f64; 3], size: f64) -> Term {
         let [u, v, t] = of;
         let mixed = small_whole(v).0.wrapping_mul(8).wrapping_add(small_whole(t).0);
@@ -51,10 +50,10 @@ impl Terms {
     }
 }
 
-/// n times what a class of so many documents would add to all pairs of words together, if no two of
-/// them had met in it. `frequencies` has its documents with each word.
+/// Compute the sum of the terms of a class over all pairs of words, as if none occurred together.
+/// `frequencies` has the documents of the class with each word.
 ///
-/// The cost is half of the square of the distinct frequencies.
+/// The cost is half of the square of the number of distinct frequencies.
 pub fn bits_apart(frequencies: impl Iterator<Item = f64>, size: f64, watch: &Watch) -> f64 {
     let mut sorted: Vec<f64> = frequencies.filter(|&frequency| frequency > 0.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -73,7 +72,7 @@ pub fn bits_apart(frequencies: impl Iterator<Item = f64>, size: f64, watch: &Wat
     bits
 }
 
-/// n times what a class of so many documents adds, t of which have both words.
+/// Compute the term of a class with `size` documents.
 fn class_bits(u: f64, v: f64, t: f64, size: f64) -> f64 {
     let cell = |count: f64, margins: f64| {
         if count > 0.0 && margins > 0.0 { count * (count * size / margins).log2() } else { 0.0 }
@@ -90,7 +89,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn words_apart_are_summed_up_over_all_pairs() {
+    fn sums_run_over_all_pairs() {
         let size = 12.5;
         for frequencies in [
             &[][..],
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_that_stops_ends_the_sum() {
+    fn a_stopped_watch_ends_the_sum() {
         let goes_on = || false;
         let watch = Watch::asking(&goes_on);
         std::thread::sleep(Duration::from_millis(60));
