@@ -165,6 +165,11 @@ def first_sentence(text: str) -> str:
 
 
 def _documentation(path: Path) -> str:
+    """Return the docstring of a module; lib.rs documents the modules that it declares inline."""
+    if not path.exists():
+        declared = rf"((?:^\s*///.*\n)+)\s*(?:pub )?mod {path.parent.name} "
+        found = re.search(declared, (ROOT / "core/src/lib.rs").read_text(encoding="utf-8"), re.M)
+        return re.sub(r"^\s*/// ?", "", found[1], flags=re.M) if found else ""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return ast.get_docstring(ast.parse(text)) or ""
