@@ -1,8 +1,8 @@
-"""The demo: a filter without a broker, killed half way, that goes on where it was.
+"""Demo of recovery: a filter without a broker is killed and continues without loss.
 
-`python -m streamnb_consumers.demo` writes a stream as JSON lines: messages, their labels some lines
-later, and a few lines that are broken. It lets `streamnb-sms` filter them, kills it (SIGKILL) half
-way, starts it again, and compares what is there in the end with an undisturbed run.
+`python -m streamnb_consumers.demo` writes a stream of JSON lines: messages, their labels some lines
+later, and a few invalid lines. It starts `streamnb-sms`, kills it (SIGKILL) half way, starts it
+again, and compares decisions and state with those of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from streamnb_consumers.pipeline import state
 
 __all__ = ["Lines", "main", "write_lines"]
 
-_LATEST = 200  # messages after which a label is there, at most
-_BROKEN = 100  # one line in so many is broken
+_MAX_DELAY = 200  # maximum delay of a label, in messages
+_BROKEN = 100  # one invalid line per this many messages
 _LINE = (
     b"\xff\xfe no text at all",
     b'{"id": "cut off", "te',
@@ -41,13 +41,13 @@ _LINE = (
     b'{"id": "x"}',
 )
 _PROGRAM = "import sys; from streamnb_consumers.daemon.command import run_sms; sys.exit(run_sms())"
-_RUN_SECONDS = 60.0  # for one run of the filter, which takes one or two: a machine may be slow
-_LOOK_SECONDS = 0.002  # between looks at how far the filter is: less than a transaction takes
+_RUN_SECONDS = 60.0  # maximum time of a run, which normally takes one or two seconds
+_LOOK_SECONDS = 0.002  # polling interval, shorter than a transaction
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Lines:
-    """How many lines of each kind a file of the demo has."""
+    """Number of lines of each kind."""
 
     messages: int
     labels: int
@@ -55,12 +55,12 @@ class Lines:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of all lines."""
         return self.messages + self.labels + self.broken
 
 
 def write_lines(messages: Iterable[Message], path: Path, seed: int) -> Lines:
-    """Write messages, their labels later, and broken lines; the same for the same seed."""
+    """Write messages, later their labels, and invalid lines; reproducible for a seed."""
     rng = random.Random(seed)
     waiting: dict[int, list[bytes]] = {}
     counts = {"messages": 0, "labels": 0, "broken": 0}
@@ -74,7 +74,7 @@ def write_lines(messages: Iterable[Message], path: Path, seed: int) -> Lines:
             name = f"m{number}"
             write(json.dumps({"id": name, "text": message.text}).encode(), "messages")
             label = json.dumps({"id": name, "label": message.label}).encode()
-            due = number + int(rng.random() * _LATEST)
+            due = number + int(rng.random() * _MAX_DELAY)
             waiting.setdefault(due, []).append(label)
             for line in waiting.pop(number, []):
                 write(line, "labels")
@@ -87,7 +87,7 @@ def write_lines(messages: Iterable[Message], path: Path, seed: int) -> Lines:
 
 
 def _committed(settings: Settings) -> int:
-    """Return how many lines the filter has committed, as the file beside its output says."""
+    """Return the number of committed lines."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         marks = Path(f"{settings.output}.offsets").read_bytes()
         return max((int(at) for _, _, at in json.loads(marks)["offsets"]), default=0)
@@ -95,13 +95,13 @@ def _committed(settings: Settings) -> int:
 
 
 def _filter_and_kill(settings: Settings, line: int) -> bool:
-    """Run `streamnb-sms` and kill it at a line; tell whether it was not over before that."""
+    """Run `streamnb-sms` and kill it at a line; return False if it ended earlier."""
     flags = [
         f"--{field.name.replace('_', '-')}={getattr(settings, field.name)}"
         for field in dataclasses.fields(settings)
         if getattr(settings, field.name) != field.default
     ]
-    # Settings of the user's environment are for other filters.
+    # Settings in the environment of the user do not apply to the demo.
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     process = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, *flags], env=others, stderr=subprocess.PIPE, text=True
@@ -114,7 +114,7 @@ def _filter_and_kill(settings: Settings, line: int) -> bool:
     if process.returncode > 0:
         raise StreamNBError(f"streamnb-sms ended with status {process.returncode}: {errors}")
     if _committed(settings) < line:
-        raise StreamNBError(f"streamnb-sms has not come to line {line:,} within {_RUN_SECONDS:g} s")
+        raise StreamNBError(f"streamnb-sms did not reach line {line:,} within {_RUN_SECONDS:g} s")
     return process.returncode < 0
 
 
@@ -129,64 +129,64 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
         output=str(folder / "decisions.jsonl"),
         snapshots=str(folder / "snapshots"),
         snapshot_seconds=0.1,
-        batch=50,  # so small that a kill finds it between many commits
+        batch=50,  # small, so that there are many commits
     )
     lines = write_lines(messages.messages(), Path(settings.input), seed)
-    print("A filter in a stream, without a broker: streamnb-sms, JSON lines in and out")
+    print("A filter without a broker: streamnb-sms reads and writes JSON lines")
     print(sentence)
     print(
         f"{plural(lines.total, 'line')}: {plural(lines.messages, 'message')}, "
-        f"{plural(lines.labels, 'label')} up to {_LATEST} messages later, {lines.broken:,} broken",
+        f"{plural(lines.labels, 'label')} up to {_MAX_DELAY} messages later, {lines.broken:,} invalid",
         flush=True,
     )
     killed = _filter_and_kill(settings, lines.total // 2)
     at, kept = _committed(settings), Snapshots(settings.snapshots).paths()
-    whence = kept[0].name if kept else "the beginning"
+    origin = kept[0].name if kept else "the beginning"
     if killed:
-        print(f"killed (SIGKILL) after {at:,} lines; started again from {whence}", flush=True)
+        print(f"killed (SIGKILL) after {at:,} lines; restarted from {origin}", flush=True)
     else:
-        print("over before it could be killed; started again at the end", flush=True)
+        print("ended before it could be killed; restarted at the end", flush=True)
     make_loop("sms", settings).run()
 
-    # The same without a disturbance, and the loop is asked how it went.
-    calm = dataclasses.replace(
-        settings, output=str(folder / "calm.jsonl"), snapshots="", batch=Settings().batch
+    # An uninterrupted run, for comparison.
+    whole = dataclasses.replace(
+        settings, output=str(folder / "whole.jsonl"), snapshots="", batch=Settings().batch
     )
-    loop = make_loop("sms", calm)
+    loop = make_loop("sms", whole)
     began = time.perf_counter()
     loop.run()
     seconds = time.perf_counter() - began
     decisions = Path(settings.output).read_bytes()
-    alike = decisions == Path(calm.output).read_bytes()
+    same_decisions = decisions == Path(whole.output).read_bytes()
     snapshots = Snapshots(settings.snapshots)
     newest = snapshots.read(snapshots.paths()[0])
-    same = newest == state.dump(loop.worker)
+    same_state = newest == state.dump(loop.worker)
     print("\n" + _table(loop, decisions, seconds) + "\n")
     print(
-        "Each message has one decision, each label was learned once: decisions and state are "
-        "byte for byte\nthose of a run that was not killed."
-        if alike and same
-        else f"THE RUN THAT WAS KILLED DIFFERS: decisions the same: {alike}, state: {same}."
+        "Each message has one decision, and each label was learned once: decisions and state "
+        "equal those\nof an uninterrupted run byte for byte."
+        if same_decisions and same_state
+        else f"THE RUNS DIFFER: equal decisions: {same_decisions}, equal state: {same_state}."
     )
-    return 0 if alike and same else 1
+    return 0 if same_decisions and same_state else 1
 
 
 def _table(loop: Any, decisions: bytes, seconds: float) -> str:
-    tally, metrics = loop.worker.learner.confusion, loop.metrics
+    confusion, metrics = loop.worker.learner.confusion, loop.metrics
     head = ("decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
     row = (
         f"{len(decisions.splitlines()):,}",
         f"{loop.worker.learner.learned:,}",
         f"{metrics.dead_letters:,}",
-        _share(tally.accuracy()),
-        _share(tally.rolling_accuracy()),
+        _share(confusion.accuracy()),
+        _share(confusion.rolling_accuracy()),
         f"{metrics.records / seconds:,.0f}",
     )
     return aligned([("model", *head), (type(loop.worker.learner.model).__name__, *row)])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo and return its exit status: 0, or 1 if a run failed or they differ."""
+    """Run the demo and return its exit status: 1 if a run fails or the runs differ."""
     parser = argparse.ArgumentParser(prog="python -m streamnb_consumers.demo", description=__doc__)
     parser.add_argument("--limit", type=int, metavar="N", help="at most N messages")
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="default: 42")

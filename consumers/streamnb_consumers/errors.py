@@ -1,4 +1,4 @@
-"""The exceptions that the consumers raise on purpose."""
+"""Exceptions of the consumers."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ __all__ = [
     "needing_kafka",
 ]
 
-# The exit status of a process that did nothing wrong and should be started again (EX_SOFTWARE).
+# Exit status after which a supervisor should restart the process (EX_SOFTWARE).
 RESTART = 70
 
 
 class BadRecordError(StreamNBError, ValueError):
-    """A record is no message and no label; it goes to the dead letters and the stream goes on."""
+    """A record is neither a message nor a label; it becomes a dead letter."""
 
 
 class BadInputError(StreamNBError, RuntimeError):
-    """Most of the input is bad: something before this daemon is wrong, and it stops."""
+    """Most of the input is invalid, so the daemon stops."""
 
 
 class AbortedError(StreamNBError, RuntimeError):
-    """A transaction could not be committed; nothing of it is visible and it may be tried again."""
+    """A transaction was not committed; none of it is visible, and it may be retried."""
 
 
 class UnreachableError(AbortedError):
-    """The cluster does not answer, or says that it can't yet: it costs time, and nothing else."""
+    """The cluster does not answer or is not ready yet; retrying only costs time."""
 
 
 class LostClientError(AbortedError):
-    """A client failed for good: it answers nothing any more, and another one may go on."""
+    """A client failed permanently; a new client may continue."""
 
 
 class FencedError(StreamNBError, RuntimeError):
-    """Another process has taken this one's place; it must stop and touch nothing."""
+    """Another process has replaced this one, which must stop without further writes."""
 
 
 class BusyError(StreamNBError, RuntimeError):
-    """Another process has what this one needs; it may be tried again."""
+    """Another process holds a lock; the operation may be retried."""
 
 
 class SettingsError(StreamNBError, ValueError):
@@ -62,27 +62,26 @@ class SettingsError(StreamNBError, ValueError):
 
 
 class RefusedError(SettingsError):
-    """The cluster knows this worker and refuses it: a wrong password, or a right is missing."""
+    """The cluster refuses this worker: wrong credentials or missing permissions."""
 
 
 class SnapshotError(StreamNBError, ValueError):
-    """A snapshot is truncated, altered, or of a filter with other settings."""
+    """A snapshot is truncated, altered, or from a filter with other settings."""
 
 
 class ForeignError(SnapshotError):
-    """A snapshot is whole, and of a filter with other settings or of another log."""
+    """A valid snapshot is from a filter with other settings or from another log."""
 
 
 class TruncatedError(SnapshotError):
-    """Training events were deleted that neither a worker nor its snapshots have."""
+    """Training events were deleted before this worker or its snapshots learned them."""
 
 
 def exit_status(error: Exception) -> int:
-    """Return the exit status of a process that an error ended.
+    """Return the exit status for an error that ends the process.
 
-    2: a setting is wrong, or the cluster refuses this worker. 3: another process has taken its
-    place. 70: what it waited for did not come, and a new start may find it. 1: all else, which
-    somebody has to look at.
+    2: a setting is wrong, or the cluster refuses this worker. 3: another process has replaced this
+    one. 70: a restart may help. 1: any other error, which needs attention.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def exit_status(error: Exception) -> int:
 
 @contextmanager
 def needing_kafka(client: str = "kafka-python") -> Iterator[None]:
-    """Say what to install if what is imported inside needs a client of Kafka that is missing."""
+    """Name the missing package if an import in the body needs a Kafka client."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -112,7 +111,7 @@ def needing_kafka(client: str = "kafka-python") -> Iterator[None]:
         ) from error
 
 
-# The package of each client of Kafka, and the extra that brings it.
+# Package of each Kafka client, and the extra that installs it.
 _CLIENTS = {
     "kafka-python": ("kafka-python", "kafka"),
     "confluent": ("confluent-kafka", "confluent"),

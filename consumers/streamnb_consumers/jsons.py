@@ -1,4 +1,4 @@
-"""JSON as bytes, fast where orjson is installed: it reads and writes the same values."""
+"""Read and write JSON as bytes; orjson, if installed, makes it faster with equal results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 try:
     import orjson
-except ImportError:  # the extra `consumers` brings it
+except ImportError:  # the extra `consumers` installs it
     orjson = None  # type: ignore[assignment]
 
 __all__ = ["canonical", "compact", "parse"]
@@ -18,7 +18,7 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 def canonical(value: Any) -> bytes:
-    r"""Return JSON that is the same for equal values: keys sorted, no spaces, ASCII.
+    r"""Encode as JSON with sorted keys, without spaces, in ASCII: equal values give equal bytes.
 
     Examples
     --------
@@ -26,13 +26,13 @@ def canonical(value: Any) -> bytes:
     b'{"a":"\\u00e9","b":1.5}'
     """
     if type(value) is str:
-        text: str = encode_basestring_ascii(value)  # what the encoder does with it, at once
+        text: str = encode_basestring_ascii(value)  # the same result as the encoder, faster
         return text.encode()
     return _ENCODER.encode(value).encode()
 
 
 def compact(value: Any) -> bytes:
-    """Return JSON without spaces, in UTF-8; keys keep their order.
+    """Encode as JSON without spaces, in UTF-8; keys keep their order.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def compact(value: Any) -> bytes:
         try:
             return orjson.dumps(value)
         except TypeError:
-            pass  # lone surrogates, which no UTF-8 has, and whole numbers of more than 64 bits
+            pass  # lone surrogates, or integers of more than 64 bits
     try:
         return _COMPACT.encode(value).encode()
     except UnicodeEncodeError:
@@ -51,17 +51,17 @@ def compact(value: Any) -> bytes:
 
 
 def parse(value: bytes) -> Any:
-    r"""Return the value that JSON in UTF-8 holds, as Python's own reader takes it.
+    r"""Decode JSON in UTF-8, like the `json` module.
 
-    That reader takes more: lone surrogates, NaN, whole numbers of any length. So it reads again
-    what orjson refuses, and says what is wrong.
+    That module also accepts lone surrogates, NaN and integers of any length. It therefore reads
+    again what orjson refuses.
 
     Raises
     ------
     UnicodeDecodeError
-        If it is no UTF-8.
+        If it is not UTF-8.
     ValueError, RecursionError
-        If it is no JSON, or nested too deeply.
+        If it is not JSON, or nested too deeply.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What travels: records in; decisions, training events and dead letters out."""
+"""The records that filters read, and the decisions, training events and dead letters they write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Role = Literal["message", "feedback", "training", "window"]
 
 
 def is_finite(value: object) -> bool:
-    """Tell whether a value is a finite number; JSON as Python reads it has others.
+    """Tell whether a value is a finite number; Python also reads NaN and infinity from JSON.
 
     Examples
     --------
@@ -40,32 +40,30 @@ def is_finite(value: object) -> bool:
 
 
 class Partition(NamedTuple):
-    """One ordered part of a source: a topic's partition, or a file (partition 0)."""
+    """One ordered part of a source: a partition of a topic, or a file (partition 0)."""
 
     source: str
     number: int
 
 
 class Record(NamedTuple):
-    """One record of a source, unread.
+    """One record of a source, before it is read.
 
     Attributes
     ----------
-    partition
-        Where it stands.
-    offset
-        Its place there, from 0.
+    partition, offset
+        Position; offsets begin at 0.
     value
-        Its bytes; None where a log says that a key was deleted.
+        The bytes; None for a deleted key.
     key
-        Its key, if the source has keys.
+        The key; None if the source has no keys.
     headers
-        Pairs of name and value; a value may be missing.
+        Pairs of name and value; a value may be None.
     timestamp
-        Milliseconds since 1970 when it arrived, or None.
+        Time of arrival in milliseconds since 1970, or None.
     role
-        What the source holds: messages (with labels or without), feedback on messages, or what
-        filters wrote: training events, and changes of join windows.
+        Content of the source: messages with or without labels, feedback on messages, training
+        events, or changes of join windows. Filters write the last two.
     """
 
     partition: Partition
@@ -78,23 +76,23 @@ class Record(NamedTuple):
 
     @property
     def is_input(self) -> bool:
-        """Whether it comes from outside, and no filter wrote it."""
+        """Whether it is a message or feedback, and not written by a filter."""
         return self.role in ("message", "feedback")
 
 
 class Message(NamedTuple):
-    """A record that was read.
+    """The message in a record.
 
     Attributes
     ----------
     id
-        What the message is called.
+        Id of the message.
     features
-        What a model takes: a text, or counted words.
+        Features for the model: a text, or word counts.
     label
-        Its label, where the record has one.
+        The label, or None.
     senders
-        Who sent it, in lower case: addresses of a mail, the number or name of an SMS.
+        The senders in lower case: addresses of a mail, number or name of an SMS.
     """
 
     id: str
@@ -104,35 +102,35 @@ class Message(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """The label of a message that came before, or comes soon."""
+    """The label of another message, which may arrive before or after it."""
 
     id: str
     label: str
 
 
 class Decision(NamedTuple):
-    """What was decided on one message.
+    """The decision on one message.
 
     Attributes
     ----------
     id
-        Of the message.
+        Id of the message.
     label
-        The decision; None before anything was learned; `unsure` between two cuts.
+        The decision; None before anything was learned; `unsure` between two cutoffs.
     probabilities
-        Of each label.
+        Probability of each label.
     score
-        Log odds of the positive label for each word of the message, in nats; None before both
-        sides were learned.
+        Log odds of the positive label per word of the message, in nats (of the whole message if
+        the model is calibrated); None before both classes were learned.
     version
-        Training events that the model had learned.
+        Number of training events that the model had learned.
     partition, offset
-        The record decided on.
+        Position of the record.
     words
-        Where asked for: the words that spoke loudest, with what each added to the log odds of
-        the decision against the next likely label.
+        Top contributing words, each with its contribution to the log odds of the decision against
+        the next likely label; None unless requested.
     listed
-        `allow` or `deny` where a list of senders decided, and not the model.
+        `allow` or `deny` if a sender list decided.
     """
 
     id: str
@@ -146,7 +144,7 @@ class Decision(NamedTuple):
     listed: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the decision as it is written."""
+        """Return the decision as plain values."""
         plain: dict[str, Any] = {
             "id": self.id,
             "label": self.label,
@@ -163,24 +161,24 @@ class Decision(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TrainingEvent:
-    """One step of the fold that makes the model: unlearn a label, learn a label, or both.
+    """One update of the model: learn a label, after unlearning a previous one if necessary.
 
     Attributes
     ----------
     id
-        Of the message.
+        Id of the message.
     features
-        What the model learns.
+        Features for the model.
     learn
-        The label.
+        The label to learn.
     unlearn
-        The label learned for it before, where that was wrong.
+        The wrong label to unlearn; None if the message was not learned before.
     score
-        The message's score when it was decided on, for the bound of lost ham.
+        Score of the message when it was decided on, for the decision threshold.
     decided
-        The decision that the label is the answer to; None if there was none.
+        The decision; None if there was none.
     delay
-        Seconds from the message to its label, where both records have timestamps.
+        Seconds between message and label, if both records have timestamps.
     """
 
     id: str
@@ -192,7 +190,7 @@ class TrainingEvent:
     delay: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the training event as it is written to a log of training events."""
+        """Return the event as plain values, for the training log."""
         return {
             "id": self.id,
             "features": self.features,
@@ -206,9 +204,9 @@ class TrainingEvent:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A record that could not be used, as it came, and why.
+    """A record that could not be used, and the reason.
 
-    `refused` is a label that came beyond its source's rate: there is nothing wrong with the record.
+    `refused` marks a valid label that exceeded the rate of its source.
     """
 
     record: Record
@@ -216,7 +214,7 @@ class DeadLetter:
     refused: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the dead letter as one line holds it; bytes are base64."""
+        """Return the dead letter as plain values, for a line of a file; bytes become base64."""
         value, key = self.record.value, self.record.key
         return {
             "error": self.error,
@@ -228,7 +226,7 @@ class DeadLetter:
         }
 
     def headers(self) -> tuple[tuple[str, bytes | None], ...]:
-        """Return the headers under which a topic of dead letters holds the raw value."""
+        """Return the record headers of a dead letter in a topic, whose value is the raw value."""
         return (
             *self.record.headers,
             ("error", self.error.encode("utf-8", "replace")),
@@ -239,7 +237,7 @@ class DeadLetter:
 
 
 class Change(NamedTuple):
-    """A change of the join window of a partition: what a key holds now; None, nothing."""
+    """A change of the join window of a partition; the value None deletes the key."""
 
     number: int
     key: bytes
@@ -248,7 +246,10 @@ class Change(NamedTuple):
 
 @dataclasses.dataclass(slots=True)
 class Outputs:
-    """What handling records gave, in order; `settings` says what wrote the training events."""
+    """The outputs of processed records, in order.
+
+    `settings` are the settings of the worker that wrote the training events (`Identity.header`).
+    """
 
     decisions: list[Decision] = dataclasses.field(default_factory=list)
     training: list[TrainingEvent] = dataclasses.field(default_factory=list)
@@ -257,7 +258,7 @@ class Outputs:
     settings: bytes = dataclasses.field(default=b"", compare=False)
 
     def add(self, other: Outputs) -> None:
-        """Append another's outputs."""
+        """Append other outputs."""
         self.decisions += other.decisions
         self.training += other.training
         self.dead_letters += other.dead_letters

@@ -67,14 +67,14 @@ def test_a_line_and_a_record_give_the_letter_back() -> None:
 
 @pytest.mark.parametrize("line", [b"{", b"3", b"{}", b'{"value": "!", "key": null}', b"\xff"])
 def test_what_is_no_dead_letter_is_named(line: bytes) -> None:
-    with pytest.raises(BadRecordError, match="no dead letter"):
+    with pytest.raises(BadRecordError, match="not a dead letter"):
         read_line(line)
 
 
 def test_records_that_are_no_dead_letters_are_named() -> None:
     place, good = Partition("dead", 0), letter(5, "sms", b"x").headers()
     for headers in ((), good[1:], (*good[:3], ("offset", b"five"))):
-        with pytest.raises(BadRecordError, match="no dead letter"):
+        with pytest.raises(BadRecordError, match="not a dead letter"):
             read_record(Record(place, 0, b"x", None, headers))
     with pytest.raises(BadRecordError, match="too large"):
         read_record(Record(place, 0, b"x", None, (*good, ("truncated", b"9999"))))
@@ -208,13 +208,13 @@ def test_what_no_line_can_hold_is_told(dead: Path, source: Path, capsys: Any) ->
     told = capsys.readouterr().err
     assert "no value" in told
     assert "line feeds" in told
-    assert "0:3: this is no dead letter" in told
+    assert "0:3: not a dead letter" in told
     assert "0 sent, 3 can't be sent" in told
 
 
 @pytest.mark.parametrize(
     ("came_from", "told"),
-    [("stdin", "standard input"), ("/no/such/file", "is not here"), ("x.gz", "compressed")],
+    [("stdin", "standard input"), ("/no/such/file", "does not exist"), ("x.gz", "compressed")],
 )
 def test_where_nothing_can_be_appended(
     tmp_path: Path, capsys: Any, came_from: str, told: str
@@ -241,7 +241,7 @@ def test_mistakes_are_named(dead: Path, capsys: Any, monkeypatch: Any) -> None:
     assert "another file that was called" in capsys.readouterr().err
     Path(f"{dead}.replayed").write_bytes(b"{}")
     assert main([str(dead)]) == 1
-    assert "can't be read" in capsys.readouterr().err
+    assert "cannot read" in capsys.readouterr().err
 
 
 def test_the_filter_goes_on_with_what_was_sent_back(tmp_path: Path) -> None:

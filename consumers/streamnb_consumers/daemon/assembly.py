@@ -67,7 +67,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
             raise MissingDependencyError("mail needs lxml: pip install 'streamnb[consumers]'")
         reader = mail_reading.MailReader(
             settings.labels,
-            form=_FORMS.get(settings.format, "raw"),
+            record_format=_FORMS.get(settings.format, "raw"),
             status_header=settings.status_header,
             # A tokenizer has no use for words that are cut already.
             texts="tokenizer" in parameters,

@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             dry_run=flags.dry_run,
             batch=settings.batch,
             timeout=settings.commit_seconds,
-            tell=lambda text: print(f"{_PROGRAM}: {text}", file=sys.stderr),
+            warn=lambda text: print(f"{_PROGRAM}: {text}", file=sys.stderr),
         )
     except (StreamNBError, OSError) as error:
         print(f"{_PROGRAM}: error: {error}", file=sys.stderr)

@@ -1,1 +1,1 @@
-"""What the daemon asks of sources and sinks, and those that need no broker."""
+"""Protocols of sources and sinks, and those that need no broker."""

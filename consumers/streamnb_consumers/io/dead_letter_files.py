@@ -1,8 +1,8 @@
-"""Dead letters in a file, sent back to the files they came from.
+"""Dead letters in a file, which are sent back to the files they came from.
 
-To append to a file that others append to is no transaction. So what will be appended is written
-down first, beside the dead letters, then appended, then struck out. After a crash it is looked for
-behind the place where it must begin, and what is missing of it is appended.
+Appending to a file with other writers is not atomic. So the lines are first written to a file next
+to the dead letters, then appended, then deleted from that file. After a crash, the lines are
+searched in the target from the offset where they must begin, and completed if necessary.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class FileDeadLetters:
     path
         The file.
     to
-        Where they are sent; None: each to the file it came from.
+        File to send all of them to; None sends each to the file it came from.
     keep
-        Whether what is sent may be noted: not when they are only listed.
+        Whether to record sent dead letters; False for a dry run.
     """
 
     def __init__(self, path: Path, to: Path | None = None, keep: bool = True) -> None:
@@ -51,18 +51,18 @@ class FileDeadLetters:
 
     @property
     def ended(self) -> bool:
-        """Whether the file was read to its end."""
+        """Whether the whole file was read."""
         return self._ended
 
     def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
-        """Lock the file, finish what a crash left half done, and return what was sent before.
+        """Lock the file, complete an interrupted commit, and return the offsets that were sent.
 
         Raises
         ------
         SettingsError
-            If the file is not there, or another process is sending its dead_letters.
+            If the file is missing, or another process sends its dead letters.
         SnapshotError
-            If what was sent before can't be known.
+            If the record of sent dead letters is invalid.
         """
         try:
             self._file = self._path.open("rb")
@@ -72,7 +72,7 @@ class FileDeadLetters:
                 f"another process is sending the dead letters of {self._path}"
             ) from None
         except OSError as error:
-            raise SettingsError(f"{self._path} can't be read: {error}") from error
+            raise SettingsError(f"cannot read the dead letters in {self._path}: {error}") from error
         self._first = hashlib.sha256(self._file.readline()).hexdigest()
         self._file.seek(0)
         self._lines = iter(self._file)
@@ -93,11 +93,11 @@ class FileDeadLetters:
             if not state.keys() >= {"base", "more", "pending"}:
                 raise ValueError("fields are missing")
         except (ValueError, KeyError, TypeError) as error:
-            raise SnapshotError(f"{self._mark} can't be read: {error!r}") from error
+            raise SnapshotError(f"cannot read {self._mark}: {error!r}") from error
         if first != self._first:
             raise SnapshotError(
-                f"{self._mark} tells what was sent back of another file that was called "
-                f"{self._path.name}: move it away"
+                f"{self._mark} belongs to another file that was called {self._path.name}: "
+                f"move it away"
             )
         return state
 
@@ -111,7 +111,7 @@ class FileDeadLetters:
         write(self._mark, canonical(state))
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
-        """Return the next lines; one that is not written to its end yet is none."""
+        """Return the next complete lines."""
         records: list[Record] = []
         place = Partition(str(self._path), 0)
         for line in self._lines:
@@ -130,15 +130,15 @@ class FileDeadLetters:
         Raises
         ------
         BadRecordError
-            If it is none, or no line can hold what it was.
+            If it is invalid, or its value does not fit into a line.
         """
         dead_letter = read_line(record.value or b"")
         value = dead_letter.record.value
         if value is None or b"\n" in value:
             raise BadRecordError(
-                "it has no value, which no line can hold"
+                "a dead letter without a value cannot be sent to a file"
                 if value is None
-                else "it has line feeds, which no line can hold"
+                else "a dead letter with line feeds cannot be sent to a file"
             )
         return dead_letter
 
@@ -150,7 +150,7 @@ class FileDeadLetters:
         Raises
         ------
         SettingsError
-            If there is no file to append to.
+            If a target file is missing or cannot be appended to.
         """
         payloads: dict[Path, bytearray] = {}
         for dead_letter in dead_letters:
@@ -174,11 +174,13 @@ class FileDeadLetters:
         name = dead_letter.record.partition.source
         path = Path(name)
         if name == "stdin":
-            raise SettingsError("these came from standard input, which has no end: say --to FILE")
+            raise SettingsError("these dead letters came from standard input: add --to FILE")
         if path.suffix in _COMPRESSED:
-            raise SettingsError(f"{path} is compressed, nothing is appended to it: say --to FILE")
+            raise SettingsError(f"{path} is compressed and cannot be appended to: add --to FILE")
         if not path.is_file():
-            raise SettingsError(f"{path}, where these came from, is not here: say --to FILE")
+            raise SettingsError(
+                f"{path}, the source of these dead letters, does not exist: add --to FILE"
+            )
         return path
 
     def close(self, timeout: float) -> None:
@@ -188,7 +190,7 @@ class FileDeadLetters:
 
 
 def _end(path: Path) -> tuple[int, bool]:
-    """Return a file's length, and whether its last line is whole."""
+    """Return the length of a file, and whether its last line is complete."""
     if not path.exists():
         return 0, True
     with path.open("rb") as file:
@@ -200,13 +202,13 @@ def _end(path: Path) -> tuple[int, bool]:
 
 
 def _finish(path: Path, start: int, payload: bytes) -> None:
-    """Append what is missing of a payload that must begin at `start` or, if others wrote, later."""
+    """Append the missing part of a payload that begins at `start`, or later after other writers."""
     with path.open("a+b") as file:
         file.seek(start)
         there = file.read()
         if payload in there:
             return
-        # A process that is killed in the middle of a write leaves the beginning of it.
+        # A process that was killed during a write may have written a prefix.
         file.write(payload[len(there) :] if payload.startswith(there) else payload)
         file.flush()
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Send dead letters back to where they came from, each of them once, however often it is run."""
+"""Replay dead letters: send each of them back to its source exactly once."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ __all__ = [
 
 
 class DeadLetterStore(Protocol):
-    """Where dead letters lie, and where they are sent back. All timeouts are in seconds."""
+    """A topic or file of dead letters. All timeouts are in seconds."""
 
     @property
     def ended(self) -> bool:
-        """Whether all dead letters that were there at the start were read."""
+        """Whether all dead letters that existed at the start were read."""
 
     def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
-        """Begin to read; return what was sent back before, of each partition."""
+        """Begin to read; return the dead letters of each partition that were sent before."""
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
-        """Return the next records, none twice."""
+        """Return the next records."""
 
     def read(self, record: Record) -> DeadLetter:
-        """Return the dead letter that a record holds.
+        """Return the dead letter in a record.
 
         Raises
         ------
         BadRecordError
-            If it holds none that can be sent.
+            If it is invalid or cannot be sent.
         """
 
     def commit(
         self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
     ) -> None:
-        """Send dead letters and note what is done, both or neither."""
+        """Send dead letters and record that they were sent, atomically."""
 
     def close(self, timeout: float) -> None:
-        """Let go of everything."""
+        """Release all resources."""
 
 
 @dataclasses.dataclass(slots=True)
 class Report:
-    """What a replay did: dead letters sent, those sent before, not chosen, and unusable."""
+    """Numbers of dead letters: sent now, sent before, not selected, and invalid."""
 
     sent: int = 0
     before: int = 0
@@ -75,26 +75,26 @@ def replay(
     timeout: float = 60.0,
     poll: float = 0.5,
     out: TextIO | None = None,
-    tell: Callable[[str], None] = lambda text: None,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """Send back the chosen dead letters that were not sent back before.
+    """Send the selected dead letters that were not sent before.
 
     Parameters
     ----------
     store
-        Where they are.
+        The dead letters.
     selection
-        Which.
+        Which of them to send.
     dry_run
-        Whether to list them only, one JSON object a line.
+        Whether to only list them, one JSON object per line.
     batch
-        Records of one transaction at most.
+        Maximum number of records in a transaction.
     timeout, poll
-        Longest wait for a start or a commit, and for records, in seconds.
+        Maximum wait for a start or a commit, and for records, in seconds.
     out
-        Where the list goes; None is standard output.
-    tell
-        Is told about each record that can't be sent.
+        Output of the list; None is standard output.
+    warn
+        Called with a message for each record that cannot be sent.
     """
     report = Report()
     done = dict(store.start(timeout))
@@ -104,7 +104,7 @@ def replay(
         for record in store.poll(batch, poll):
             place = record.partition
             known = done.setdefault(place, SentOffsets())
-            # Where no record is there will never be one: an empty line, a transaction's end.
+            # Gaps never get a record: they are empty lines or transaction markers.
             known.skip(positions.get(place, 0), record.offset)
             positions[place] = record.offset + 1
             if record.offset in known:
@@ -114,7 +114,7 @@ def replay(
                 dead_letter = store.read(record)
             except BadRecordError as error:
                 report.unusable += 1
-                tell(f"{place.source} {place.number}:{record.offset}: {error}")
+                warn(f"{place.source} {place.number}:{record.offset}: {error}")
                 continue
             if dead_letter not in selection:
                 report.others += 1
@@ -124,13 +124,13 @@ def replay(
             known.add([record.offset])
         if dry_run:
             for dead_letter in dead_letters:
-                (out or sys.stdout).write(json.dumps(_shown(dead_letter)) + "\n")
+                (out or sys.stdout).write(json.dumps(_summary(dead_letter)) + "\n")
         elif dead_letters:
             store.commit(dead_letters, done, timeout)
     return report
 
 
-def _shown(dead_letter: DeadLetter) -> dict[str, object]:
+def _summary(dead_letter: DeadLetter) -> dict[str, object]:
     record = dead_letter.record
     return {
         "source": record.partition.source,
@@ -141,16 +141,16 @@ def _shown(dead_letter: DeadLetter) -> dict[str, object]:
     }
 
 
-_HEADERS = ("error", "topic", "partition", "offset")  # as DeadLetter.headers() writes them, last
+_HEADERS = ("error", "topic", "partition", "offset")  # the last headers of a dead letter
 
 
 def read_line(line: bytes) -> DeadLetter:
-    """Return the dead letter that one line of a file holds.
+    """Return the dead letter in a line of a file.
 
     Raises
     ------
     BadRecordError
-        If it holds none.
+        If the line is invalid.
     """
     try:
         fields = json.loads(line)
@@ -161,50 +161,50 @@ def read_line(line: bytes) -> DeadLetter:
         place = Partition(str(fields["source"]), int(fields["partition"]))
         return DeadLetter(Record(place, int(fields["offset"]), value, key), str(fields["error"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise BadRecordError(f"this is no dead letter: {error!r}") from None
+        raise BadRecordError(f"not a dead letter: {error!r}") from None
 
 
 def read_record(record: Record) -> DeadLetter:
-    """Return the dead letter that a record of a topic holds, with the headers that it came with.
+    """Return the dead letter in a record of a topic, with its original headers.
 
     Raises
     ------
     BadRecordError
-        If it holds none, or not the whole of it.
+        If the record is invalid or truncated.
     """
     headers = list(record.headers)
     if headers and headers[-1][0] == "truncated":
         raise BadRecordError(
-            "only its beginning is here, for it was too large; the whole is where it came from"
+            "the dead letter was too large and is truncated; the original is in its source topic"
         )
     ours = headers[-len(_HEADERS) :]
     if tuple(name for name, _ in ours) != _HEADERS:
-        raise BadRecordError("this is no dead letter: its last headers are no filter's")
+        raise BadRecordError("not a dead letter: the last headers are not those of a filter")
     error, topic, partition, offset = (
         (value or b"").decode("utf-8", "replace") for _, value in ours
     )
     try:
         place, number = Partition(topic, int(partition)), int(offset)
     except ValueError:
-        raise BadRecordError("this is no dead letter: partition or offset is no number") from None
+        raise BadRecordError("not a dead letter: partition or offset is not a number") from None
     kept = tuple(headers[: -len(_HEADERS)])
     return DeadLetter(Record(place, number, record.value, record.key, kept), error)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Selection:
-    """Which dead letters are meant; what is not said holds for all.
+    """Conditions on dead letters; by default all match.
 
     Attributes
     ----------
     error
-        A part of the error.
+        Substring of the error.
     source
-        The topic or file that the record came from.
+        Topic or file of the original record.
     partition
-        Its partition there.
+        Partition of the original record.
     first, last
-        Its offset there, from and to.
+        Range of offsets of the original record, inclusive.
 
     Examples
     --------
@@ -232,9 +232,9 @@ class Selection:
 
 
 class SentOffsets:
-    """The dead letters of one partition that were sent back: each is sent once, ever.
+    """Offsets of the dead letters of one partition that were sent.
 
-    All before `base` were, and some behind it.
+    All offsets before `base` were sent, and some after it.
 
     Examples
     --------
@@ -256,14 +256,14 @@ class SentOffsets:
         return offset < self.base or offset in self._more
 
     def add(self, offsets: Iterable[int]) -> None:
-        """Note that these were sent, or that there is nothing at these offsets."""
+        """Mark offsets as sent, or as without a record."""
         self._more.update(offset for offset in offsets if offset >= self.base)
         while self.base in self._more:
             self._more.remove(self.base)
             self.base += 1
 
     def skip(self, first: int, end: int) -> None:
-        """Note that there is nothing from one offset up to another."""
+        """Mark the offsets from `first` to before `end` as without a record."""
         if first <= self.base < end:
             self.base = end
             self._more = {offset for offset in self._more if offset >= end}
@@ -272,7 +272,7 @@ class SentOffsets:
             self.add(range(first, end))
 
     def to_text(self) -> str:
-        """Return what is done behind `base`: a bit for each offset, compressed, in base64."""
+        """Return the offsets after `base`: one bit each, compressed, in base64."""
         if not self._more:
             return ""
         bits = bytearray((max(self._more) - self.base) // 8 + 1)
@@ -282,18 +282,18 @@ class SentOffsets:
 
     @classmethod
     def from_text(cls, base: int, text: str) -> SentOffsets:
-        """Return what `to_text` wrote.
+        """Restore the state that `to_text` wrote.
 
         Raises
         ------
         SnapshotError
-            If it is something else.
+            If the text is invalid.
         """
         done = cls(base)
         try:
             bits = zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
         except (binascii.Error, ValueError, zlib.error) as error:
-            raise SnapshotError(f"what was sent back can't be read: {error}") from error
+            raise SnapshotError(f"invalid record of sent dead letters: {error}") from error
         done.add(
             base + 8 * at + bit
             for at, byte in enumerate(bits)

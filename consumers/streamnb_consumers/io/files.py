@@ -1,8 +1,7 @@
-"""Files as a source and a sink, exactly once: a crash at any moment doubles and loses nothing.
+"""Files as source and sink, exactly once: a crash neither duplicates nor loses a line.
 
-Lines are appended to the outputs first. Then a small file is replaced that says how far the input
-was read and how long each output is: that is the commit. What stands behind these lengths when the
-sink starts was never committed, and is cut off.
+A commit appends lines to the outputs, and then replaces a small file with the offset of the input
+and the length of each output. At the start, the sink truncates the outputs to these lengths.
 """
 
 from __future__ import annotations
@@ -23,24 +22,24 @@ from streamnb_consumers.records import Outputs, Partition, Record, Role
 
 __all__ = ["FileSink", "FileSource", "mail_records"]
 
+_LOG = logging.getLogger(__name__)
+
 
 class FileSource:
-    """Read the lines or the mails of a file, plain or compressed, to its end.
-
-    Empty lines are skipped.
+    """Read the lines or mails of a file, plain or compressed; skip empty lines.
 
     Parameters
     ----------
     path
-        The file, or a folder of mail; `-` is standard input, for mail.
+        The file, or a folder of mail; `-` is standard input (mail only).
     sink
-        Where the outputs go, which knows how far the input was committed; None knows nothing.
+        The sink, which knows the committed offset of the input; None if there is none.
     max_bytes
-        Longest line; of a longer one only the beginning is kept.
+        Maximum length of a line; longer lines are cut.
     role
-        What the file holds.
+        Content of the file.
     format
-        `jsonl` for lines, or a format of mail.
+        `jsonl` for lines, or a mail format.
     """
 
     def __init__(
@@ -59,16 +58,16 @@ class FileSource:
 
     @property
     def ended(self) -> bool:
-        """Whether the file was read to its end."""
+        """Whether the whole file was read."""
         return self._ended
 
     @property
     def waiting(self) -> str:
-        """Nothing is missing."""
+        """Always empty."""
         return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read on from the line or the mail with this number, from 0."""
+        """Start at the line or mail with this number, from 0."""
         self._ended = False
         first = offsets.get(self.partition, 0)
         if self._format == "jsonl":
@@ -80,7 +79,7 @@ class FileSource:
         return {} if self._sink is None else self._sink.committed
 
     def _lines(self) -> Iterator[Record]:
-        # Here, for a filter that reads no file need not wait for it.
+        # A filter that reads no file does not import it.
         from streamnb.datasets.lines import read_lines
 
         for line in read_lines(self._path, max_line_bytes=self._max_bytes):
@@ -98,12 +97,12 @@ class FileSource:
         return Batch(records)
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return nothing: how many lines follow is not known."""
+        """Return nothing, because the number of lines is unknown."""
         return {}
 
     def close(self, timeout: float) -> None:
         """Close the file."""
-        self._records = iter(())  # a generator that nobody holds closes its file
+        self._records = iter(())  # the generator closes its file when it is deleted
 
 
 class FileSink:
@@ -112,14 +111,14 @@ class FileSink:
     Parameters
     ----------
     decisions
-        Where decisions go.
+        File of decisions.
     dead_letters
-        Where dead letters go; None is the first path with `.dead` added.
+        File of dead letters; None adds `.dead` to the first path.
 
     Raises
     ------
     SnapshotError
-        If the file beside the decisions that says what is committed can't be read.
+        If the file with the committed offsets (`.offsets`) is invalid or missing.
     """
 
     def __init__(self, decisions: Path, dead_letters: Path | None = None) -> None:
@@ -133,17 +132,19 @@ class FileSink:
                 sizes = [int(size) for size in state["sizes"]]
                 self.committed = {Partition(name, n): int(at) for name, n, at in state["offsets"]}
             except (ValueError, KeyError, TypeError) as error:
-                raise SnapshotError(f"{self._mark} can't be read: {error}") from error
+                raise SnapshotError(
+                    f"cannot read the committed offsets in {self._mark}: {error}"
+                ) from error
         elif any(path.exists() and path.stat().st_size for path in (decisions, dead_letters)):
             raise SnapshotError(
-                f"{decisions} is there without {self._mark.name}, which says what of it is "
-                f"committed: move it away"
+                f"{decisions} exists without {self._mark.name}, which contains the committed "
+                f"length: move it away"
             )
         self._files = [_open_at(decisions, sizes[0]), _open_at(dead_letters, sizes[1])]
         self._open = Outputs()
 
     def start(self, timeout: float) -> None:
-        """Do nothing: what was not committed was cut off when the files were opened."""
+        """Do nothing: opening the files has dropped uncommitted lines."""
 
     def begin(self) -> None:
         """Begin a transaction."""
@@ -154,7 +155,7 @@ class FileSink:
         self._open.add(outputs)
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
-        """Append all lines, then replace the file that says how many are committed."""
+        """Append all lines, then replace the file with the committed offsets."""
         dead_letters = b"".join(map(dead_letter_line, self._open.dead_letters))
         for file, data in zip(self._files, (decision_lines(self._open), dead_letters), strict=True):
             file.write(data)
@@ -180,38 +181,32 @@ class FileSink:
 
 
 def _open_at(path: Path, size: int) -> BinaryIO:
-    """Open a file to append behind its first `size` bytes; cut off the rest."""
+    """Truncate a file to its first `size` bytes, and open it for appending."""
     file = path.open("r+b" if path.exists() else "w+b")
     found = file.seek(0, os.SEEK_END)
     if found < size:
         file.close()
-        raise SnapshotError(f"{path} has {found:,} bytes of the {size:,} that were committed")
+        raise SnapshotError(f"{path} has {found:,} bytes, but {size:,} were committed")
     file.truncate(size)
     file.seek(size)
     return file
 
 
-_LOG = logging.getLogger(__name__)
-
-
 def mail_records(
-    source: str | Path,
-    kind: str,
-    place: Partition,
-    max_bytes: int,
+    source: str | Path, kind: str, place: Partition, max_bytes: int
 ) -> Iterator[Record]:
-    """Yield the mails of a file or folder as records; a label is the header `label`.
+    """Yield the mails of a file or folder as records, with the label as header `label`.
 
     Parameters
     ----------
     source
         A path, or `-` for standard input.
     kind
-        One of `streamnb.datasets.mail.MAIL_FORMATS`.
+        Format, one of `streamnb.datasets.mail.MAIL_FORMATS`.
     place
-        What the records' partition is; offsets number the mails.
+        Partition of the records; offsets number the mails.
     max_bytes
-        Longest mail; of a longer one the beginning is kept.
+        Maximum size of a mail; longer mails are cut.
     """
     from streamnb.datasets.mail import read_mails
 

@@ -1,4 +1,4 @@
-"""A log in memory, with transactions: for tests, and for programs that hold their messages."""
+"""Source and sink in memory with transactions, for tests, dry runs and other programs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["MemoryLog", "MemorySink", "MemorySource"]
 
 
 class MemoryLog:
-    """What outlives a crash: records, committed outputs, committed offsets.
+    """State that survives a crash: records, committed outputs and committed offsets.
 
     Parameters
     ----------
     records
-        In the order in which a source gives them; offsets must be 0, 1, 2 … in each partition.
+        Records in the order of delivery; offsets must be 0, 1, 2 … in each partition.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class MemoryLog:
 
 
 class MemorySource:
-    """Read a log from the offsets given, partition by partition as it was written."""
+    """Read a log from given offsets, in the order in which it was written."""
 
     def __init__(self, log: MemoryLog) -> None:
         self.log = log
@@ -52,11 +52,11 @@ class MemorySource:
 
     @property
     def waiting(self) -> str:
-        """Nothing is missing."""
+        """Always empty."""
         return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read on from these offsets."""
+        """Start at these offsets."""
         self._next, self._offsets = 0, dict(offsets)
         return dict(self.log.committed)
 
@@ -71,7 +71,7 @@ class MemorySource:
         return Batch(records)
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return nothing: all of it is here."""
+        """Return nothing."""
         return {}
 
     def close(self, timeout: float) -> None:
@@ -79,14 +79,14 @@ class MemorySource:
 
 
 class MemorySink:
-    """Commit to a log.
+    """Commit outputs to a log.
 
     Parameters
     ----------
     log
-        Where to.
+        The log.
     fail
-        Called before each commit with its number from 0; what it raises, the commit raises.
+        Called before each commit with its number from 0; its exceptions fail the commit.
     """
 
     def __init__(self, log: MemoryLog, fail: Callable[[int], None] = lambda number: None) -> None:
@@ -105,15 +105,15 @@ class MemorySink:
     def send(self, outputs: Outputs) -> None:
         """Add outputs to the transaction."""
         if self._open is None:
-            raise AbortedError("there is no transaction")
+            raise AbortedError("no transaction is open")
         self._open.add(outputs)
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
-        """Make the outputs and offsets visible."""
+        """Make outputs and offsets visible."""
         number, self._commits = self._commits, self._commits + 1
         self._fail(number)
         if self._open is None:
-            raise AbortedError("there is no transaction")
+            raise AbortedError("no transaction is open")
         self.log.outputs.add(self._open)
         self.log.committed.update(offsets)
         self._open = None

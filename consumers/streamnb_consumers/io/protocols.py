@@ -1,4 +1,4 @@
-"""What the loop asks of the places that records come from and outputs go to."""
+"""Protocols of sources, sinks and the training log."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ __all__ = ["Batch", "Sink", "Source", "TrainingLog"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Batch:
-    """Records polled together.
+    """Records that were polled together.
 
     Attributes
     ----------
     records
-        In the order in which they are handled.
+        The records, in processing order.
     token
-        What the sink needs to commit exactly these, such as the membership of a group under which
-        they were polled; the loop only carries it.
+        Opaque value that the sink needs for the commit, such as the membership in a group.
     dropped
-        Numbers of partitions whose join windows are forgotten before the records are handled:
-        they went to another worker, or begin anew from their log.
+        Numbers of partitions whose join windows must be dropped before processing. They moved to
+        another worker, or are read again from their log.
     offsets
-        Offsets to commit besides those of the records.
+        Additional offsets to commit.
     """
 
     records: list[Record]
@@ -36,39 +35,39 @@ class Batch:
 
 
 class Source(Protocol):
-    """Where records come from. No method waits longer than its timeout, in seconds."""
+    """A source of records. No method waits longer than its timeout, in seconds."""
 
     @property
     def ended(self) -> bool:
-        """Whether there will never be another record."""
+        """Whether no more records will follow."""
 
     @property
     def waiting(self) -> str:
-        """What is missing before messages are given; empty if nothing is."""
+        """Reason why messages are not delivered yet; empty if they are."""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read on from the offsets of a snapshot; return the committed offsets.
+        """Start at the offsets of a snapshot; return the committed offsets.
 
-        Called again after an aborted transaction. Records between the two are replayed: they
-        rebuild the filter's state, and what follows from them was committed before. The source
-        gives all of these before any later record that may be joined to them.
+        Called again after an aborted transaction. Records between the two offsets are replayed:
+        they rebuild the state of the filter, but their outputs are already committed. The source
+        delivers them before any later record that may be joined to them.
         """
 
     def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return the next records, in order within each partition; none if none came in time."""
+        """Return the next records, in order within each partition; none after the timeout."""
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return how many records are known to wait in each partition; costs no request."""
+        """Return the number of records that wait in each partition, without a request."""
 
     def close(self, timeout: float) -> None:
-        """Let go of everything; called once."""
+        """Release all resources; called once."""
 
 
 class Sink(Protocol):
-    """Where outputs go. No method waits longer than its timeout, in seconds."""
+    """A sink of outputs. No method waits longer than its timeout, in seconds."""
 
     def start(self, timeout: float) -> None:
-        """Get ready, before the source: what was left unfinished under this name is dropped.
+        """Start before the source, and drop unfinished transactions of the same name.
 
         Called again after an aborted transaction.
         """
@@ -80,42 +79,42 @@ class Sink(Protocol):
         """Add outputs to the transaction."""
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
-        """Make the outputs and the offsets of the records behind them visible, all or nothing.
+        """Commit the outputs and the offsets of their records atomically.
 
         Parameters
         ----------
         offsets
             For each partition of the batch, the offset after its last record.
         token
-            The batch's.
+            Token of the batch.
         timeout
-            In seconds.
+            Seconds.
 
         Raises
         ------
         AbortedError
-            If nothing was committed and it may be tried again.
+            If nothing was committed and the batch may be retried.
         FencedError
-            If another process has taken over.
+            If another process has replaced this one.
         """
 
     def abort(self) -> None:
-        """Drop the transaction, if there is one."""
+        """Drop the open transaction, if any."""
 
     def close(self, timeout: float) -> None:
-        """Let go of everything; called once."""
+        """Release all resources; called once."""
 
 
 class TrainingLog(Protocol):
-    """The log of training events, besides its reading: what it is, and where it begins."""
+    """Identity and truncation of the training log."""
 
     def identity(self, timeout: float) -> str:
-        """Return what names this log, and not another one made anew under its name.
+        """Return the id of this log, which differs if the log was created again.
 
         Raises
         ------
         AbortedError
-            If the cluster can't be asked.
+            If the cluster does not answer.
         """
 
     def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
@@ -124,5 +123,5 @@ class TrainingLog(Protocol):
         Raises
         ------
         AbortedError
-            If the cluster does not do it.
+            If the cluster does not delete them.
         """

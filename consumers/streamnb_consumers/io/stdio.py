@@ -1,4 +1,4 @@
-"""JSON lines on standard input and output: no broker, no offsets to go back to."""
+"""JSON lines on standard input and output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK = 65_536
 
 
 def decision_lines(outputs: Outputs) -> bytes:
-    """Return decisions as lines of JSON."""
+    """Return the decisions as lines of JSON."""
     return b"".join(json.dumps(each.to_json()).encode() + b"\n" for each in outputs.decisions)
 
 
@@ -31,19 +31,19 @@ def dead_letter_line(dead_letter: DeadLetter) -> bytes:
 
 
 class StdinSource:
-    """Read the lines of a file descriptor as they come; empty lines are skipped.
+    """Read lines of a file descriptor as they arrive; skip empty lines.
 
     Parameters
     ----------
     file
         A binary file with a descriptor; None is standard input.
     max_bytes
-        Longest line. Of a longer one the beginning is kept, which is no whole JSON, so it becomes
-        a dead letter.
+        Maximum length of a line. Longer lines are cut, so they are invalid JSON and become dead
+        letters.
     clock
-        Seconds since 1970: when a line arrived.
+        Returns seconds since 1970, for the time of arrival.
     begun
-        What was read of it already.
+        Bytes that were already read.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class StdinSource:
 
     @property
     def ended(self) -> bool:
-        """Whether the input is at its end and all of it was given."""
+        """Whether all lines were delivered."""
         return self._at_end and not self._lines
 
     @property
     def waiting(self) -> str:
-        """Nothing is missing."""
+        """Always empty."""
         return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Go on with the input; offsets continue those of a snapshot, as this is other input."""
+        """Continue with the offsets of a snapshot, because the input is new."""
         self._offset = max(self._offset, offsets.get(Partition("stdin", 0), 0))
         return {}
 
     def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return the lines that are there; wait for the first one only."""
+        """Return the available lines; wait only for the first one."""
         if not self._lines and not self._at_end:
             self._read(timeout)
         while len(self._lines) < max_records and not self._at_end and self._read(0.0):
@@ -94,7 +94,7 @@ class StdinSource:
         return Batch(records)
 
     def _read(self, timeout: float) -> bool:
-        """Take one block of the input; tell whether there was any."""
+        """Read one block; return whether there was one."""
         if not select.select([self._descriptor], [], [], timeout)[0]:
             return False
         block = os.read(self._descriptor, _BLOCK)
@@ -116,26 +116,26 @@ class StdinSource:
         return max(0, self._max_bytes + 1 - len(self._rest))
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return nothing: what waits in a pipe is not known."""
+        """Return nothing, because the content of a pipe is unknown."""
         return {}
 
     def close(self, timeout: float) -> None:
-        """Leave the descriptor open: it is not ours."""
+        """Leave the descriptor open, because its owner closes it."""
 
 
 class StdoutSink:
     """Write decisions to standard output, and dead letters to a file or to standard error.
 
-    What is written can't be taken back, so nothing is written before the commit.
+    Nothing is written before the commit, because a write cannot be undone.
 
     Parameters
     ----------
     file
         A binary file with a descriptor; None is standard output.
     dead_letters
-        A file to append dead letters to; None says on standard error what was wrong.
+        File to append dead letters to; None reports the errors on standard error.
     errors
-        Standard error, or another file for texts.
+        Standard error, or another text file.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class StdoutSink:
         self._open = Outputs()
 
     def start(self, timeout: float) -> None:
-        """Do nothing: what was written can't be taken back."""
+        """Do nothing."""
 
     def begin(self) -> None:
         """Begin a transaction."""
@@ -166,7 +166,7 @@ class StdoutSink:
         Raises
         ------
         TimeoutError
-            If whoever reads the output took nothing for the whole timeout.
+            If the reader of the output accepts nothing within the timeout.
         """
         for dead_letter in self._open.dead_letters:
             if self._file is None:
@@ -178,7 +178,7 @@ class StdoutSink:
         waiting = memoryview(decision_lines(self._open))
         while waiting:
             if not select.select([], [self._descriptor], [], timeout)[1]:
-                raise TimeoutError(f"standard output took nothing for {timeout:g} seconds")
+                raise TimeoutError(f"standard output accepted nothing for {timeout:g} seconds")
             # A pipe that is ready takes this much without waiting.
             written = os.write(self._descriptor, waiting[: select.PIPE_BUF])
             waiting = waiting[written:]
@@ -189,6 +189,6 @@ class StdoutSink:
         self._open = Outputs()
 
     def close(self, timeout: float) -> None:
-        """Close the file of dead dead_letters."""
+        """Close the file of dead letters."""
         if self._file is not None:
             self._file.close()

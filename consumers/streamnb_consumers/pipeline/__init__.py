@@ -1,1 +1,1 @@
-"""The filter: a record is read, decided on, joined to its label, learned."""
+"""The filter: read a record, predict it, join it to its label, train, and write the outputs."""

@@ -1,4 +1,4 @@
-"""JSON records to fields: what both kinds of messages share, strict with types and sizes."""
+"""Read records as messages: checks of types and sizes, and the reader of SMS."""
 
 from __future__ import annotations
 
@@ -18,22 +18,26 @@ __all__ = [
     "read_label",
     "read_object",
     "read_text",
+    "read_value",
 ]
 
+DEFAULT_MODEL = "OnlineNB()"  # for SMS
 MAX_NAME = 256  # characters of an id or a label
 
 
 class MessageReader(Protocol):
-    """What a message is.
+    """Reads records as messages.
 
     Attributes
     ----------
     name
-        Of the kind, and of the form that it gives messages.
+        Kind of messages, which snapshots contain.
+    labels
+        Accepted labels; empty for any.
     max_bytes
-        Longest record.
+        Maximum size of a record.
     gives_texts
-        Whether models get texts; else they get counted words.
+        Whether models get texts; otherwise they get word counts.
     """
 
     name: str
@@ -42,7 +46,7 @@ class MessageReader(Protocol):
     gives_texts: bool
 
     def read(self, record: Record) -> Message | Feedback:
-        """Return what a record holds.
+        """Return the content of a record.
 
         Raises
         ------
@@ -51,106 +55,20 @@ class MessageReader(Protocol):
         """
 
 
-def read_object(value: bytes) -> dict[str, Any]:
-    """Return the JSON object that bytes hold.
-
-    Raises
-    ------
-    BadRecordError
-        If they hold anything else.
-
-    Examples
-    --------
-    >>> read_object(b'{"id": 7}')
-    {'id': 7}
-    """
-    try:
-        found = parse(value)
-    except UnicodeDecodeError as error:
-        raise BadRecordError(f"not UTF-8 at byte {error.start + 1}") from None
-    except RecursionError:
-        raise BadRecordError("JSON nested too deeply") from None
-    except ValueError as error:
-        raise BadRecordError(f"not JSON: {str(error)[:200]}") from None
-    if not isinstance(found, dict):
-        raise BadRecordError(f"not a JSON object but {type(found).__name__}")
-    return found
-
-
-def default_id(record: Record) -> str:
-    """Return what to call a message that names itself nothing: its key, or its place."""
-    try:
-        if record.key and len(record.key) <= MAX_NAME:
-            return record.key.decode()
-    except UnicodeDecodeError:
-        pass
-    return f"{record.partition.number}-{record.offset}"
-
-
-def read_id(fields: dict[str, Any], record: Record) -> str:
-    """Return the id of a message."""
-    found = fields.get("id")
-    if found is None:
-        return default_id(record)
-    if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63:
-        return str(found)
-    return _name("id", found)
-
-
-def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
-    """Return the label of a message, or None.
-
-    Raises
-    ------
-    BadRecordError
-        If it is none of `labels` (where these are given), or no name at all.
-    """
-    found = fields.get("label")
-    if found is None:
-        return None
-    label = _name("label", found)
-    if labels and label not in labels:
-        raise BadRecordError(f"label {label[:50]!r} is none of {', '.join(sorted(labels))}")
-    return label
-
-
-def read_text(fields: dict[str, Any], name: str = "text") -> str | None:
-    """Return a text, lone surrogates replaced, or None where there is none."""
-    found = fields.get(name)
-    if found is None:
-        return None
-    if not isinstance(found, str):
-        raise BadRecordError(f"{name} must be a string, not {type(found).__name__}")
-    return found.encode("utf-8", "replace").decode()
-
-
-def _name(what: str, found: Any) -> str:
-    if not isinstance(found, str):
-        raise BadRecordError(f"{what} must be a string, not {type(found).__name__}")
-    if not 1 <= len(found) <= MAX_NAME:
-        raise BadRecordError(f"{what} must have 1 to {MAX_NAME} characters, not {len(found):,}")
-    try:
-        found.encode()
-    except UnicodeEncodeError:
-        raise BadRecordError(f"{what} has a lone surrogate, which is no text") from None
-    return found
-
-
-DEFAULT_MODEL = "OnlineNB()"
-
-
 class SmsReader:
-    """Read SMS; an object with a label and no text is feedback on the message with that id.
+    """Read SMS: a JSON object with `id`, `text`, and optionally `sender`, `time` and `label`.
+
+    An object with a label and without a text is feedback on the message with its id.
 
     Parameters
     ----------
     labels
-        Labels that are taken; none for any.
+        Accepted labels; empty for any.
     max_bytes
-        Longest record in bytes, 1 or more.
+        Maximum size of a record in bytes, 1 or more.
     max_text
-        Characters of a text that are read, 1 or more: the rest is ignored. The longest SMS that
-        phones send in parts is shorter; a stranger's may be as long as a record.
+        Maximum length of a text in characters, 1 or more; the rest is ignored. Phones send
+        shorter texts than the default.
 
     Examples
     --------
@@ -171,18 +89,14 @@ class SmsReader:
         self._max_text = max_text
 
     def read(self, record: Record) -> Message | Feedback:
-        """Return the message or the feedback that a record holds.
+        """Return the message or the feedback in a record.
 
         Raises
         ------
         BadRecordError
-            If it holds neither.
+            If it is neither.
         """
-        if record.value is None:
-            raise BadRecordError("no value")
-        if len(record.value) > self.max_bytes:
-            raise BadRecordError(f"longer than {self.max_bytes:,} bytes")
-        fields = read_object(record.value)
+        fields = read_object(read_value(record, self.max_bytes))
         name, label = read_id(fields, record), read_label(fields, self.labels)
         text = read_text(fields)
         if text is not None:
@@ -192,3 +106,117 @@ class SmsReader:
         if label is None or "id" not in fields:
             raise BadRecordError("a message needs text; feedback needs id and label")
         return Feedback(name, label)
+
+
+def read_value(record: Record, max_bytes: int) -> bytes:
+    """Return the value of a record.
+
+    Raises
+    ------
+    BadRecordError
+        If it is missing or longer than `max_bytes`.
+    """
+    if record.value is None:
+        raise BadRecordError("the record has no value")
+    if len(record.value) > max_bytes:
+        raise BadRecordError(
+            f"the record has {len(record.value):,} bytes, more than max_bytes ({max_bytes:,})"
+        )
+    return record.value
+
+
+def read_object(value: bytes) -> dict[str, Any]:
+    """Parse a JSON object.
+
+    Raises
+    ------
+    BadRecordError
+        If the bytes are not a JSON object.
+
+    Examples
+    --------
+    >>> read_object(b'{"id": 7}')
+    {'id': 7}
+    """
+    try:
+        found = parse(value)
+    except UnicodeDecodeError as error:
+        raise BadRecordError(f"not UTF-8 at byte {error.start + 1}") from None
+    except RecursionError:
+        raise BadRecordError("JSON nested too deeply") from None
+    except ValueError as error:
+        raise BadRecordError(f"not JSON: {str(error)[:200]}") from None
+    if not isinstance(found, dict):
+        raise BadRecordError(f"not a JSON object but {type(found).__name__}")
+    return found
+
+
+def default_id(record: Record) -> str:
+    """Return the id of a message without one: the key of its record, or partition and offset."""
+    try:
+        if record.key and len(record.key) <= MAX_NAME:
+            return record.key.decode()
+    except UnicodeDecodeError:
+        pass
+    return f"{record.partition.number}-{record.offset}"
+
+
+def read_id(fields: dict[str, Any], record: Record) -> str:
+    """Return the id of a message.
+
+    Raises
+    ------
+    BadRecordError
+        If it is not a string or an integer, or has a wrong length.
+    """
+    found = fields.get("id")
+    if found is None:
+        return default_id(record)
+    if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63:
+        return str(found)
+    return _name("id", found)
+
+
+def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
+    """Return the label of a message, or None.
+
+    Raises
+    ------
+    BadRecordError
+        If it is not one of `labels` (unless these are empty), or not a valid name.
+    """
+    found = fields.get("label")
+    if found is None:
+        return None
+    label = _name("label", found)
+    if labels and label not in labels:
+        raise BadRecordError(f"label {label[:50]!r} is not one of {', '.join(sorted(labels))}")
+    return label
+
+
+def read_text(fields: dict[str, Any], name: str = "text") -> str | None:
+    """Return a text with lone surrogates replaced, or None if it is missing.
+
+    Raises
+    ------
+    BadRecordError
+        If it is not a string.
+    """
+    found = fields.get(name)
+    if found is None:
+        return None
+    if not isinstance(found, str):
+        raise BadRecordError(f"{name} must be a string, not {type(found).__name__}")
+    return found.encode("utf-8", "replace").decode()
+
+
+def _name(what: str, found: Any) -> str:
+    if not isinstance(found, str):
+        raise BadRecordError(f"{what} must be a string, not {type(found).__name__}")
+    if not 1 <= len(found) <= MAX_NAME:
+        raise BadRecordError(f"{what} must have 1 to {MAX_NAME} characters, not {len(found):,}")
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise BadRecordError(f"{what} contains a lone surrogate") from None
+    return found

@@ -41,11 +41,13 @@ def test_an_sms_is_read_up_to_its_bound() -> None:
 @pytest.mark.parametrize("texts", [False, True])
 def test_a_mail_is_read_up_to_its_bound(texts: bool) -> None:
     mail = f"Subject: hi\n\n{FLOOD}".encode()
-    assert words(read(MailReader(form="raw", texts=texts, max_text=700), mail)) == 100
-    assert words(read(MailReader(form="raw", texts=texts), mail)) == (1170 if texts else 9000)
+    assert words(read(MailReader(record_format="raw", texts=texts, max_text=700), mail)) == 100
+    assert words(read(MailReader(record_format="raw", texts=texts), mail)) == (
+        1170 if texts else 9000
+    )
     parts = "".join(f"--b\nContent-Type: text/plain\n\n{FLOOD[:350]}\n" for _ in range(9))
     mail = f"Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n".encode()
-    assert words(read(MailReader(form="raw", texts=True, max_text=700), mail)) == 100
+    assert words(read(MailReader(record_format="raw", texts=True, max_text=700), mail)) == 100
     assert "mime:long" in mail_words(mail, room=700)
 
 
