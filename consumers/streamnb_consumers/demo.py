@@ -136,7 +136,8 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
     print(sentence)
     print(
         f"{plural(lines.total, 'line')}: {plural(lines.messages, 'message')}, "
-        f"{plural(lines.labels, 'label')} up to {_MAX_DELAY} messages later, {lines.broken:,} invalid",
+        f"{plural(lines.labels, 'label')} up to {_MAX_DELAY} messages later, "
+        f"{lines.broken:,} invalid",
         flush=True,
     )
     killed = _filter_and_kill(settings, lines.total // 2)

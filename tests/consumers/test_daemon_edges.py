@@ -124,7 +124,7 @@ def test_a_reader_that_takes_nothing_is_not_waited_for() -> None:
         worker = make_filter()
         sink.begin()
         sink.send(worker.handle(records([{"text": "hi"}])[0]))
-        with pytest.raises(TimeoutError, match="took nothing"):
+        with pytest.raises(TimeoutError, match="accepted nothing"):
             sink.commit({}, None, 0.0)
 
 

@@ -206,7 +206,7 @@ def test_what_no_line_can_hold_is_told(dead: Path, source: Path, capsys: Any) ->
         file.write(b"\nno letter\n")
     assert main([str(dead)]) == 1
     told = capsys.readouterr().err
-    assert "no value" in told
+    assert "without a value" in told
     assert "line feeds" in told
     assert "0:3: not a dead letter" in told
     assert "0 sent, 3 can't be sent" in told

@@ -23,7 +23,7 @@ def test_the_demo_survives_its_kill(
     assert "synthetic-sms" in said
     assert "killed (SIGKILL) after" in said
     assert "400 messages, 400 labels" in said
-    assert "those of a run that was not killed" in said
+    assert "of an uninterrupted run byte for byte" in said
 
 
 def test_a_filter_that_cannot_run_is_told(
