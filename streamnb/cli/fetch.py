@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from streamnb.cli.commands import add_command
-from streamnb.datasets.public import COLLECTIONS
+from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--list", action="store_true", help="list them with their licences, and fetch nothing"
     )
-    parser.add_argument("--again", action="store_true", help="download even what is there already")
+    parser.add_argument(
+        "--again", action="store_true", help="download collections that exist already"
+    )
     parser.set_defaults(parser=parser)
 
 
@@ -51,9 +53,9 @@ def run(args: argparse.Namespace) -> int:
     Raises
     ------
     InputError
-        There is no such collection.
+        If a name is unknown.
     DataError
-        One cannot be downloaded, is not what was published, or cannot be written.
+        If a download fails, has a wrong checksum, or cannot be written.
     """
     if args.list == bool(args.names):
         args.parser.error("give either names or --list")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from streamnb.datasets.names import DESCRIPTIONS
+from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import InputError, ModelFileError
 
 __all__ = ["load_model"]

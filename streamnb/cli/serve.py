@@ -12,7 +12,7 @@ from streamnb import model_specs
 from streamnb.cli.commands import add_command
 from streamnb.cli.model_files import load_model
 from streamnb.cli.sources import Reading, add_source_arguments, can_be_read_again, count
-from streamnb.datasets.names import DESCRIPTIONS
+from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import MissingDependencyError, ModelFileError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamnb.datasets.names import DESCRIPTIONS
+from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.topic import TopicAddress, is_topic
 from streamnb.errors import InputError
 

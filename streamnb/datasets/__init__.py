@@ -1,9 +1,8 @@
-"""Readers of data sets and message files, and streams to start with.
+"""Readers of data sets and message files, and named streams.
 
-`stream` gives a stream by its name, `fetch` downloads a public collection first, `read_messages`
-gives the messages of your own file, `read_text`, `read_counts` and `read_tabular` the collections
-of the data folder (`STREAMNB_DATA`, else `../shared/data`), and `SyntheticSMS` is a stream that
-needs no data at all.
+`stream` returns a stream by its name, and `fetch` downloads a public collection first.
+`read_messages` reads your own file. `read_text`, `read_counts` and `read_tabular` read collections
+of the data folder (`STREAMNB_DATA`, else `../shared/data`). `SyntheticSMS` needs no data.
 """
 
 from __future__ import annotations
@@ -13,13 +12,17 @@ from typing import TYPE_CHECKING
 from streamnb.lazy import attribute
 
 if TYPE_CHECKING:
-    from streamnb.datasets.cache import cache_folder
+    from streamnb.datasets.catalogue import COLLECTIONS, Collection
     from streamnb.datasets.files import FORMATS, read_messages
-    from streamnb.datasets.folder import available, collection_names, data_file, data_folder
-    from streamnb.datasets.lines import BadLine
+    from streamnb.datasets.folder import (
+        available,
+        cache_folder,
+        collection_names,
+        data_file,
+        data_folder,
+    )
+    from streamnb.datasets.lines import BadLine, Message
     from streamnb.datasets.mail import Mail, read_mails
-    from streamnb.datasets.message import Message
-    from streamnb.datasets.public import COLLECTIONS, Archive, Collection
     from streamnb.datasets.shuffling import at_share, shuffled
     from streamnb.datasets.streams import Stream, demo_stream, fetch, stream, stream_names
     from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COLLECTIONS",
     "FORMATS",
-    "Archive",
     "BadLine",
     "Collection",
     "Counts",
@@ -55,23 +57,22 @@ __all__ = [
     "stream_names",
 ]
 
-# Imported when asked for: the streams are river data sets, and `river.datasets` takes seconds to
-# import where scikit-learn is installed; and whoever asks for a name waits for no reader.
+# Imported on first use: the streams are river data sets, and `river.datasets` takes seconds to
+# import if scikit-learn is installed.
 _HOMES = {
-    "COLLECTIONS": ".public",
+    "COLLECTIONS": ".catalogue",
     "FORMATS": ".files",
-    "Archive": ".public",
     "BadLine": ".lines",
-    "Collection": ".public",
+    "Collection": ".catalogue",
     "Counts": ".uniform",
     "DriftPoint": ".synthetic",
     "Mail": ".mail",
-    "Message": ".message",
+    "Message": ".lines",
     "Stream": ".streams",
     "SyntheticSMS": ".synthetic",
     "at_share": ".shuffling",
     "available": ".folder",
-    "cache_folder": ".cache",
+    "cache_folder": ".folder",
     "collection_names": ".folder",
     "data_file": ".folder",
     "data_folder": ".folder",

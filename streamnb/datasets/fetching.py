@@ -1,40 +1,58 @@
-"""Public collections into the cache folder: downloaded, checked, and written as one file each."""
+"""Public collections: downloaded with pooch, checked, and kept as one file each.
+
+Archives are read in memory; they are not unpacked to disk. Only regular files with the names that
+the collection uses are read.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import http.client
+import email
+import email.policy
+import email.utils
+import io
 import json
 import lzma
 import os
-import secrets
+import re
 import sys
-import urllib.error
-import urllib.request
+import tarfile
+import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from streamnb.datasets.archives import READERS
-from streamnb.datasets.cache import cache_folder
-from streamnb.datasets.folder import cached_file
-from streamnb.datasets.public import COLLECTIONS, Archive
-from streamnb.errors import DataError, InputError
+from streamnb.datasets.catalogue import COLLECTIONS
+from streamnb.datasets.files import read_messages
+from streamnb.datasets.folder import cache_folder, cached_file
+from streamnb.datasets.lines import Message
+from streamnb.errors import DataError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from streamnb.datasets.message import Message
+__all__ = ["READERS", "archive_name", "download"]
 
-__all__ = ["MAX_DOWNLOAD_BYTES", "download"]
+_NEWS = re.compile(r"(?:\./)?20news-bydate-(train|test)/([A-Za-z0-9.-]+)/([0-9]+)")
+_ENRON = re.compile(
+    r"(?:\./)?(enron[1-6])/(ham|spam)/(([0-9]+)\.([0-9]{4}-[0-9]{2}-[0-9]{2})\.[^/]*)"
+)
+_MAIL = re.compile(r"(?:\./)?(easy_ham|easy_ham_2|hard_ham|spam|spam_2)/([0-9]+)\.[0-9a-f]{32}")
+_MAIL_FOLDERS = {
+    "easy_ham": "easy-ham-1",
+    "easy_ham_2": "easy-ham-2",
+    "hard_ham": "hard-ham-1",
+    "spam": "spam-1",
+    "spam_2": "spam-2",
+}
 
-MAX_DOWNLOAD_BYTES = 128 * 2**20
-_SECONDS = 30.0  # without any answer
-_CHUNK = 2**16
+
+def archive_name(url: str, sha256: str) -> str:
+    """Return the name of an archive in the folder `archives` of the cache folder."""
+    return f"{sha256[:12]}-{url.rstrip('/').rpartition('/')[2]}"
 
 
 def download(name: str) -> Path:
-    """Return the file of a collection in the cache folder, newly written.
+    """Download a collection to the cache folder, and return its file.
 
     Parameters
     ----------
@@ -44,9 +62,11 @@ def download(name: str) -> Path:
     Raises
     ------
     InputError
-        There is no such collection.
+        If the name is unknown.
     DataError
-        It cannot be downloaded, is not what was published, or cannot be written.
+        If the download fails, its checksum is wrong, or the cache folder is not writable.
+    MissingDependencyError
+        If pooch is not installed.
     """
     collection = COLLECTIONS.get(name)
     if collection is None:
@@ -54,109 +74,143 @@ def download(name: str) -> Path:
             f"no collection {name!r} can be fetched; these can: {', '.join(COLLECTIONS)}"
         )
     target = cached_file(collection.file)
-    folder = cache_folder() / "archives"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
-        paths = [_archive(archive, folder) for archive in collection.archives]
+        paths = [_retrieve(url, sha256) for url, sha256 in collection.archives]
         _write(target, READERS[name](paths))
-    except DataError:
-        raise
+        for path in paths:
+            path.unlink(missing_ok=True)
     except OSError as error:
         raise DataError(
-            f"{name} cannot be kept in {cache_folder()} ({error}): set STREAMNB_CACHE to a folder "
-            f"that can be written"
+            f"cannot write {name} to {cache_folder()} ({error}): set STREAMNB_CACHE to a writable "
+            f"folder"
         ) from error
-    for path in paths:
-        path.unlink(missing_ok=True)
     return target
 
 
-def _archive(archive: Archive, folder: Path) -> Path:
-    """Return an archive in the folder: one that is there, if it is the right one, or a new one."""
-    path = folder / archive.name
-    if path.is_file() and _sha256(path) == archive.sha256:
-        return path
-    with _temporary(path) as part:
-        found = _download(archive, part, path)
-        if found != archive.sha256:
-            raise DataError(
-                f"{archive.url} is not what was published: its SHA-256 is {found}, not "
-                f"{archive.sha256}. Nothing of it is kept; try again, or put a right copy at {path}"
-            )
-        part.replace(path)
-    return path
-
-
-def _download(archive: Archive, part: Path, path: Path) -> str:
-    """Write what the address gives, and return its checksum."""
-    digest = hashlib.sha256()
-    request = urllib.request.Request(archive.url, headers={"User-Agent": "streamnb"})
+def _retrieve(url: str, sha256: str) -> Path:
+    """Return the path of an archive; download it unless the right one is in the folder."""
     try:
-        with (
-            urllib.request.urlopen(request, timeout=_SECONDS) as answer,
-            part.open("wb") as file,
-            _bar(archive.url, answer.headers.get("Content-Length"), "B", scale=True) as bar,
-        ):
-            size = 0
-            while chunk := answer.read(_CHUNK):
-                size += len(chunk)
-                if size > MAX_DOWNLOAD_BYTES:
-                    raise DataError(
-                        f"{archive.url} gives more than {MAX_DOWNLOAD_BYTES:,} bytes; that is no "
-                        f"archive of this collection"
-                    )
-                digest.update(chunk)
-                file.write(chunk)
-                bar.update(len(chunk))
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise DataError(
-            f"{archive.url} cannot be downloaded ({reason}): try again with a network, or get the "
-            f"file elsewhere and put it at {path}"
+        import pooch
+        import requests
+    except ImportError as error:
+        raise MissingDependencyError(
+            "downloads need pooch: pip install 'streamnb[datasets]'"
         ) from error
-    return digest.hexdigest()
+    folder, name = cache_folder() / "archives", archive_name(url, sha256)
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        return Path(
+            pooch.retrieve(url, sha256, fname=name, path=folder, progressbar=sys.stderr.isatty())
+        )
+    except requests.RequestException as error:
+        raise DataError(
+            f"cannot download {url} ({error}): try again with a network, or get the file elsewhere "
+            f"and put it at {folder / name}"
+        ) from error
+    except ValueError as error:
+        raise DataError(
+            f"{url} has a wrong checksum ({error}): try again, or put the right file at "
+            f"{folder / name}"
+        ) from error
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write(target: Path, messages: Sequence[Message]) -> None:
-    """Write a collection in the form of the data folder, as a whole or not at all."""
-    with _temporary(target) as part:
-        with (
-            lzma.open(part, "wt", preset=1, encoding="utf-8", newline="\n") as file,
-            _bar(f"writing {target.name}", len(messages), " messages") as bar,
-        ):
+def _write(target: Path, messages: Iterable[Message]) -> None:
+    """Write a collection in the format of the data folder, completely or not at all."""
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with lzma.open(part, "wt", preset=1, encoding="utf-8", newline="\n") as file:
             for message in messages:
                 file.write(json.dumps(message._asdict(), ensure_ascii=False) + "\n")
-                bar.update(1)
         part.replace(target)
-
-
-@contextlib.contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
-    """Name a file beside another, that is gone at the end unless it has become the other."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        yield part
     finally:
         part.unlink(missing_ok=True)
 
 
-def _bar(title: str, total: Any, unit: str, scale: bool = False) -> Any:
-    """Return a bar of progress, which shows on a terminal only."""
-    from tqdm import tqdm
+# --- archives -------------------------------------------------------------------------------------
 
-    known = int(total) if str(total).isdecimal() else None
-    return tqdm(
-        total=known,
-        desc=title.rpartition("/")[2],
-        unit=unit,
-        unit_scale=scale,
-        disable=not sys.stderr.isatty(),
-        leave=False,
-        dynamic_ncols=True,
-    )
+
+def _members(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each regular file of an archive."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                yield member.filename, archive.read(member)
+        return
+    with tarfile.open(path, "r:*") as tar:
+        for entry in tar:
+            file = tar.extractfile(entry) if entry.isreg() else None
+            if file is not None:
+                yield entry.name, file.read()
+
+
+def _matching(
+    paths: Sequence[Path], pattern: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield the names that match a pattern, each with its text."""
+    for path in paths:
+        for name, content in _members(path):
+            if (match := pattern.fullmatch(name)) is not None:
+                try:
+                    yield match, content.decode()
+                except UnicodeDecodeError:
+                    yield match, content.decode("latin-1")
+
+
+def _sms(paths: Sequence[Path]) -> list[Message]:
+    files = dict(_members(paths[0]))
+    return list(read_messages(io.BytesIO(files["SMSSpamCollection"]), format="sms", on_bad="fail"))
+
+
+def _newsgroups(paths: Sequence[Path]) -> list[Message]:
+    """Return the training posts, then the test posts, each by class and number."""
+    posts = {}
+    for match, text in _matching(paths, _NEWS):
+        half, label, number = match.groups()
+        posts[half != "train", label, int(number)] = Message(
+            f"{half}/{label}/{number}", label, text
+        )
+    return [posts[place] for place in sorted(posts)]
+
+
+def _enron(paths: Sequence[Path]) -> list[Message]:
+    """Return the mails of each mailbox in its order."""
+    mails = {}
+    for match, text in _matching(paths, _ENRON):
+        box, label, name, number, day = match.groups()
+        mails[box, int(number), label] = Message(f"{box}/{label}/{name}", label, text, day)
+    return [mails[place] for place in sorted(mails)]
+
+
+def _spamassassin(paths: Sequence[Path]) -> list[Message]:
+    """Return the mails in order of time."""
+    mails = []
+    for match, text in _matching(paths, _MAIL):
+        arrived = _arrival(text)
+        time = None if arrived is None else arrived.isoformat()
+        label = "spam" if match[1].startswith("spam") else "ham"
+        mails.append(Message(f"{_MAIL_FOLDERS[match[1]]}/{match[2]}", label, text, time))
+    return sorted(mails, key=lambda mail: (mail.time or "", mail.id))
+
+
+def _arrival(mail: str) -> datetime | None:
+    """Return the time of the topmost `Received:` header, or of the `Date:` header."""
+    head = re.split(r"\r?\n\r?\n", mail, maxsplit=1)[0]
+    headers = email.message_from_string(head, policy=email.policy.compat32)
+    received = (headers.get_all("Received") or [""])[0]
+    for text in (str(received).rpartition(";")[2], str(headers.get("Date", ""))):
+        try:
+            time = email.utils.parsedate_to_datetime(" ".join(text.split()))
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+    return None
+
+
+READERS: dict[str, Callable[[Sequence[Path]], list[Message]]] = {
+    "sms": _sms,
+    "spamassassin": _spamassassin,
+    "enron": _enron,
+    "20news": _newsgroups,
+}
+"""Readers of the archives of each collection."""

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from streamnb.datasets.lines import (
     MAX_LINE_BYTES,
     BadLine,
+    Fields,
     Line,
+    LineError,
+    Message,
     Source,
     read_lines,
     source_name,
 )
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
-from streamnb.datasets.message import Fields, LineError, Message
 from streamnb.datasets.tables import from_table
 from streamnb.datasets.topic import is_topic, read_topic
 from streamnb.errors import DataError, InputError

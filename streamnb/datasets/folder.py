@@ -1,10 +1,9 @@
-"""Where the data folder is and what it holds.
+"""The data folder and the cache folder, and the collections in them.
 
-The folder has one sub-folder a format: `text/NAME.jsonl.xz`, `counts/NAME.svm.xz` (with
-`counts/NAME.words.txt.xz` where the words are known) and `tabular/NAME.csv.xz`. It is never part
-of the package: its files are real people's messages under their own licences. What was fetched
-stands in the same form in the folder `data` of the cache folder, and is found where the data folder
-does not have it.
+The data folder has one sub-folder per format: `text/NAME.jsonl.xz`, `counts/NAME.svm.xz` (with
+`counts/NAME.words.txt.xz` if the words are known) and `tabular/NAME.csv.xz`. It is not part of the
+package, because the files have licences of their own. The folder `data` of the cache folder has the
+same format; it contains downloads and is searched second.
 """
 
 from __future__ import annotations
@@ -12,11 +11,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from streamnb.datasets.cache import cache_folder
-from streamnb.datasets.public import COLLECTIONS
+from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.errors import DataError
 
-__all__ = ["available", "cached_file", "collection_names", "data_file", "data_folder"]
+__all__ = [
+    "available",
+    "cache_folder",
+    "cached_file",
+    "collection_names",
+    "data_file",
+    "data_folder",
+]
 
 KINDS: dict[str, str] = {"text": ".jsonl", "counts": ".svm", "tabular": ".csv"}
 _COMPRESSIONS = (".xz", ".gz", ".bz2", "")
@@ -27,7 +32,7 @@ def _holds_data(folder: Path) -> bool:
 
 
 def _default_folders() -> list[Path]:
-    """Places of `../shared/data`: seen from here, then from the repository this file is in."""
+    """Return `../shared/data` next to the current folder and next to the repository."""
     here = Path.cwd()
     starts = [here]
     for start in (here, Path(__file__).resolve()):
@@ -36,15 +41,15 @@ def _default_folders() -> list[Path]:
 
 
 def data_folder() -> Path:
-    """Return the folder that holds the real data sets.
+    """Return the folder of the real data sets.
 
-    It is the one that the environment variable `STREAMNB_DATA` names, else `../shared/data`
-    beside the current folder or beside the repository.
+    It is the value of `STREAMNB_DATA`, else `../shared/data` next to the current folder or next to
+    the repository.
 
     Raises
     ------
     DataError
-        No such folder; the message says what to do.
+        If the folder does not exist.
 
     Examples
     --------
@@ -76,19 +81,30 @@ def data_folder() -> Path:
     )
 
 
-def cached_file(name: str) -> Path:
-    """Return where a text collection is kept that was fetched; it need not be there.
+def cache_folder() -> Path:
+    """Return the cache folder, which may not exist yet.
 
-    Parameters
-    ----------
-    name
-        A name such as `"sms_spam"`.
+    It is the value of `STREAMNB_CACHE`, else `$XDG_CACHE_HOME/streamnb` or `~/.cache/streamnb`.
+
+    Examples
+    --------
+    >>> from streamnb import datasets
+    >>> datasets.cache_folder().is_absolute()
+    True
     """
+    if named := os.environ.get("STREAMNB_CACHE", "").strip():
+        return Path(named).expanduser().absolute()
+    home = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
+    return Path(home).expanduser().absolute() / "streamnb"
+
+
+def cached_file(name: str) -> Path:
+    """Return the path of a downloaded text collection (`"sms_spam"`), which may not exist yet."""
     return cache_folder() / "data" / "text" / f"{name}.jsonl.xz"
 
 
 def _places() -> list[Path]:
-    """Return the folders that may hold collections, the data folder first."""
+    """Return the folders to search, the data folder first."""
     try:
         return [data_folder(), cache_folder() / "data"]
     except DataError:
@@ -111,13 +127,12 @@ def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:
     kind
         `"text"`, `"counts"` or `"tabular"`.
     name_or_path
-        A name such as `"sms_spam"`. Anything that has a folder or a file extension in it is a
-        path.
+        A name such as `"sms_spam"`. With a folder or a file extension it is a path.
 
     Raises
     ------
     DataError
-        There is no such file or no data folder.
+        If the file does not exist.
     """
     given = Path(name_or_path)
     if isinstance(name_or_path, os.PathLike) or given.suffix or len(given.parts) > 1:
@@ -135,12 +150,12 @@ def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:
         problem = str(error)
     fetchable = {collection.file: name for name, collection in COLLECTIONS.items()}
     if kind == "text" and str(given) in fetchable:
-        problem += f"; or get it: streamnb fetch {fetchable[str(given)]}"
+        problem += f"; download it with: streamnb fetch {fetchable[str(given)]}"
     raise DataError(problem)
 
 
 def collection_names(kind: str) -> list[str]:
-    """Return the sorted names of the collections of a kind, of the data folder and those fetched.
+    """Return the sorted names of the collections of a kind, including downloads.
 
     Parameters
     ----------
@@ -157,13 +172,12 @@ def collection_names(kind: str) -> list[str]:
 
 
 def available(name: str) -> bool:
-    """Tell whether the data folder holds a collection, or it was fetched.
+    """Return whether a collection exists in the data folder or among downloads.
 
     Parameters
     ----------
     name
-        A name such as `"sms_spam"`, looked for in every kind, or with its kind as in
-        `"text/sms_spam"`.
+        A name such as `"sms_spam"`, or with its kind as in `"text/sms_spam"`.
 
     Examples
     --------

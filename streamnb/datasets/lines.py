@@ -24,7 +24,17 @@ from streamnb.errors import DataError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["BadLine", "Line", "Source", "open_bytes", "read_lines", "source_name"]
+__all__ = [
+    "BadLine",
+    "Fields",
+    "Line",
+    "LineError",
+    "Message",
+    "Source",
+    "open_bytes",
+    "read_lines",
+    "source_name",
+]
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 
@@ -37,6 +47,41 @@ _MAGIC = {
     ".bz2": re.compile(rb"BZh[1-9]1AY&SY"),
 }
 _READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
+
+
+class Message(NamedTuple):
+    """One message of a stream.
+
+    Attributes
+    ----------
+    id
+        What the source calls it; the number of its line where it has no name.
+    label
+        Its class; empty where it has none.
+    text
+        The message itself.
+    time
+        When it was sent, as the source writes it (ISO 8601 in the data folder), or None.
+    """
+
+    id: str
+    label: str
+    text: str
+    time: str | None = None
+
+
+class LineError(Exception):
+    """What is wrong with a line; becomes a `BadLine` or a `DataError`."""
+
+
+class Fields(NamedTuple):
+    """Names of the fields to read; None where the usual name is taken if it is there."""
+
+    text: str
+    label: str
+    id: str | None
+    time: str | None
+    label_required: bool
 
 
 class BadLine(NamedTuple):

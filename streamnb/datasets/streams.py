@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from river.datasets import base
 
+from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
 from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import available, data_file, data_folder
-from streamnb.datasets.names import DESCRIPTIONS
-from streamnb.datasets.public import COLLECTIONS
 from streamnb.datasets.shuffling import shuffled
 from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.datasets.uniform import read_text
@@ -22,7 +21,7 @@ from streamnb.errors import DataError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from streamnb.datasets.message import Message
+    from streamnb.datasets.lines import Message
 
 __all__ = ["Stream", "demo_stream", "fetch", "stream", "stream_names"]
 
@@ -36,19 +35,19 @@ class _Entry(NamedTuple):
 
 
 class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
-    """A named stream of messages; iterate over it as often as you like.
+    """A named stream of messages, which can be iterated repeatedly.
 
-    It is a river dataset of pairs of a text and a label, so it goes into river's
-    `evaluate.progressive_val_score` as it is; `messages()` gives ids and times too.
+    It is a river dataset of pairs of a text and a label, for `evaluate.progressive_val_score`.
+    `messages()` also returns ids and times.
 
     Parameters
     ----------
     name
         Name of the stream; `stream_names()` lists them.
     limit
-        Greatest number of messages, at least 0; None for all.
+        Maximum number of messages, at least 0; None for all.
     seed
-        Seed of a synthetic or a shuffled stream; the others keep their own order.
+        Seed of a synthetic or a shuffled stream; other streams keep their order.
     """
 
     def __init__(self, name: str, limit: int | None = None, seed: int = 42) -> None:
@@ -70,7 +69,7 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
 
     @property
     def description(self) -> str:
-        """What the stream is, in a sentence."""
+        """One sentence that describes the stream."""
         return DESCRIPTIONS[self.name]
 
     def messages(self) -> Iterator[Message]:
@@ -79,7 +78,7 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
         Raises
         ------
         DataError
-            The collection is absent and cannot be downloaded, or a line of it is bad.
+            If the collection is missing and cannot be downloaded, or a line is invalid.
         """
         read = self._entry.read(self.seed)
         if self._entry.shuffled:
@@ -98,16 +97,16 @@ def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
     Parameters
     ----------
     name
-        One of `stream_names()`, or `"sms-or-synthetic"` for the one of `demo_stream`.
+        One of `stream_names()`, or `"sms-or-synthetic"` for the stream of `demo_stream`.
     limit
-        Greatest number of messages, at least 0; None for all.
+        Maximum number of messages, at least 0; None for all.
     seed
-        Seed of a synthetic or a shuffled stream; the others keep their own order.
+        Seed of a synthetic or a shuffled stream; other streams keep their order.
 
     Raises
     ------
     InputError
-        Unknown name, or a negative limit.
+        If the name is unknown or the limit is negative.
 
     Examples
     --------
@@ -122,10 +121,11 @@ def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
 
 
 def fetch(name: str, limit: int | None = None, seed: int = 42, again: bool = False) -> Stream:
-    """Return a stream of a public collection, downloaded first unless it is there.
+    """Download a public collection unless it exists, and return its stream.
 
-    It is kept in the cache folder (`STREAMNB_CACHE`), in one file. What is downloaded has to have
-    the published checksum. `COLLECTIONS` has addresses and licences.
+    It is stored in one file in the cache folder (`STREAMNB_CACHE`). Downloads must have the
+    published checksum. `COLLECTIONS` has addresses and licences. Downloads need
+    `pip install 'streamnb[datasets]'`.
 
     Parameters
     ----------
@@ -134,14 +134,16 @@ def fetch(name: str, limit: int | None = None, seed: int = 42, again: bool = Fal
     limit, seed
         As for `stream`.
     again
-        Download it even if it is there.
+        Download it even if it exists.
 
     Raises
     ------
     InputError
-        There is no such collection, or the limit is negative.
+        If the name is unknown, or the limit is negative.
     DataError
-        It cannot be downloaded, is not what was published, or cannot be written.
+        If the download fails, has a wrong checksum, or cannot be written.
+    MissingDependencyError
+        If pooch is not installed.
 
     Examples
     --------
@@ -168,10 +170,10 @@ def stream_names() -> dict[str, str]:
 
 
 def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
-    """Return a stream that exists on this machine, and a sentence on which one and why.
+    """Return a stream that exists on this machine, and a sentence about it.
 
-    It is the real SMS collection if the data folder holds it, or if river has downloaded it
-    before; else the synthetic stream. Nothing is downloaded.
+    It is the SMS collection if it is in the data folder or was downloaded by river, else the
+    synthetic stream. This function downloads nothing.
 
     Parameters
     ----------
@@ -216,7 +218,7 @@ def _sms(seed: int) -> Iterator[Message]:
 
 
 def _river_file() -> Path | None:
-    """Return the SMS collection if river has it, without making river's folder."""
+    """Return the file of the SMS collection if river has downloaded it."""
     home = Path(os.environ.get("RIVER_DATA", "~/river_data")).expanduser()
     path = home / "SMSSpam" / "SMSSpamCollection"
     return path if path.is_file() else None

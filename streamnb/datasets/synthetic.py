@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from river.datasets import base
 
-from streamnb.datasets.message import Message
+from streamnb.datasets.lines import Message
 from streamnb.datasets.writing import Writer
 from streamnb.errors import InputError
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
-from streamnb.datasets.lines import BadLine, Line, Source, source_name
-from streamnb.datasets.message import Fields, LineError, Message
+from streamnb.datasets.lines import BadLine, Fields, Line, LineError, Message, Source, source_name
 from streamnb.errors import DataError
 
 if TYPE_CHECKING:

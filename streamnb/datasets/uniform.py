@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from streamnb.datasets.message import Message
+    from streamnb.datasets.lines import Message
 
 __all__ = ["Counts", "Value", "read_counts", "read_tabular", "read_text"]
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from streamnb.datasets.message import Message
+from streamnb.datasets.lines import Message
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import largest_label, sorted_labels
 from streamnb.model.reprs import token_shown
