@@ -41,9 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--list", action="store_true", help="list them with their licences, and fetch nothing"
     )
-    parser.add_argument(
-        "--again", action="store_true", help="download collections that exist already"
-    )
+    parser.add_argument("--again", action="store_true", help="download existing collections again")
     parser.set_defaults(parser=parser)
 
 

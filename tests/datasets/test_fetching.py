@@ -8,6 +8,7 @@ import io
 import itertools
 import os
 import re
+import sys
 import tarfile
 import threading
 import zipfile
@@ -21,7 +22,7 @@ from streamnb import datasets
 from streamnb.cli import main
 from streamnb.datasets import fetching
 from streamnb.datasets.catalogue import COLLECTIONS
-from streamnb.errors import DataError, InputError
+from streamnb.errors import DataError, InputError, MissingDependencyError
 from support.data import require_data
 
 if TYPE_CHECKING:
@@ -323,3 +324,10 @@ def test_collections_have_checksums_and_licences() -> None:
         for url, sha256 in collection.archives:
             assert re.fullmatch("[0-9a-f]{64}", sha256)
             assert re.match("https?://", url)
+
+
+def test_downloads_without_pooch_name_the_extra(published, monkeypatch) -> None:
+    published("sms", SMS)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(MissingDependencyError, match=r"streamnb\[datasets\]"):
+        datasets.fetch("sms")
