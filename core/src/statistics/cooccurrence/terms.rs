@@ -28,6 +28,15 @@ pub struct Term {
     pub beyond: f64,
 }
 
+impl Term {
+    fn new(of: [f64; 3], size: f64) -> Self {
+        let [u, v, t] = of;
+        let bits = class_bits(u, v, t, size);
+        let apart = if t > 0.0 { class_bits(u, v, 0.0, size) } else { bits };
+        Term { of, bits, beyond: bits - apart }
+    }
+}
+
 /// A cache of the terms of each class.
 pub struct Terms(Vec<Term>);
 
@@ -37,14 +46,13 @@ impl Terms {
     }
 
     /// Return the term of a class with `size` documents for u, v and t.
+    #[inline(always)]
     pub fn of(&mut self, class: usize, of: [f64; 3], size: f64) -> Term {
-        let [u, v, t] = of;
+        let [_, v, t] = of;
         let mixed = small_whole(v).0.wrapping_mul(8).wrapping_add(small_whole(t).0);
         let kept = &mut self.0[class * KEPT + mixed as usize % KEPT];
         if kept.of != of {
-            let bits = class_bits(u, v, t, size);
-            let apart = if t > 0.0 { class_bits(u, v, 0.0, size) } else { bits };
-            *kept = Term { of, bits, beyond: bits - apart };
+            *kept = Term::new(of, size);
         }
         *kept
     }
