@@ -1,4 +1,4 @@
-//! Columns: values come and go, are renamed, and packages survive a snapshot.
+//! Columns: values are learned, unlearned and renamed, and snapshots keep packages.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn names() -> HashMap<Vec<u8>, Vec<u8>> {
 }
 
 #[test]
-fn renaming_is_having_learned_the_new_names() {
+fn renaming_equals_learning_the_new_names() {
     let mut renamed = Learner::of(COLUMNS, &rows());
     renamed.store.rename(&names());
     let learned: Vec<Example> = rows()
@@ -49,7 +49,7 @@ fn renaming_is_having_learned_the_new_names() {
         expected.store.snapshot(&order, false).unwrap()
     );
     assert_eq!(renamed.store.pairs().len(), expected.store.pairs().len());
-    // Whoever looks at pairs and lengths finds the same.
+    // Pairs and lengths are equal too.
     let word = |store: &Store, word: &str| {
         let vocabulary = store.vocabulary();
         vocabulary.find(&vocabulary.token(word.as_bytes())).expect("learned")
@@ -84,7 +84,7 @@ fn packages_survive_a_snapshot() {
         assert_eq!(restored.snapshot(&order, true).unwrap(), bytes);
         assert_ne!(learner.store.snapshot(&order, false).unwrap(), bytes);
         for length in 0..bytes.len() {
-            // Without any of the packages it is whole.
+            // Without the packages the snapshot is complete.
             if let Ok(store) = Store::restore(&bytes[..length]) {
                 let without = learner.store.snapshot(&order, false).unwrap();
                 assert_eq!(store.snapshot(&order, true).unwrap(), without);

@@ -1,4 +1,4 @@
-//! The compositions that the core accepts: they are those of the table, and their scores are right.
+//! The core accepts the sound compositions, and their scores are right.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn all() -> Vec<Composition> {
     found
 }
 
-/// The rules, written out for the event models and parts of today.
+/// The rules, written out for the present event models and parts.
 fn is_sound(c: Composition) -> bool {
     let independent = c.dependence == Dependence::Independent;
     let additive = c.estimate == Estimate::Additive;
@@ -162,7 +162,6 @@ fn accepted_compositions_score_as_their_event_models_without_statistics() {
     }
 }
 
-/// Every trait is one that some part depends on, so that no event model can be accepted by chance.
 #[test]
 fn traits_tell_event_models_apart() {
     let traits: Vec<Traits> = Event::ALL.iter().map(|event| event.traits()).collect();

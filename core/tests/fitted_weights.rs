@@ -1,4 +1,4 @@
-//! Fitted weights count in the score and leave the estimate as it is.
+//! Fitted weights change the score, but not the estimates.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn scoring(weights: Weights) -> Scorer {
     })
 }
 
-/// The scores of a a b new, and those of its explanation.
+/// Return the scores of the message "a a b new", and the sums of its explanation.
 fn scores(learner: &mut Learner, weights: Weights) -> [Vec<f64>; 2] {
     let (scoring, words) = (scoring(weights), [("a", 2.0), ("b", 1.0), ("new", 1.0)]);
     let message = Example::new(&words, 0).words;
@@ -35,7 +35,7 @@ fn scores(learner: &mut Learner, weights: Weights) -> [Vec<f64>; 2] {
 }
 
 #[test]
-fn fitted_weights_weigh_the_score_and_not_the_estimate() {
+fn fitted_weights_change_the_score_but_not_the_estimate() {
     let mut learner = learner();
     let plain = scores(&mut learner, Weights::Uniform);
     let (layout, version) = (learner.store.layout(), learner.store.version());

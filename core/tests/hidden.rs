@@ -1,4 +1,4 @@
-//! Hidden parents: the pair table, the postings and the formulas agree.
+//! Hidden parents: the pair table, the postings and the formulas give equal scores.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn scoring(event: Event, unseen: Oov) -> Scorer {
     })
 }
 
-/// A few words are parents, so that a look-up in the pair table is the cheaper way.
+/// A few words are parents, so that look-ups in the pair table are cheaper.
 fn few(word: &str) -> f64 {
     match word {
         "w0" => 0.4,
@@ -27,7 +27,7 @@ fn few(word: &str) -> f64 {
     }
 }
 
-/// So many words are parents that walking the postings is cheaper.
+/// Many words are parents, so that walks along the postings are cheaper.
 fn many(word: &str) -> f64 {
     (word.len() % 3) as f64 / 2.0
 }
@@ -91,7 +91,7 @@ fn reference(
     (0..classes).map(score).collect()
 }
 
-/// Few classes are added all at once along postings, many one by one.
+/// Walks along postings add few classes at once, and many one by one.
 const CLASSES: [u32; 5] = [1, 2, 3, 4, 6];
 
 #[test]
@@ -135,7 +135,7 @@ fn both_ways_agree_while_the_stream_goes_on() {
 }
 
 fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
-    // Documents leave the index, by age and by unlearning, and slots are used again.
+    // Documents leave the index by age and by unlearning, and their slots are reused.
     let settings = Settings { index_size: 100, ..UNBOUNDED };
     let mut by_pairs = Learner::new(settings);
     let mut by_postings = Learner::new(Settings { max_pairs: 0, ..settings });
@@ -148,7 +148,7 @@ fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
             if number % 7 == 0 {
                 let again = &examples[number - number.min(3)];
                 assert_eq!(learner.unlearn(again), Ok(()));
-                // A part of it goes once more.
+                // Unlearn a part of it once more.
                 let more = Example { weight: 2.0 * again.weight, ..again.clone() };
                 learner.learn(&more);
                 assert_eq!(learner.unlearn(again), Ok(()));
@@ -189,7 +189,7 @@ fn parents_of_another_layout_are_refused() {
     learner.learn(&Example::new(&[("new", 1.0)], 0));
     assert!((0..2).all(|id| learner.store.parents().weight(id) == 0.0));
     assert!(learner.store.swap_in(parents(), learner.store.layout(), 0).is_ok());
-    // A forgotten word takes its weight along.
+    // A forgotten word loses its weight.
     learner.unlearn(&examples[1]).expect("learned");
     learner.learn(&Example::new(&[("other", 1.0)], 0));
     assert_eq!((0..2).map(|id| learner.store.parents().weight(id)).sum::<f64>(), 1.0);

@@ -1,4 +1,4 @@
-//! Messages weighed as they come: what they count for besides comes and goes with them.
+//! Instance weights that messages get when they are learned: they leave together with the messages.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn unlearning_goes_back_through_the_same_states() {
         states.push(state(&learner));
         extras.push(learner.learn_instance(example));
     }
-    // The first message of all, and the first of each class, is of no class known.
+    // The class of the first message is unknown, so its probability is 0.
     assert_eq!(extras[0], 1.0);
     assert!(extras.iter().any(|&extra| extra < 0.2) && extras[20..].iter().any(|&e| e > 0.8));
     let restored = weighing(Store::restore(&snapshot(&learner.store)).expect("a snapshot"));
@@ -51,7 +51,7 @@ fn unlearning_goes_back_through_the_same_states() {
 }
 
 #[test]
-fn documents_that_leave_the_index_weigh_what_they_were_given() {
+fn evicted_documents_lose_the_weight_they_were_given() {
     let examples = stream(19, 80, 40, 2);
     let settings = Settings { index_size: 10, ..WEIGHED };
     let mut learner = weighing(Store::new(settings));
@@ -69,7 +69,7 @@ fn documents_that_leave_the_index_weigh_what_they_were_given() {
 }
 
 #[test]
-fn a_store_of_messages_that_weigh_alike_does_not_weigh() {
+fn a_store_without_instance_weights_refuses_them() {
     let mut store = Store::new(UNBOUNDED);
     assert!(store.weigh_instances(scoring()).is_err());
     let mut learner = Learner::from(store);
@@ -78,11 +78,11 @@ fn a_store_of_messages_that_weigh_alike_does_not_weigh() {
 }
 
 #[test]
-fn snapshots_with_weights_that_none_can_have_are_refused() {
+fn snapshots_with_invalid_weights_are_refused() {
     let mut learner = weighing(Store::new(WEIGHED));
     learner.learn_instance(&Example::new(&[("a", 1.0)], 0));
     let bytes = snapshot(&learner.store);
-    // The document's extra weight is 1024 steps, twice which is the number 2048.
+    // The extra weight of the document is 1024 steps, written as the number 2048.
     let place = bytes.windows(2).rposition(|two| two == [0x80, 0x10]).expect("it is there");
     for wrong in [[0x82, 0x10], [0xff, 0x7f]] {
         let mut altered = bytes.clone();
@@ -107,7 +107,7 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
     let in_use = learner.store.export_statistic::<WordWeights>().expect("weights");
     for late in [false, true] {
         let mut other = Learner::from(learner.store.clone());
-        // All words weigh 1, and what documents count for is not said.
+        // All words have weight 1, and documents have no extra weight.
         let arrays = WeightArrays { unseen: 1.0, ..WeightArrays::default() };
         let weights = WordWeights::new(&arrays, &other.store).expect("valid weights");
         let (layout, version) = (other.store.layout(), other.store.version());

@@ -1,4 +1,4 @@
-//! Scores against the formulas written out over the learned messages.
+//! Scores equal the formulas, computed from the learned messages.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn events() -> impl Iterator<Item = Event> {
     Event::ALL.iter().copied().filter(of_texts)
 }
 
-/// The learned messages themselves, and nothing precomputed.
+/// The formulas, computed from the learned messages without any stored counts.
 struct Reference<'a> {
     examples: &'a [Example],
     scoring: &'a Scorer,
@@ -32,7 +32,7 @@ impl Reference<'_> {
         self.examples.iter().flat_map(|example| example.words.keys()).collect()
     }
 
-    /// m, which a message's unseen words do not change.
+    /// m; the unseen words of a message do not change it.
     fn size(&self) -> f64 {
         self.scoring.model.vocabulary_size.unwrap_or(0.0).max(self.vocabulary().len() as f64)
     }
@@ -71,7 +71,7 @@ impl Reference<'_> {
         let vocabulary = self.vocabulary();
         let known: f64 = vocabulary.iter().map(|word| self.log_word(word, class, true)).sum();
         let others = self.size() - vocabulary.len() as f64;
-        -known - others * self.log_word("a word that nobody wrote", class, true)
+        -known - others * self.log_word("an unseen word", class, true)
     }
 
     fn bernoulli(&self, message: &Words, class: u32) -> f64 {
@@ -87,7 +87,7 @@ impl Reference<'_> {
             let p = (with.map(|e| e.weight).sum::<f64>() + alpha) / (documents + 2.0 * alpha);
             score += if message.contains_key(word) { p.ln() } else { (1.0 - p).ln() };
         }
-        // Words of a known vocabulary that nobody wrote yet.
+        // Words of the fixed vocabulary that no message contains.
         let others = (self.size() - vocabulary.len() as f64).max(0.0);
         score + others * (1.0 - alpha / (documents + 2.0 * alpha)).ln()
     }
@@ -111,7 +111,7 @@ impl Reference<'_> {
 }
 
 #[test]
-fn scores_are_those_of_the_formulas() {
+fn scores_equal_the_formulas() {
     let examples = stream(41, 80, 30, 3);
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let mut random = Random::new(42);
@@ -138,7 +138,7 @@ fn scores_are_those_of_the_formulas() {
 }
 
 #[test]
-fn scores_after_unlearning_are_those_of_what_is_left() {
+fn scores_after_unlearning_equal_those_of_the_other_messages() {
     let examples = stream(43, 120, 30, 3);
     for index_size in [0, 20, usize::MAX] {
         let settings = Settings { index_size, ..UNBOUNDED };

@@ -1,4 +1,4 @@
-//! WordWeights in use: their totals follow the counts, and what is gone leaves nothing behind.
+//! Weights of words: their totals follow the counts.
 
 mod common;
 
@@ -54,7 +54,7 @@ fn totals_follow_what_is_learned_and_unlearned() {
         learner.unlearn(old).expect("it was learned");
     }
     learner.store.prune(20);
-    // The weights in use, summed up anew.
+    // Restore the store, and sum up the weights again.
     let before: Vec<Vec<f64>> = (EVENTS.iter())
         .flat_map(|&event| {
             let scoring = scoring(event);
@@ -78,7 +78,7 @@ fn totals_follow_what_is_learned_and_unlearned() {
 }
 
 #[test]
-fn weights_of_other_ids_are_not_taken() {
+fn weights_of_another_layout_are_refused() {
     let examples = stream(5, 60, 30, 2);
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let found = arrays(&learner.store);
@@ -90,7 +90,7 @@ fn weights_of_other_ids_are_not_taken() {
 }
 
 #[test]
-fn weights_of_older_counts_are_summed_up_again() {
+fn totals_of_older_counts_are_computed_again() {
     let examples = stream(7, 80, 30, 2);
     let mut late = Learner::of(UNBOUNDED, &examples[..60]);
     let found = arrays(&late.store);

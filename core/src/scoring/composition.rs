@@ -96,7 +96,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// What an event model reads of a document.
+    /// The features of a document that an event model reads.
     "form" Form {
         /// The counts of its words: P(w|c) = (N_wc + α)/(N_c + α m).
         Counts = "counts",
@@ -178,7 +178,7 @@ pub enum Axis {
     Neighbourhood,
 }
 
-/// What a part requires of the event model and of the other parts.
+/// The requirements of a part on the event model and on the other parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     /// The subject of an error message.

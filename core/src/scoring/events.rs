@@ -1,6 +1,6 @@
 //! The event models: the joint log-likelihood of a bag of independent words.
 //!
-//! Equations 1–7 are those of the hidden multinomial naive Bayes (HMNB) paper. The traits of an event
+//! Equations 1–7 are in the paper on hidden multinomial naive Bayes (HMNB). The traits of an event
 //! model choose its formula, so that it scores in each composition by the formula of its traits.
 
 use crate::counts::attributes::{AttributeId, NONE};

@@ -100,7 +100,7 @@ impl LearningRule for Improbability {
 }
 
 impl Store {
-    /// Give messages instance weights by this scorer from now on, and sum up those of the index.
+    /// Give messages instance weights by this scorer from now on, and add up the weights of the index.
     pub fn weigh_instances(&mut self, scorer: Arc<Scorer>) -> Result<()> {
         if !self.settings.instance_weights {
             return Err(Error::Invalid(

@@ -1,4 +1,4 @@
-//! What the integration tests share: pseudo-random streams, and a store that is easy to feed.
+//! Helpers of the integration tests: pseudo-random streams, and a store with its buffers.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use _core::counts::bag::Bag;
@@ -24,7 +24,7 @@ pub const UNBOUNDED: Settings = Settings {
     ..Settings::COUNTS
 };
 
-/// Numbers that look random and are the same in every run (Steele and others' SplitMix64).
+/// Reproducible pseudo-random numbers (SplitMix64 by Steele and others).
 pub struct Random(u64);
 
 impl Random {
@@ -68,7 +68,7 @@ impl Example {
     }
 }
 
-/// The name of a word: now and then one too long to be its own key.
+/// The name of a word; every fifth name is too long to be its own key.
 pub fn word(number: usize) -> String {
     if number % 5 == 3 { format!("a-word-of-many-bytes-{number}") } else { format!("w{number}") }
 }
@@ -83,8 +83,8 @@ pub fn words(random: &mut Random, vocabulary: usize, longest: usize) -> Words {
     words
 }
 
-/// Messages of `classes` classes, each leaning to words of its own. Weights and counts are small
-/// multiples of a quarter, so that sums of them are exact.
+/// Messages of `classes` classes, each with a typical word. Weights and counts are small multiples of
+/// a quarter, so that their sums are exact.
 pub fn stream(seed: u64, length: usize, vocabulary: usize, classes: usize) -> Vec<Example> {
     let mut random = Random::new(seed);
     let weights = [1.0, 1.0, 1.0, 2.0, 0.25];
@@ -100,7 +100,7 @@ pub fn stream(seed: u64, length: usize, vocabulary: usize, classes: usize) -> Ve
         .collect()
 }
 
-/// The tokenizer of all stores: its table is worth sharing.
+/// The shared tokenizer of all stores.
 fn tokenizer() -> &'static Tokenizer {
     static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
     TOKENIZER.get_or_init(|| Tokenizer::new(TokenizerOptions::default()).expect("valid options"))
@@ -113,7 +113,7 @@ pub fn scorer(event: Event, set: impl Fn(&mut ScoringConfig)) -> Scorer {
     config.scorer().expect("valid parameters")
 }
 
-/// A store with the buffers to feed it.
+/// A store with its buffers.
 pub struct Learner {
     pub store: Store,
     scratch: Scratch,
@@ -129,14 +129,14 @@ impl Learner {
         Learner { store, scratch: Scratch::new(), bag: Bag::default() }
     }
 
-    /// A store that learned all of these.
+    /// A store that learned these messages.
     pub fn of(settings: Settings, examples: &[Example]) -> Self {
         let mut learner = Self::new(settings);
         examples.iter().for_each(|example| learner.learn(example));
         learner
     }
 
-    /// Learns as `try_learn`, by the rule of the store; returns the instance weight.
+    /// Learn a message by the rule of the store, and return its instance weight.
     pub fn learn_instance(&mut self, example: &Example) -> f64 {
         self.look_up(&example.words);
         let rule = self.store.rule();
@@ -171,7 +171,7 @@ impl Learner {
         self.store.unlearn(&mut self.bag, example.class, example.weight)
     }
 
-    /// Fills the bag with the message's words, for scoring or unlearning.
+    /// Fill the bag with the words of a message, for scoring or unlearning.
     pub fn look_up(&mut self, words: &Words) {
         let counts = counts_of(words);
         let Learner { store, scratch, bag, .. } = self;
@@ -207,7 +207,7 @@ impl Learner {
         scratch
     }
 
-    /// Makes parents of the words to which `weight` gives more than 0.
+    /// Set the weights of words as parents.
     pub fn set_parents(&mut self, weight: impl Fn(&str) -> f64) {
         let mut weights = vec![0.0; self.store.vocabulary().slots()];
         for id in self.store.vocabulary().sorted_ids() {
@@ -233,7 +233,7 @@ pub fn snapshot(store: &Store) -> Vec<u8> {
     store.snapshot(&store.class_order(), true).expect("every class stands in the order")
 }
 
-/// The lengths that the index gives to cells, by word and class: no snapshot holds them.
+/// The lengths of cells by word and class, which snapshots do not contain.
 pub fn lengths(store: &Store) -> BTreeMap<(Vec<u8>, ClassId), f64> {
     let mut lengths = BTreeMap::new();
     for id in store.vocabulary().sorted_ids() {
@@ -258,7 +258,7 @@ pub fn indexed(store: &Store) -> Vec<Indexed> {
     documents.collect()
 }
 
-/// The pair table's cells: each ordered pair of words, with the class and the first's count.
+/// The cells of the pair table: each ordered pair of words with its class, and the count of the first.
 pub fn pairs(store: &Store) -> BTreeMap<(Vec<u8>, Vec<u8>, ClassId), f64> {
     let mut pairs = BTreeMap::new();
     let ids = store.vocabulary().sorted_ids();
@@ -273,8 +273,7 @@ pub fn pairs(store: &Store) -> BTreeMap<(Vec<u8>, Vec<u8>, ClassId), f64> {
     pairs
 }
 
-/// Asserts that what is kept beside the counts is what the counts and the index say, and that
-/// the snapshot gives it all back.
+/// Assert that derived data agree with the counts and the index, and that a snapshot restores them.
 pub fn assert_consistent(store: &Store) {
     let bytes = snapshot(store);
     let restored = Store::restore(&bytes).expect("a store's own snapshot");
@@ -297,7 +296,7 @@ pub fn assert_consistent(store: &Store) {
     }
 }
 
-/// Asserts that numbers agree to `tolerance`, relative where they are large.
+/// Assert that numbers agree to `tolerance`, relative for numbers above 1.
 #[track_caller]
 pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());

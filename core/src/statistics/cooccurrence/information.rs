@@ -51,8 +51,8 @@ struct Found {
 /// the sum over all pairs is computed from distinct frequencies, as if no words occurred together,
 /// plus the differences of the pairs that did.
 ///
-/// The cost is half of Σ |d|² over documents d, plus at most seven logarithms for each pair and each
-/// class that has both words, plus three logarithms for each two distinct frequencies of a class. The
+/// The cost is half of Σ |d|² over documents d. Each pair adds at most seven logarithms for each class
+/// that has both words, and each two distinct frequencies of a class add three. The
 /// result does not depend on the number of threads, to the last bit.
 pub fn information(
     rows: &DocumentRows<'_>,
