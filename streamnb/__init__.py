@@ -13,8 +13,7 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import (
     DataError,
@@ -80,6 +79,9 @@ from streamnb.families import (
 from streamnb.model.base import NaiveBayes
 from streamnb.model.explanation import Explanation
 from streamnb.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __version__ = "0.1.0"
 

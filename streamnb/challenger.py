@@ -17,7 +17,6 @@ from streamnb.errors import InputError, ModelFileError, NotLearnedError, shown
 from streamnb.families import MNB
 from streamnb.model import persistence
 from streamnb.model.base import NaiveBayes
-from streamnb.model.compression import compressed, decompressed
 from streamnb.model.drift import DriftAlarm
 from streamnb.parameters import check_bound, check_model, check_number
 
@@ -339,12 +338,12 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     def save(self, path: str | Path) -> None:
         """Write a compressed model file; an existing file is replaced atomically."""
-        persistence.write(Path(path), compressed(self.to_bytes()))
+        persistence.save(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
         """Return the model that `save` wrote; parameters and errors are those of `from_bytes`."""
-        return cls.from_bytes(decompressed(Path(path).read_bytes()), tokenizer, n_jobs)
+        return cls.from_bytes(persistence.load(path), tokenizer, n_jobs)
 
     @classmethod
     def wrote(cls, data: bytes) -> bool:

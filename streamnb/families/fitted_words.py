@@ -59,7 +59,7 @@ _MULTIPLIERS = (-9.0, math.log(2.0))
 _BLOCK = 1 << 17
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class WordSlopes:
     """The derivative of the margins over the other classes by the weight of each word.
 
@@ -115,7 +115,7 @@ class WordSlopes:
         return found
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Margins:
     """Margins and weights of messages.
 
@@ -242,7 +242,7 @@ def _slopes(
     return slopes
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FittedWeights:
     """Weights of words in the score alone.
 
@@ -258,7 +258,7 @@ class FittedWeights:
     scale: float = 1.0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class WordFit:
     """A fit of the weights of words.
 
@@ -361,7 +361,7 @@ def multiplier(margins: Margins) -> float:
     return math.exp(high)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FittedWords(PeriodicStatistic[_core.CountStore]):
     """The fitted weights of words, which affect the score alone.
 

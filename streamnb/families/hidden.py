@@ -83,7 +83,7 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
     """
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ParentWeights(PeriodicStatistic[_core.CountStore]):
     """The weights of words as parents: W_t of Equations 12 and 13.
 

@@ -115,7 +115,7 @@ class HigherOrderPaths(
         return RuntimeHooks(Paths(self, context.parameters.alpha, context.threads))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Paths(PeriodicStatistic[_core.CountStore]):
     """The number of paths that contain each word, by class, and of all paths of each class.
 
@@ -166,7 +166,7 @@ class Paths(PeriodicStatistic[_core.CountStore]):
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Effective:
     """Numbers of paths: for each word and class, out of the total of the class.
 

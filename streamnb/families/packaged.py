@@ -287,7 +287,7 @@ class BagThreshold:
         self.losses = losses
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Information:
     """Conditional mutual information of pairs of attributes, in bits.
 

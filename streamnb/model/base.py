@@ -10,8 +10,7 @@ import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from river import base
 
@@ -20,7 +19,6 @@ from streamnb.columns import reading as columns
 from streamnb.errors import ModelFileError
 from streamnb.model import merging, persistence, reprs
 from streamnb.model.composition import Composition, Event, build_runtime
-from streamnb.model.compression import compressed, decompressed
 from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import Tuning
@@ -33,6 +31,9 @@ from streamnb.text import frames, inputs
 from streamnb.text.inputs import check_term_weighting
 from streamnb.text.labels import Label, Labels, check_label
 from streamnb.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Message = str | Mapping[Any, float]
 Time = float | datetime.datetime | None
@@ -592,7 +593,7 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     def save(self, path: str | Path) -> None:
         """Write a compressed model file; an existing file is replaced atomically."""
-        persistence.write(Path(path), compressed(self.to_bytes()))
+        persistence.save(path, self.to_bytes())
 
     @classmethod
     def load(
@@ -616,7 +617,7 @@ class NaiveBayes(base.MiniBatchClassifier):
         InputError
             If `n_jobs` is invalid.
         """
-        return cls.from_bytes(decompressed(Path(path).read_bytes()), tokenizer, n_jobs)
+        return cls.from_bytes(persistence.load(path), tokenizer, n_jobs)
 
     @classmethod
     def from_bytes(

@@ -21,7 +21,7 @@ from streamnb.parameters import Check, check_bound, check_number, check_optional
 from streamnb.statistics.events import ScoringParameters
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class BuildContext:
     """The model that a component becomes part of.
 
@@ -448,7 +448,7 @@ AXES: dict[str, type[Component]] = {
 """The axes by name."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Runtime:
     """The working objects of a model.
 

@@ -122,7 +122,7 @@ class Tuning(Protocol[Store]):
         """
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class RuntimeHooks:
     """What one component adds to a running model; each field is optional.
 

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import json
 import math
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.model.composition import Component
+from streamnb.model.compression import compressed, decompressed
 from streamnb.statistics.counts import Counts
 from streamnb.text.inputs import token_name
 from streamnb.text.labels import Label, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# hashlib and pathlib are imported where they are used: they would slow down `import streamnb`.
 MAGIC = b"streamNB"
 VERSION = 1
 _HEAD = len(MAGIC) + 4 + 32
@@ -38,7 +41,7 @@ _UNREADABLE = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class State:
     """The content of a model file: everything that was learned. Statistics follow from it.
 
@@ -127,9 +130,25 @@ def packed(
     header: dict[str, Any], rest: bytes, magic: bytes = MAGIC, version: int = VERSION
 ) -> bytes:
     """Return a file with this header, followed by these bytes."""
+    import hashlib
+
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     body = len(encoded).to_bytes(8, "little") + encoded + rest
     return magic + version.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
+
+
+def save(path: str | Path, data: bytes) -> None:
+    """Write compressed bytes to a file atomically."""
+    from pathlib import Path
+
+    write(Path(path), compressed(data))
+
+
+def load(path: str | Path) -> bytes:
+    """Return the decompressed bytes of a file."""
+    from pathlib import Path
+
+    return decompressed(Path(path).read_bytes())
 
 
 def write(path: Path, data: bytes) -> None:
@@ -231,6 +250,8 @@ def unpacked(
         raise ModelFileError(
             f"the model has format version {version}; this streamnb reads version {known}"
         )
+    import hashlib
+
     checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
     if hashlib.sha256(body).digest() != checksum:
         raise ModelFileError(

@@ -5,7 +5,6 @@ Messages may be malicious: HTML is escaped, and plain text contains no control c
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +17,13 @@ _MOST_CLASSES = 8
 _CELL = "text-align:right;padding:0 .6em"
 # Orange supports the class, blue opposes it; colour-blind people can distinguish them.
 _FOR, _AGAINST = "230,159,0", "0,114,178"
+
+
+def _escape(text: str) -> str:
+    """Return a text escaped for HTML elements and attributes."""
+    import html  # importing it at the top would slow down `import streamnb`
+
+    return html.escape(text)
 
 
 def _printable(text: str) -> str:
@@ -159,7 +165,7 @@ def explanation_html(
     scores, lead, ordered = _leads(baseline, words)
     classes = list(scores)
     if not classes:
-        return f"<p>{html.escape(explanation_text(baseline, words))}</p>"
+        return f"<p>{_escape(explanation_text(baseline, words))}</p>"
     columns = classes[:_MOST_CLASSES]
     most = max((abs(lead(terms)) for terms in words.values()), default=0.0) or 1.0
     corrected = bool(corrections)
@@ -171,7 +177,7 @@ def explanation_html(
         cells = [f"{terms[label]:.2f}" for label in columns] + [f"{share:+.2f}"]
         if corrected:
             cells.append(f"{lead(learned):+.2f}" if learned else "")
-        return f'<tr><th style="text-align:left;{colour}">{html.escape(token_shown(name))}</th>' + (
+        return f'<tr><th style="text-align:left;{colour}">{_escape(token_shown(name))}</th>' + (
             "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>"
         )
 
@@ -180,10 +186,10 @@ def explanation_html(
     body += [row(word, words[word], corrections.get(word, {})) for word in ordered[:_MOST_WORDS]]
     body.append(row("(score)", scores, None))
     title = f"Explanation for {_name(classes[0])}: {lead(scores):.2f} ahead"
-    head = "".join(f'<th style="{_CELL}">{html.escape(name)}</th>' for name in heads)
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in _left_out(len(words), len(classes)))
+    head = "".join(f'<th style="{_CELL}">{_escape(name)}</th>' for name in heads)
+    notes = "".join(f"<p>{_escape(note)}</p>" for note in _left_out(len(words), len(classes)))
     return (
-        f"<div><p>{html.escape(title)}</p><table><thead><tr><th></th>{head}</tr></thead>"
+        f"<div><p>{_escape(title)}</p><table><thead><tr><th></th>{head}</tr></thead>"
         f"<tbody>{''.join(body)}</tbody></table>{notes}</div>"
     )
 
@@ -241,14 +247,14 @@ def model_html(
         All parameters.
     """
     rows = "".join(
-        f'<tr><th style="text-align:left">{html.escape(key)}</th>'
-        f"<td>{'<b>' if key in changed else ''}{html.escape(_printable(shown(value)))}"
+        f'<tr><th style="text-align:left">{_escape(key)}</th>'
+        f"<td>{'<b>' if key in changed else ''}{_escape(_printable(shown(value)))}"
         f"{'</b>' if key in changed else ''}</td></tr>"
         for key, value in parameters.items()
     )
     what = _learned(*learned) if learned[2] else "untrained"
     call = _printable(_call(name, changed.items()))
     return (
-        f"<details><summary><code>{html.escape(call)}</code> {html.escape(what)}</summary>"
+        f"<details><summary><code>{_escape(call)}</code> {_escape(what)}</summary>"
         f"<table>{rows}</table></details>"
     )

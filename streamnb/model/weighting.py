@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class WordWeights:
     """The weight of each word.
 
@@ -41,7 +41,7 @@ class WordWeights:
     oov: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class InstanceWeights:
     """Counts that instance weights add to the counts of the indexed messages.
 
@@ -85,7 +85,7 @@ class WeighsDocuments(Protocol):
         """Return the counts that the weights add."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class CurrentWeights(PeriodicStatistic[_core.CountStore]):
     """The current weights of words and documents.
 

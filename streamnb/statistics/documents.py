@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Documents:
     """A copy of a store's document index, oldest first, and of the counts that it is part of.
 

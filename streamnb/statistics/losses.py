@@ -30,7 +30,7 @@ of the least size, as a ridge towards 0 says that tends to 0 itself."""
 _LEAST = 1e-300
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Curvature:
     """Second derivatives by the margins of each example: diag(d) + r s sᵀ.
 
@@ -51,7 +51,7 @@ class Curvature:
         return Curvature(self.diagonal * factor, self.shares, self.rank_one * factor)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Loss:
     """A loss of margins.
 
@@ -160,7 +160,7 @@ class Slopes(Protocol):
 S_co = TypeVar("S_co", bound=Slopes, covariant=True)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Objective(Generic[S_co]):
     """The function of the weights that a fit minimises.
 
@@ -222,7 +222,7 @@ class Objective(Generic[S_co]):
         return float(self.weights.sum())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Point(Generic[S_co]):
     """An objective where the weights are `w`.
 
