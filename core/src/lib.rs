@@ -7,6 +7,7 @@
 pub mod counts;
 pub mod error;
 pub mod explain;
+pub mod mail;
 pub mod scoring;
 pub mod statistics;
 /// From texts to tokens.

@@ -6,6 +6,7 @@ mod errors;
 mod exports;
 mod functions;
 mod learning;
+mod mail;
 mod messages;
 mod options;
 mod predicting;
@@ -30,6 +31,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scoring::compositions, module)?)?;
     module.add_function(wrap_pyfunction!(functions::cooccurrence_squares, module)?)?;
     module.add_function(wrap_pyfunction!(functions::pair_information, module)?)?;
+    module.add_function(wrap_pyfunction!(mail::mail_text, module)?)?;
+    module.add_function(wrap_pyfunction!(mail::read_mail, module)?)?;
     module.add_function(wrap_pyfunction!(functions::split_depths, module)?)?;
     module.add_function(wrap_pyfunction!(functions::tokenize_and_hash, module)?)
 }

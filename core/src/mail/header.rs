@@ -1,0 +1,193 @@
+//! Header values to text: encoded words, parameters, and raw bytes of any charset.
+
+use crate::mail::charset::decode;
+use crate::mail::transfer::{base64, quoted_printable};
+use mail_parser::parsers::MessageStream;
+use mail_parser::{ContentType, Header, HeaderName, HeaderValue};
+use std::borrow::Cow;
+
+/// Bytes of a header that are decoded.
+const MAX_VALUE: usize = 16_384;
+/// Characters of the text of a header.
+const MAX_TEXT: usize = 1_000;
+
+pub trait HeaderText {
+    /// The text of a header; `charset` is for raw bytes beyond ASCII.
+    fn text(&self, value: &[u8], charset: Option<&str>) -> String;
+}
+
+impl HeaderText for Header<'_> {
+    fn text(&self, value: &[u8], charset: Option<&str>) -> String {
+        let mut text = header_text(value, charset);
+        let has_parameters =
+            matches!(self.name, HeaderName::ContentType | HeaderName::ContentDisposition);
+        if has_parameters && value.contains(&b'*') {
+            // RFC 2231 hides the name of a file from a reader of the source.
+            let parameters = Parameters::of(value);
+            for name in ["filename", "name"] {
+                if let Some(found) = parameters.get(name) {
+                    text.push(' ');
+                    text.push_str(&file_name(&found, charset));
+                }
+            }
+        }
+        super::truncate(&mut text, MAX_TEXT);
+        text
+    }
+}
+
+/// The text of a header's raw value: unfolded, with its encoded words decoded.
+pub fn header_text(value: &[u8], charset: Option<&str>) -> String {
+    words_decoded(value, charset, b' ')
+}
+
+/// The text of a file name. An underscore in an encoded word stays one: few programs escape it.
+pub fn file_name(value: &str, charset: Option<&str>) -> String {
+    words_decoded(value.as_bytes(), charset, b'_')
+}
+
+/// `underscore` replaces an underscore in quoted-printable words.
+fn words_decoded(value: &[u8], charset: Option<&str>, underscore: u8) -> String {
+    let value = value[..value.len().min(MAX_VALUE)].trim_ascii();
+    let unfolded: Cow<'_, [u8]> = if value.contains(&b'\n') {
+        Cow::Owned(value.iter().copied().filter(|&byte| byte != b'\n').collect())
+    } else {
+        Cow::Borrowed(value)
+    };
+    if !unfolded.windows(2).any(|bytes| bytes == b"=?") {
+        return decode(&unfolded, charset).into_owned();
+    }
+    let mut out = String::with_capacity(unfolded.len());
+    let mut words = EncodedWords::default();
+    let mut rest = unfolded.as_ref();
+    while let Some(at) = rest.windows(2).position(|bytes| bytes == b"=?") {
+        let Some((word, length)) = EncodedWord::parse(&rest[at..], underscore) else {
+            words.flush(&mut out);
+            out.push_str(&decode(&rest[..at + 2], charset));
+            rest = &rest[at + 2..];
+            continue;
+        };
+        // Blanks between two encoded words are not part of the text.
+        if !rest[..at].trim_ascii().is_empty() || words.bytes.is_empty() {
+            words.flush(&mut out);
+            out.push_str(&decode(&rest[..at], charset));
+        }
+        words.push(word, &mut out);
+        rest = &rest[at + length..];
+    }
+    words.flush(&mut out);
+    out.push_str(&decode(rest, charset));
+    out
+}
+
+/// `=?charset?encoding?text?=` of RFC 2047.
+struct EncodedWord {
+    charset: String,
+    bytes: Vec<u8>,
+}
+
+impl EncodedWord {
+    /// The word at the beginning of some bytes, and its length.
+    fn parse(bytes: &[u8], underscore: u8) -> Option<(Self, usize)> {
+        let after = &bytes[2..];
+        let mut fields = after.splitn(3, |&byte| byte == b'?');
+        let (charset, encoding, rest) = (fields.next()?, fields.next()?, fields.next()?);
+        if charset.len() > 60 || encoding.len() != 1 {
+            return None;
+        }
+        let end = rest.windows(2).position(|bytes| bytes == b"?=")?;
+        let text = &rest[..end];
+        let decoded = match encoding[0].to_ascii_lowercase() {
+            b'b' => base64(text).unwrap_or_default(),
+            b'q' => {
+                let blank = |&byte: &u8| if byte == b'_' { underscore } else { byte };
+                let text: Vec<u8> = text.iter().map(blank).collect();
+                quoted_printable(&text).into_owned()
+            }
+            _ => return None,
+        };
+        let charset = String::from_utf8_lossy(charset);
+        // RFC 2231 adds a language.
+        let charset = charset.split('*').next().unwrap_or_default().to_owned();
+        let length = 2 + charset_length(after) + end + 2;
+        Some((EncodedWord { charset, bytes: decoded }, length))
+    }
+}
+
+/// Length of `charset?encoding?`.
+fn charset_length(after: &[u8]) -> usize {
+    let first = after.iter().position(|&byte| byte == b'?').unwrap_or(0);
+    first + 3
+}
+
+/// Adjacent encoded words of one charset, joined: some programs split a character between two.
+#[derive(Default)]
+struct EncodedWords {
+    charset: String,
+    bytes: Vec<u8>,
+}
+
+impl EncodedWords {
+    fn push(&mut self, word: EncodedWord, out: &mut String) {
+        if !word.charset.eq_ignore_ascii_case(&self.charset) {
+            self.flush(out);
+            self.charset = word.charset;
+        }
+        self.bytes.extend(word.bytes);
+    }
+
+    fn flush(&mut self, out: &mut String) {
+        out.push_str(&decode(&self.bytes, Some(&self.charset)));
+        self.bytes.clear();
+    }
+}
+
+/// The media type and the parameters of a Content-Type or Content-Disposition header.
+pub struct Parameters<'a> {
+    pub kind: String,
+    raw: &'a [u8],
+    parsed: Option<ContentType<'static>>,
+}
+
+impl<'a> Parameters<'a> {
+    pub fn of(raw: &'a [u8]) -> Self {
+        let mut line = raw[..raw.len().min(MAX_VALUE)].trim_ascii().to_vec();
+        line.push(b'\n');
+        let parsed = match MessageStream::new(&line).parse_content_type().into_owned() {
+            HeaderValue::ContentType(content) => Some(content),
+            _ => None,
+        };
+        let kind = parsed.as_ref().map(|content| {
+            let subtype = content.subtype().unwrap_or_default();
+            let subtype = subtype.split_ascii_whitespace().next().unwrap_or_default();
+            let kind = content.ctype();
+            match (kind, subtype) {
+                // Some programs write the main type only.
+                ("text", "") => "text/plain".to_owned(),
+                (_, "") => kind.to_owned(),
+                _ => format!("{kind}/{subtype}"),
+            }
+        });
+        let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| "text/plain".into());
+        Parameters { kind: kind.to_ascii_lowercase(), raw, parsed }
+    }
+
+    /// The value of a parameter, also where its semicolon is missing.
+    pub fn get(&self, name: &str) -> Option<Cow<'_, str>> {
+        let found = self.parsed.as_ref().and_then(|content| content.attribute(name));
+        if let Some(value) = found.filter(|value| !value.is_empty()) {
+            return Some(Cow::Borrowed(value));
+        }
+        let text = String::from_utf8_lossy(self.raw);
+        let lower = text.to_ascii_lowercase();
+        let at = lower.find(&format!("{name}="))?;
+        let before = lower[..at].chars().next_back();
+        if before.is_some_and(|character| character.is_ascii_alphanumeric() || character == '*') {
+            return None;
+        }
+        let value = text[at + name.len() + 1..].trim_start();
+        let end = value.find([';', '\n', ' ', '\t']).unwrap_or(value.len());
+        let value = value[..end].trim_matches('"');
+        (!value.is_empty()).then(|| Cow::Owned(value.to_owned()))
+    }
+}

@@ -1,0 +1,264 @@
+//! Mail to text: structure, transfer encodings and charsets of mail as it really arrives.
+//!
+//! The crate `mail-parser` finds headers and parts. This module repairs the input first, and decodes
+//! headers and bodies itself, because real mail deviates from the standards there.
+
+mod charset;
+mod header;
+mod html;
+mod repair;
+mod transfer;
+
+use crate::mail::charset::decode;
+use crate::mail::header::{HeaderText, Parameters, file_name};
+use mail_parser::{HeaderName, Message, MessageParser, MessagePart, PartType};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Bytes of a mail that are read: later parts are attachments.
+const MAX_BYTES: usize = 1 << 21;
+const MAX_PARTS: usize = 100;
+/// Headers read of a mail or a part.
+pub const MAX_HEADERS: usize = 200;
+/// Depth of mails that are attached to one another.
+const MAX_DEPTH: usize = 8;
+/// Lines that may be boundaries. A mail with more is read as a single part: searching for the
+/// boundary of each nested part takes quadratic time.
+const MAX_BOUNDARIES: usize = 1_000;
+
+/// Parses only the headers that give a mail its structure.
+static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
+    MessageParser::new()
+        .header_content_type(HeaderName::ContentType)
+        .header_content_type(HeaderName::ContentDisposition)
+        .header_text(HeaderName::ContentTransferEncoding)
+        .default_header_ignore()
+});
+
+/// A header with its decoded text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    pub name: String,
+    pub text: String,
+}
+
+/// A part of a mail that contains no other parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// The media type in lower case, such as `text/html`.
+    pub kind: String,
+    /// The declared charset, as written.
+    pub charset: Option<String>,
+    pub file_name: Option<String>,
+    /// The headers of the part; empty for the mail's own body.
+    pub headers: Vec<Header>,
+    /// The decoded text of a `text/*` part.
+    pub text: Option<String>,
+}
+
+/// A mail: its headers, and its parts in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mail {
+    pub headers: Vec<Header>,
+    pub parts: Vec<Part>,
+    /// Media types of all parts, including those that contain others.
+    pub kinds: Vec<String>,
+}
+
+impl Mail {
+    /// Reads a mail. Every input gives a mail; `room` bounds the characters of its texts.
+    pub fn read(raw: &[u8], room: usize) -> Mail {
+        let raw = repair::repaired(&raw[..raw.len().min(MAX_BYTES)]);
+        let mut reader = Reader { mail: Mail::default(), room };
+        if raw.windows(3).filter(|bytes| bytes == b"\n--").count() > MAX_BOUNDARIES {
+            reader.read_one_part(&raw);
+        } else {
+            reader.read(&raw, 0);
+        }
+        reader.mail
+    }
+
+    /// The mail as a text for a tokenizer: one line per header, up to `header_room` characters, then
+    /// the texts of the parts.
+    pub fn text(&self, header_room: usize) -> String {
+        let mut lines = String::new();
+        let headers = self.parts.iter().flat_map(|part| &part.headers);
+        for header in self.headers.iter().chain(headers) {
+            if !lines.is_empty() {
+                lines.push('\n');
+            }
+            lines.push_str(&header.name);
+            lines.push_str(": ");
+            lines.push_str(&header.text);
+        }
+        truncate(&mut lines, header_room);
+        for text in self.parts.iter().filter_map(|part| part.text.as_ref()) {
+            if !lines.is_empty() {
+                lines.push('\n');
+            }
+            lines.push_str(text);
+        }
+        lines
+    }
+}
+
+/// Cuts a text after `room` characters.
+fn truncate(text: &mut String, room: usize) {
+    if text.len() > room
+        && let Some((end, _)) = text.char_indices().nth(room)
+    {
+        text.truncate(end);
+    }
+}
+
+struct Reader {
+    mail: Mail,
+    room: usize,
+}
+
+impl Reader {
+    fn read(&mut self, raw: &[u8], depth: usize) {
+        match PARSER.parse(raw).filter(|mail| has_headers(mail, raw)) {
+            Some(message) => self.add_message(&message, depth),
+            None => self.add_text(Part { kind: "text/plain".into(), ..Part::default() }, raw, None),
+        }
+    }
+
+    /// Reads the headers, and everything behind them as one text.
+    fn read_one_part(&mut self, raw: &[u8]) {
+        let end = raw.windows(2).position(|bytes| bytes == b"\n\n").map_or(raw.len(), |at| at + 1);
+        let (head, body) = raw.split_at(end);
+        if let Some(message) = PARSER.parse_headers(head) {
+            let charset = message.root_part().headers_charset(head);
+            self.mail.headers = headers(message.root_part(), head, charset.as_deref());
+        }
+        self.add_text(Part { kind: "text/plain".into(), ..Part::default() }, body, None);
+    }
+
+    fn add_message(&mut self, message: &Message<'_>, depth: usize) {
+        let raw = message.raw_message.as_ref();
+        // A raw 8-bit header has the charset of the text behind it.
+        let charset = message.parts.iter().find_map(|part| part.headers_charset(raw));
+        let own = headers(message.root_part(), raw, charset.as_deref());
+        if depth == 0 {
+            self.mail.headers = own;
+        } else if let Some(part) = self.mail.parts.last_mut() {
+            part.headers.extend(own);
+        }
+        for (place, part) in message.parts.iter().enumerate() {
+            if self.mail.kinds.len() == MAX_PARTS {
+                return;
+            }
+            let content = Parameters::of(part.header(raw, &HeaderName::ContentType));
+            self.mail.kinds.push(content.kind.clone());
+            let mut new = Part { kind: content.kind.clone(), ..Part::default() };
+            new.charset = content.get("charset").map(Cow::into_owned);
+            let disposition = Parameters::of(part.header(raw, &HeaderName::ContentDisposition));
+            let name = disposition.get("filename").or_else(|| content.get("name"));
+            new.file_name = name.map(|name| file_name(&name, charset.as_deref()));
+            if place > 0 {
+                new.headers = headers(part, raw, charset.as_deref());
+            }
+            self.add_part(new, part, raw, charset.as_deref(), depth);
+        }
+    }
+
+    fn add_part(
+        &mut self,
+        new: Part,
+        part: &MessagePart<'_>,
+        raw: &[u8],
+        charset: Option<&str>,
+        depth: usize,
+    ) {
+        match &part.body {
+            PartType::Multipart(_) => {}
+            PartType::Message(inner) => {
+                self.mail.parts.push(new);
+                if depth < MAX_DEPTH {
+                    self.add_message(inner, depth + 1);
+                }
+            }
+            _ => {
+                let (start, end) = (part.offset_body as usize, part.offset_end as usize);
+                let body = raw.get(start..end.max(start)).unwrap_or_default();
+                let encoding = part.header(raw, &HeaderName::ContentTransferEncoding);
+                let body = transfer::decoded(encoding, body);
+                if new.kind.starts_with("message/") && depth < MAX_DEPTH {
+                    self.mail.parts.push(new);
+                    if let Some(inner) = PARSER.parse(body.as_ref()) {
+                        self.add_message(&inner, depth + 1);
+                    }
+                } else if new.kind.starts_with("text/") || new.kind.starts_with("multipart/") {
+                    let charset = new.charset.clone().or_else(|| charset.map(str::to_owned));
+                    self.add_text(new, &body, charset.as_deref());
+                } else {
+                    self.mail.parts.push(new);
+                }
+            }
+        }
+    }
+
+    fn add_text(&mut self, mut part: Part, bytes: &[u8], charset: Option<&str>) {
+        if self.room > 0 {
+            let mut bytes = bytes;
+            if bytes.len() / 4 > self.room {
+                bytes = &bytes[..4 * self.room];
+            }
+            let html = part.kind == "text/html";
+            let declared =
+                if html { html::charset(bytes, charset) } else { charset.map(Cow::from) };
+            let mut text = decode(bytes, declared.as_deref()).into_owned();
+            if html {
+                text = html::joined(text);
+            }
+            truncate(&mut text, self.room);
+            self.room -= text.chars().count().min(self.room);
+            part.text = Some(text);
+        }
+        self.mail.parts.push(part);
+    }
+}
+
+/// Whether a mail has a header with a colon; otherwise it is a body alone.
+fn has_headers(message: &Message<'_>, raw: &[u8]) -> bool {
+    let colon = |start: u32| (start as usize).checked_sub(1).and_then(|at| raw.get(at));
+    message.headers().iter().any(|header| colon(header.offset_start) == Some(&b':'))
+}
+
+/// The headers of a part, decoded.
+fn headers(part: &MessagePart<'_>, raw: &[u8], charset: Option<&str>) -> Vec<Header> {
+    let texts = part.headers.iter().take(MAX_HEADERS).map(|header| {
+        let value = raw.get(header.offset_start as usize..header.offset_end as usize);
+        let name = raw.get(header.offset_field as usize..header.offset_start as usize);
+        let name = name.unwrap_or_default().strip_suffix(b":").unwrap_or_default();
+        Header {
+            name: String::from_utf8_lossy(name).trim().to_owned(),
+            text: header.text(value.unwrap_or_default(), charset),
+        }
+    });
+    texts.collect()
+}
+
+trait RawHeaders {
+    /// The raw value of the last header of this name; empty if there is none.
+    fn header<'a>(&self, raw: &'a [u8], name: &HeaderName<'_>) -> &'a [u8];
+    /// The charset that the part declares.
+    fn headers_charset(&self, raw: &[u8]) -> Option<String>;
+}
+
+impl RawHeaders for MessagePart<'_> {
+    fn header<'a>(&self, raw: &'a [u8], name: &HeaderName<'_>) -> &'a [u8] {
+        let found = self.headers.iter().rev().find(|header| header.name == *name);
+        let range = found.map(|header| header.offset_start as usize..header.offset_end as usize);
+        range.and_then(|range| raw.get(range)).unwrap_or_default()
+    }
+
+    fn headers_charset(&self, raw: &[u8]) -> Option<String> {
+        let content = Parameters::of(self.header(raw, &HeaderName::ContentType));
+        content.get("charset").map(Cow::into_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests;
