@@ -21,7 +21,7 @@ import streamnb
 from streamnb import datasets
 from streamnb.datasets import data_folder
 from streamnb.datasets.lines import read_lines
-from streamnb.mail.words import mail_words
+from streamnb.mail.content import mail_words
 
 SIZES = ((0, 2_000), (2_000, 4_000), (4_000, 6_000), (6_000, 10_000), (10_000, 2**40))
 AIM = (4_000, 6_000)  # bytes: mails of about 5 kB

@@ -80,7 +80,7 @@ def read_messages(
         extension tells, before `.gz`, `.xz` or `.bz2`; standard input is JSONL. Mail is `"mail"`,
         `"mbox"`, `"maildir"` or `"eml"` (`streamnb.datasets.mail.read_mails`), which folders and
         files that begin with `From ` are by themselves. Its text is that of
-        `streamnb.mail.text.mail_text`, as `streamnb-spam` reads it for a model with a tokenizer:
+        `streamnb.mail.content.mail_text`, as `streamnb-spam` reads it for a model with a tokenizer:
         headers and parts, decoded, without a header `X-Spam-Status` that a filter wrote.
     text_field, label_field
         Names of the fields in JSONL, CSV and TSV.
@@ -244,7 +244,7 @@ def read_as_mails(messages: Iterator[Message]) -> Iterator[Message]:
 def _text_of(mail: bytes) -> str:
     # Here: whoever reads no mail does not wait for the standard library's parser.
     from streamnb.mail.header_block import STATUS_HEADER, without_header
-    from streamnb.mail.text import mail_text
+    from streamnb.mail.content import mail_text
 
     return mail_text(without_header(mail, STATUS_HEADER))
 

@@ -25,6 +25,8 @@ const MAX_DEPTH: usize = 8;
 /// Lines that may be boundaries. A mail with more is read as a single part: searching for the
 /// boundary of each nested part takes quadratic time.
 const MAX_BOUNDARIES: usize = 1_000;
+/// Attached mails. More would nest deeper than the stack of a thread.
+const MAX_ATTACHED: usize = 1_000;
 
 /// Parses only the headers that give a mail its structure.
 static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
@@ -70,7 +72,11 @@ impl Mail {
     pub fn read(raw: &[u8], room: usize) -> Mail {
         let raw = repair::repaired(&raw[..raw.len().min(MAX_BYTES)]);
         let mut reader = Reader { mail: Mail::default(), room };
-        if raw.windows(3).filter(|bytes| bytes == b"\n--").count() > MAX_BOUNDARIES {
+        let boundaries = raw.windows(3).filter(|bytes| bytes == b"\n--").count();
+        let attached = |bytes: &&[u8]| {
+            bytes.eq_ignore_ascii_case(b"/rfc822") || bytes.eq_ignore_ascii_case(b"/global")
+        };
+        if boundaries > MAX_BOUNDARIES || raw.windows(7).filter(attached).count() > MAX_ATTACHED {
             reader.read_one_part(&raw);
         } else {
             reader.read(&raw, 0);

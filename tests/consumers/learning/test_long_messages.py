@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamnb.mail.words import mail_words
+from streamnb.mail.content import mail_words
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.pipeline.mail_reading import MailReader

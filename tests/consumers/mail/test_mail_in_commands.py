@@ -13,7 +13,7 @@ import pytest
 from streamnb import MNB
 from streamnb.cli import main
 from streamnb.datasets import read_messages, stream
-from streamnb.mail.text import mail_text
+from streamnb.mail.content import mail_text
 from streamnb.model.compression import decompressed
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from streamnb.mail.text import mail_text
+from streamnb.mail.content import mail_text
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError, SnapshotError
