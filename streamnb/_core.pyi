@@ -16,7 +16,9 @@ __all__ = [
     "class_ids",
     "compositions",
     "cooccurrence_squares",
+    "mail_text",
     "pair_information",
+    "read_mail",
     "split_depths",
     "tokenize_and_hash",
 ]
@@ -253,6 +255,14 @@ def class_ids(labels: list[Any], ids: dict[Any, int]) -> bytes: ...
 def cooccurrence_squares(
     indptr: _Integers, word_ids: _Integers, weights: _Floats, n_words: int, threads: int
 ) -> bytes: ...
+def mail_text(raw: bytes, *, room: int, header_room: int) -> str: ...
+def read_mail(
+    raw: bytes, *, room: int
+) -> tuple[
+    list[tuple[str, str]],
+    list[str],
+    list[tuple[str, str | None, str | None, list[tuple[str, str]], str | None]],
+]: ...
 def pair_information(
     indptr: _Integers,
     word_ids: _Integers,

@@ -243,8 +243,8 @@ def read_as_mails(messages: Iterator[Message]) -> Iterator[Message]:
 
 def _text_of(mail: bytes) -> str:
     # Here: whoever reads no mail does not wait for the standard library's parser.
-    from streamnb.mail.header_block import STATUS_HEADER, without_header
     from streamnb.mail.content import mail_text
+    from streamnb.mail.header_block import STATUS_HEADER, without_header
 
     return mail_text(without_header(mail, STATUS_HEADER))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def missing(reason: str) -> NoReturn:
+    """Skip the test, or fail it with `STREAMNB_REQUIRE_DATA=1`."""
+    if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
+        pytest.fail(f"STREAMNB_REQUIRE_DATA=1, and {reason}")
+    pytest.skip(reason)
+
+
 def require_data(*relative_paths: str) -> Path:
     """Return the path of a file of the data folder, or skip the test that asks for it.
 
@@ -22,12 +29,10 @@ def require_data(*relative_paths: str) -> Path:
     """
     try:
         folder = data_folder()
-        missing = [path for path in relative_paths if not (folder / path).is_file()]
-        reason = f"{folder} has no {', '.join(missing)}" if missing else ""
+        absent = [path for path in relative_paths if not (folder / path).is_file()]
+        reason = f"{folder} has no {', '.join(absent)}" if absent else ""
     except DataError as error:
         reason = str(error)
     if reason:
-        if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
-            pytest.fail(f"STREAMNB_REQUIRE_DATA=1, and {reason}")
-        pytest.skip(reason)
+        missing(reason)
     return folder / relative_paths[0] if len(relative_paths) == 1 else folder

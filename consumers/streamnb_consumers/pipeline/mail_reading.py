@@ -7,8 +7,8 @@ import binascii
 from collections.abc import Iterable
 from typing import Literal
 
-from streamnb.mail.header_block import STATUS_HEADER, senders, without_header
 from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, mail_text, mail_words
+from streamnb.mail.header_block import STATUS_HEADER, senders, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
     default_id,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Bytes in which a `<meta charset>` is searched.
 const HEAD: usize = 2_048;
 /// Elements whose tags separate words; all others are inline.
-const BLOCKS: [&str; 46] = [
+const BLOCKS: [&str; 56] = [
     "address",
     "article",
     "aside",
@@ -52,9 +52,17 @@ const BLOCKS: [&str; 46] = [
     "style",
     "table",
     "tr",
+    "td",
+    "th",
+    "tbody",
+    "thead",
+    "tfoot",
+    "title",
+    "ul",
+    "option",
+    "pre",
+    "textarea",
 ];
-const MORE_BLOCKS: [&str; 10] =
-    ["td", "th", "tbody", "thead", "tfoot", "title", "ul", "option", "pre", "textarea"];
 
 /// The charset of a page: the declared one, or that of a `<meta>` if the header says nothing useful.
 pub fn charset<'a>(bytes: &[u8], declared: Option<&'a str>) -> Option<Cow<'a, str>> {
@@ -114,8 +122,7 @@ fn inline_tag(text: &str) -> Option<usize> {
     }
     let length = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let name = &name[..length];
-    let is = |block: &&str| block.eq_ignore_ascii_case(name);
-    if BLOCKS.iter().any(|block| is(&block)) || MORE_BLOCKS.iter().any(|b| is(&b)) {
+    if BLOCKS.iter().any(|block| block.eq_ignore_ascii_case(name)) {
         return None;
     }
     // A tag beyond a thousand bytes is text with a stray bracket.
