@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streamnb
@@ -46,3 +47,50 @@ def test_composed_parts_are_checked() -> None:
     for event in ("bernoulli", "multinomial", "complement"):
         with pytest.raises(InputError, match=f"event must be 'one-versus-all', not '{event}'"):
             streamnb.ComposedNB(event=event, dependence="hidden-ratios")
+
+
+def test_names_that_are_required_do_not_offer_none() -> None:
+    with pytest.raises(InputError, match=r"^loss must be one of 'logistic', .*, not None$"):
+        streamnb.OnlineNB(loss=None)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^correction must be one of .*, not 1$"):
+        streamnb.OnlineNB(correction=1)  # type: ignore[arg-type]
+
+
+def test_statistics_get_the_checked_alpha() -> None:
+    model = streamnb.GRSMNB(alpha=np.int64(2))  # type: ignore[arg-type]
+    (weights,) = model._statistics
+    alpha = weights.parameters.alpha  # type: ignore[attr-defined]
+    assert (type(alpha), alpha) == (float, 2.0)
+    model = streamnb.HONB(alpha=np.float32(0.5))  # type: ignore[arg-type]
+    (paths,) = model._statistics
+    assert type(paths.alpha) is float  # type: ignore[attr-defined]
+
+
+def test_a_row_is_read_once_if_its_label_disappears_meanwhile() -> None:
+    """The prediction is repeated with the row as it was read, not read again."""
+    model = streamnb.HNB(columns=True)
+    for sky, label in [("clear", "play"), ("rain", "stay"), ("rain", "stay")]:
+        model.learn_one({"sky": sky}, label)  # type: ignore[dict-item]
+
+    class Names(list[Any]):
+        """The labels by class id; the first read finds that the label is gone."""
+
+        missing = 1
+
+        def __getitem__(self, place: Any) -> Any:
+            if self.missing:
+                self.missing -= 1
+                return None
+            return super().__getitem__(place)
+
+    rows, read = [], model._reader
+    assert read is not None
+
+    def reader(x: Any) -> Any:
+        rows.append(x)
+        return read(x)
+
+    model._reader = reader
+    model._labels.names = Names(model._labels.names)
+    assert model.predict_one({"sky": "clear"}) == "play"  # type: ignore[dict-item]
+    assert rows == [{"sky": "clear"}]

@@ -99,12 +99,6 @@ impl CountStore {
         self.write(py, |store| store.expect_times(times));
     }
 
-    /// Lets what was learned so far count for 2^−half_lives of it.
-    fn fade(&self, py: Python<'_>, half_lives: f64) -> PyResult<()> {
-        py.detach(|| self.write_detached(|store| store.fade(half_lives)))
-            .map_err(|error| raise(py, error))
-    }
-
     /// Unlearns one message; returns whether its class still has documents.
     fn unlearn(
         &self,

@@ -60,13 +60,6 @@ impl Clock {
         if time > self.now { self.advance(time.min(self.now + half_life), half_life) } else { 0 }
     }
 
-    /// Advances by a number of half-lives without a message; returns the number of divisions that
-    /// the counts need.
-    pub fn skip(&mut self, half_lives: f64, half_life: f64) -> u32 {
-        self.start += half_lives;
-        self.advance(self.now, half_life)
-    }
-
     /// Advances to the position of another time clock if that is later; returns the number of
     /// divisions that the counts need, and the factor by which the other clock's counts have
     /// decayed since.
@@ -120,28 +113,6 @@ mod tests {
             assert_eq!(Clock::restored(10.0, 0.0, messages, start), None);
         }
         assert_eq!(Clock::restored(10.0, 1.0, 0.0, 0.0), None);
-    }
-
-    #[test]
-    fn half_lives_that_are_skipped_are_as_if_they_had_passed() {
-        let (mut clock, mut divided) = (Clock::new(false), 0);
-        for step in 1..=10_000 {
-            divided += clock.tick(10.0);
-            if step % 4 == 0 {
-                divided += clock.skip(0.75, 10.0);
-            }
-            let Clock { begun, now, start, .. } = clock;
-            assert_eq!(Clock::restored(10.0, begun, now, start), Some(clock));
-        }
-        let passed = |clock: &Clock, divided: u32| clock.unit.log2() + RANGE * f64::from(divided);
-        assert!((passed(&clock, divided) - (1_000.0 + 1_875.0)).abs() < 1e-6);
-        divided += clock.skip(1_000.0, 10.0);
-        assert!((passed(&clock, divided) - 3_875.0).abs() < 1e-6);
-        let mut timed = Clock::new(true);
-        timed.reach(50.0, 10.0);
-        assert_eq!((timed.skip(3.0, 10.0), timed.unit, timed.now), (0, 8.0, 50.0));
-        timed.reach(60.0, 10.0);
-        assert_eq!(timed.unit, 16.0);
     }
 
     #[test]

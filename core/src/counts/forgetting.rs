@@ -13,7 +13,7 @@
 //! them (`crate::counts::rows`).
 
 use crate::counts::index::Document;
-use crate::counts::rows::{Class, ClassId, take};
+use crate::counts::rows::{ClassId, take};
 use crate::counts::store::{Settings, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
@@ -111,25 +111,6 @@ impl Store {
     /// Sets the times of the messages that are learned next: seconds, NaN where unknown.
     pub fn expect_times(&mut self, times: Vec<f64>) {
         self.times = times.into();
-    }
-
-    /// Multiplies the weight of everything learned so far by 2^−half_lives. The store must have a
-    /// half-life.
-    pub fn fade(&mut self, half_lives: f64) -> Result<()> {
-        let Some(half_life) = self.settings.half_life else {
-            return Err(Error::Invalid("only counts with a half-life fade".into()));
-        };
-        if !(half_lives >= 0.0 && half_lives.is_finite()) {
-            return Err(Error::Invalid(format!(
-                "half_lives must be a number from 0 on, not {half_lives}"
-            )));
-        }
-        if self.classes.iter().any(Class::exists) {
-            let times = self.clock.skip(half_lives, half_life);
-            self.divide(times);
-            self.version += 1;
-        }
-        Ok(())
     }
 
     fn divide(&mut self, times: u32) {
