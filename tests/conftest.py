@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 
-# Tests run in several processes, with small matrices: threads of linear algebra would only wait for
-# one another. The library reads this when it is loaded.
+# Tests run in several processes with small matrices; threads of linear algebra would only compete.
+# The library reads this when it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
@@ -28,15 +28,15 @@ profiles.register()
 collect_ignore_glob = ["support/*", "references/*", "fixtures/*"]
 
 
-# The fixtures of tests that wait for others most of their time: a broker, a browser.
+# Fixtures of tests that mostly wait: a broker, a browser.
 WAITING = {"broker", "own_broker", "browser"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of hypothesis as parts of the matrix; put first what waits most of its time.
+    """Mark hypothesis tests as `matrix`; run the tests that mostly wait first.
 
-    Workers begin with a share of the tests each, and take from one another's at the end. So one
-    worker has all that waits, while the others have the processors, and at the end nobody waits.
+    Each worker begins with a share of the tests and steals others at the end. So one worker has all
+    waiting tests, while the others use the processors.
     """
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):

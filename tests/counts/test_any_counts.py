@@ -1,7 +1,7 @@
-"""Many classes, and weights of every size, are counted as dictionaries count them.
+"""Many classes and weights of every size are counted like in dictionaries.
 
-Other tests have two or three classes and small counts, as streams of mail have. A cell of those is
-packed into eight bytes, and a few cells into a block: here counts grow past each of these.
+Other tests have two or three classes and small counts, like streams of mail. Such a cell is packed
+into eight bytes, and a few cells form a block: here counts exceed each of these limits.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from support.drawn.messages import refreshed_bytes
 from support.models import ALL_MODELS, EXACT, INDEPENDENT, ROWS, make_model, matrix
 from support.profiles import examples
 
-# Of a word that stands 300 times, one message of weight 3,000 has tokens that a packed cell takes;
-# two have not, and their documents fit all the same.
+# A word that occurs 300 times in a message of weight 3,000 still fits a packed cell; in two such
+# messages its tokens do not fit, but their documents do.
 WHOLE = [1, 2, 255, 256, 3_000, 65_535, 65_536, 2**20 - 1, 2**20, 2**32 - 1, 2**32, 0.5]
 WEIGHTS = [*WHOLE, 1e-3]
-# Of up to 15 bytes a word is its own key; others lie elsewhere.
+# A word of up to 15 bytes is its own key; longer words are stored separately.
 WORDS = ["free", "éé", "of-15-bytes-abc", "of-16-bytes-abcd", "long" * 60, "w1", "w2", "w3", "w4"]
-# So many bytes that a batch is worth two threads and more, of no word.
+# Bytes that justify two threads for a batch.
 WORTH = 1 << 17
 FILLER = " " * 20_000
 
@@ -77,7 +77,7 @@ def new(name: str, **parameters: Any) -> Any:
 
 
 def drawing(weights: Sequence[float], least: int, most: int) -> Any:
-    """Draw what batches are made from: a seed, a number of classes, and that many weights."""
+    """Draw the input of batches: a seed, a number of classes, and that many weights."""
     return given(
         seed=st.integers(0, 2**32),
         classes=st.integers(2, 40),
@@ -86,7 +86,7 @@ def drawing(weights: Sequence[float], least: int, most: int) -> Any:
 
 
 drawn = drawing(WEIGHTS, 1, 4)
-# Models that look at past messages again and again.
+# Models that reread past messages.
 SMALL = {name: 5 for name, row in ROWS.items() if row.indexed}
 
 
@@ -129,7 +129,7 @@ def test_threads_count_as_one_does(
 def test_what_is_merged_or_taken_back_leaves_the_same_counts(
     name: str, seed: int, classes: int, weights: list[float]
 ) -> None:
-    """Sums of whole numbers and halves are exact in any order."""
+    """Sums of integers and halves are exact in any order."""
     size = SMALL.get(name, 24)
     batches = batches_of(seed, classes, weights, size)
     whole = learned(new(name), batches)
@@ -183,7 +183,7 @@ def taken_back(model: Any, expected: Counted, learned: list[tuple[str, str, floa
 def test_what_went_comes_back_with_nothing_of_before(
     name: str, seed: int, classes: int, weights: list[float]
 ) -> None:
-    """Messages, all of a label, and words are forgotten between batches; ids are used again."""
+    """Messages, whole labels and words are forgotten between batches; ids are reused."""
     rng = random.Random(seed)
     model, expected = new(name), Counted()
     known: list[tuple[str, str, float]] = []
@@ -220,7 +220,7 @@ def test_what_went_comes_back_with_nothing_of_before(
 def test_counts_of_many_classes_fade(
     name: str, half_life: float, seed: int, classes: int, weights: list[float]
 ) -> None:
-    """As if all before counted for less at each message, past divisions of the counts."""
+    """Counts decay with each message, beyond several divisions of all counts."""
     batches = batches_of(seed, classes, weights * 2, size=40)
     presence = ROWS[name].corrected
     left = 2 ** (-1 / half_life)
@@ -234,7 +234,7 @@ def test_counts_of_many_classes_fade(
 
 
 def check_shares(model: Any, expected: Counted) -> None:
-    """The counts of a model that forgets are in a unit of its own."""
+    """A model that forgets counts in its own unit."""
     cells, totals = counted_by(model)
     unit = sum(documents for _, documents in totals.values())
     whole = sum(documents for _, documents in expected.totals.values())
@@ -254,7 +254,7 @@ def check_shares(model: Any, expected: Counted) -> None:
 def test_a_window_has_the_counts_of_the_last_messages(
     name: str, window: int, seed: int, classes: int, weights: list[float]
 ) -> None:
-    """Labels go with their last message and come back."""
+    """Labels disappear with their last message and return."""
     batches = batches_of(seed, classes, weights, size=20)
     model = new(name, window_size=window)
     messages: list[tuple[str, str, float]] = []

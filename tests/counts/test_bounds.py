@@ -1,4 +1,4 @@
-"""A stream never ends: every structure keeps to the bound that the user sets."""
+"""A stream never ends: every structure respects the bound that the user sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Document = tuple[str, str]
 
 
 def documents(n: int, seed: int = 0, new_words: int = 0) -> Iterator[Document]:
-    """Messages over a small vocabulary, each with so many words that never come again."""
+    """Messages over a small vocabulary, each with `new` words that never occur again."""
     draw = random.Random(seed)
     fresh = (f"fresh{seed}x{i}" for i in itertools.count())
     for _ in range(n):
@@ -47,7 +47,7 @@ def test_vocabulary_keeps_to_its_bound(model: type[streamnb.NaiveBayes]) -> None
     for text, label in documents(1_000, new_words=3):
         bounded.learn_one(text, label)
         assert bounded.n_words <= 500
-    # The words that keep coming are still known, and so are their counts.
+    # Recurring words are still known, with their counts.
     unbounded = learn(model(index_size=50), list(documents(1_000, new_words=3)))
     kept = bounded.explain_one("any1 ham1 spam1").words
     assert kept.keys() == {"any1", "ham1", "spam1"}
@@ -59,7 +59,7 @@ def test_pruned_words_are_as_if_never_learned() -> None:
     stream = [*itertools.repeat(("a b", "ham"), 3), ("a c", "ham"), ("d a", "spam"), ("d", "spam")]
     pruned = HMNB(max_features=3, tokenizer=str.split)
     learn(pruned, stream)
-    # At the fourth word the rarest goes: of c and d, the later by its bytes, and so each time.
+    # At the fourth word the rarest is pruned: of c and d, the later by its bytes, and so on.
     assert pruned.n_words == 3
     words = {word for word in pruned._store.words() if word}
     clean = HMNB(tokenizer=lambda text: [word for word in text.split() if word in words])
@@ -77,10 +77,10 @@ def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> N
     assert bounded._store.n_indexed == 40
     unbounded = learn(model(), stream)
     assert unbounded._store.n_indexed == 300
-    # Counts are of the whole stream either way.
+    # Counts cover the whole stream in both models.
     assert bounded.n_documents == unbounded.n_documents
     assert (bounded.counts().tokens != unbounded.counts().tokens).nnz == 0
-    # Lengths and pairs are of the latest documents alone.
+    # Lengths and pairs cover the latest documents only.
     latest = learn(model(), stream[-40:])
     ours, theirs = bounded.counts(), latest.counts()
     assert ours.lengths.sum() == theirs.lengths.sum()
@@ -129,7 +129,7 @@ def test_unlearn_of_a_document_that_left_the_index(model: type[streamnb.NaiveBay
         bounded.unlearn_one("never seen at all", label)
     bounded.learn_one(text, label)
     assert bounded._store.n_indexed == 20
-    # It came back as the youngest document, which evicted the oldest of the others.
+    # It returned as the youngest document, which evicted the oldest of the others.
     assert bounded.to_bytes() != before
     assert (bounded.counts().tokens != learn(model(), stream).counts().tokens).nnz == 0
 

@@ -11,7 +11,7 @@ from support.models import BETWEEN_MESSAGES, EXACT, INDEPENDENT, MODELS, matrix
 # --- classes and words at any time ----------------------------------------------------------------
 
 
-# Those whose thousand classes take no minutes.
+# Models that learn a thousand classes quickly.
 QUICK = (*INDEPENDENT, "HMNB", "NBCF", "RwcOVA", "OVATree")
 
 
@@ -49,7 +49,7 @@ def test_labels_of_mixed_types(name: str) -> None:
         shuffled.learn_one({f"w{i}": 2, "all": 1}, label)
     assert shuffled.classes_ == model.classes_
     for i, label in enumerate(labels):
-        # Of scores that are all equal, the first label's counts.
+        # If all scores are equal, the first label wins.
         expected = model.classes_[0] if name in BETWEEN_MESSAGES else label
         assert model.predict_one({f"w{i}": 2}) == expected
 

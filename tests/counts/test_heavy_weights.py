@@ -1,4 +1,4 @@
-"""Messages beside one of a weight so large that sums are rounded."""
+"""Messages next to one with a weight so large that sums are rounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches on several threads: every byte is that of one thread."""
+"""Batches on several threads give the same bytes as on one thread."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_words_that_meet_are_counted_on_all_threads(
 
     draw = random.Random(4)
     words = [f"w{i}" for i in range(600)]
-    # More than two million meetings of words in each class: enough for three threads.
+    # More than two million pairs in each class: enough for three threads.
     bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(160)]
     one, many = (model(n_jobs=n, refresh_every=10**9, max_pairs=0) for n in (1, jobs))
     for each in (one, many):
@@ -106,7 +106,7 @@ def test_words_that_meet_are_counted_on_all_threads(
 
 @pytest.mark.parametrize("model", [MNB, OnlineNB])
 def test_texts_are_read_on_all_threads(model: Any) -> None:
-    """Long words, capitals, accents, words many times, and empty messages."""
+    """Long words, capitals, accents, repeated words, and empty messages."""
     own = ["", "Ärger, ÄRGER und ärger", "x" * 40 + " " + "x" * 41, "σΣς Σ", "win WIN win " * 50]
     stream = sms_stream(300)
     texts = [" ".join(x) for x, _, _ in stream] + own * 20
@@ -121,7 +121,7 @@ def test_texts_are_read_on_all_threads(model: Any) -> None:
 def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
     model: Any, options: dict[str, Any]
 ) -> None:
-    """Counted apart and added where that leaves the same bits; else by one thread."""
+    """Threads count separately if the sums keep their bits; otherwise one thread counts."""
     stream = sms_stream(400)
     own = ("word", "Wörd", "слово")
     texts = [f"{' '.join(x)} {own[at % 3]}{at * at}" for at in range(20) for x, _, _ in stream]
@@ -143,7 +143,7 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
 def test_the_pairs_of_a_batch_are_counted_by_threads(
     options: dict[str, Any], together: int
 ) -> None:
-    """Those of short messages, and of some together, whose texts other threads cut."""
+    """Pairs of short messages, and of several together, whose texts other threads tokenise."""
     stream = [" ".join(x) for x, _, _ in sms_stream(400)]
     texts = [f"{' '.join(stream[i % 400 :][:together])} {i % 1_009}" for i in range(12_000)]
     texts = texts[: len(texts) // together]
@@ -162,7 +162,9 @@ def test_the_pairs_of_a_batch_are_counted_by_threads(
 
 @pytest.mark.parametrize("max_features", [20, 407])
 def test_a_thread_that_had_to_prune_alone_counts_for_nothing(max_features: int) -> None:
-    """What it kept fits beside the few words of the first share; what it forgot is missing."""
+    """Its remaining counts fit next to the few words of the first share; the pruned ones are
+    missing.
+    """
     few = ["only these few words stay " * 10] * 2_000
     many = [
         f"word{i % (2 * max_features)} is number {i % (max_features + 5)} " * 3
@@ -177,7 +179,7 @@ def test_a_thread_that_had_to_prune_alone_counts_for_nothing(max_features: int) 
 
 @pytest.mark.parametrize("share", [0.006, 0.038, 0.092])
 def test_cells_that_are_no_whole_numbers_are_added_to_by_one_thread(share: float) -> None:
-    """Those of their class are again. Rounding at each message is not rounding once."""
+    """Rounding at each message differs from rounding once, so fractions are added by one thread."""
     texts = ["often again " * 3_500] * 10 + ["often again and more " * 2] * 8_000
     labels = ["ham"] * len(texts)
     one, many = MNB(), MNB(n_jobs=2)

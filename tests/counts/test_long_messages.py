@@ -1,4 +1,4 @@
-"""Long messages and batches: they end on Ctrl-C, other threads go on, parents are bounded."""
+"""Long messages and batches: Ctrl-C ends them, other threads continue, parents are bounded."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_what_is_no_bound_is_refused(bad: Any) -> None:
 
 
 def test_another_thread_goes_on_while_one_predicts() -> None:
-    """Held all the while, the GIL would let this thread take a step before and one after."""
+    """If the GIL were held, this thread could take one step before and one after."""
     model, text = slow_model(), long_text(3_000)
     began = threading.Event()
 
@@ -109,7 +109,7 @@ def test_another_thread_goes_on_while_one_predicts() -> None:
     assert steps > 10
 
 
-# None of this work would end within the patience of the test.
+# None of this work would end within the time limit of the test.
 INTERRUPTED = """
 import os, signal, sys, threading
 sys.path.insert(0, {tests!r})

@@ -1,4 +1,4 @@
-"""Counts of many classes are those of a dictionary, after every batch, and of merged halves."""
+"""Counts of many classes equal a dictionary after every batch and after merging halves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.data import require_data
 
 
 def stream(classes: int, messages: int, seed: int = 0) -> list[tuple[str, str]]:
-    """Frequent words in all classes, others in a few that lie side by side."""
+    """Frequent words in all classes, others in a few neighbouring classes."""
     rng = random.Random(seed)
     made = []
     for _ in range(messages):
@@ -28,7 +28,7 @@ def stream(classes: int, messages: int, seed: int = 0) -> list[tuple[str, str]]:
 def counted(
     messages: list[tuple[str, str]], read: Any = str.split
 ) -> dict[tuple[str, str], tuple[int, int]]:
-    """What each word has of each label: tokens and documents."""
+    """Tokens and documents of each word by label."""
     cells: dict[tuple[str, str], tuple[int, int]] = {}
     for text, label in messages:
         for word, count in Counter(read(text)).items():
@@ -53,7 +53,7 @@ def cells_of(model: Any) -> dict[tuple[str, str], tuple[int, int]]:
 @pytest.mark.parametrize("classes", [2, 4, 8, 16, 32])
 @pytest.mark.parametrize("make", [MNB, CNB, BNB])
 def test_a_word_of_all_classes_before_gets_one_of_its_neighbours(make: Any, classes: int) -> None:
-    """The cells of `one` fill what they have, and behind them lie those of `other`."""
+    """The cells of `one` fill their block, and those of `other` follow in memory."""
     labels = [f"label {n:02}" for n in range(2 * classes)]
     messages = [("one", label) for label in labels[:classes]]
     messages += [("other", label) for label in labels[classes:]]

@@ -1,4 +1,4 @@
-"""Labels without end: each new one costs what is its own, in whatever order they come."""
+"""Unlimited labels: the cost of a new label does not depend on their number or order."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_ranks_follow_the_order_and_few_move(order: str) -> None:
             assert sorted(ids, key=ranks.__getitem__) == ids
             assert len(set(ranks.values())) == len(ids)
     assert max(map(abs, ranks.values())) < 2**62
-    # At worst each label moves some others, on average.
+    # On average each label moves a few others, even in the worst order.
     assert told < 25 * n
 
 
 @pytest.mark.parametrize("known", [1, 100, 700])
 def test_ranks_are_told_before_labels_are_added(known: int) -> None:
-    """Those of the new labels, and of all that have to move where there is no room between two."""
+    """Ranks of the new labels, and of all labels that must move to make room."""
     draw, labels, ranks = random.Random(known), Labels(), {}
     for n in range(known):
         labels.add(f"known{n:03}")
@@ -107,7 +107,7 @@ def test_labels_come_and_go_under_the_lowest_free_ids() -> None:
         assert labels.ids == ids
         in_order = [class_id for _, class_id in labels.order]
         assert sorted(ids.values(), key=ranks.__getitem__) == in_order
-    # A label that went left its handle behind: no later owner of the id has the same.
+    # A removed label leaves its handle: no later owner of the id has the same.
     handles = set()
     for _ in range(3):
         labels.add("once more")
@@ -127,12 +127,13 @@ def test_a_hundred_thousand_labels(model: type[MNB | CNB]) -> None:
             many.learn_one("word of kind" + name[-1], name)
         spent.append(time.process_time() - before)
     assert many.classes_ == sorted(names)
-    # Each quarter would cost more than the one before by as much as the first did.
+    # With linear cost per label, each quarter would cost more than the one before by the same
+    # amount.
     assert spent[3] < 3 * spent[0] + 0.5
     shares = many.predict_proba_one("word of kind7")
     assert list(shares) == sorted(names)
     assert sum(shares.values()) == pytest.approx(1)
-    # Of equal scores, the first label's.
+    # Of equal scores, the first label wins.
     assert many.predict_one("word of kind7") == min(name for name in names if name.endswith("7"))
     again = model.from_bytes(many.to_bytes())
     assert again.predict_one("word of kind3") == many.predict_one("word of kind3")
@@ -149,7 +150,7 @@ def test_a_batch_may_bring_all_of_them() -> None:
 
 @pytest.mark.parametrize("known", [0, 40, 200])
 def test_labels_of_a_batch_are_looked_up_by_value(known: int) -> None:
-    """The same objects come again and again, more than are remembered; others are equal to them."""
+    """The same objects recur, more than are cached; other objects are equal to them."""
     draw, labels = random.Random(known), Labels()
     for n in range(known):
         labels.add(f"label{n}")

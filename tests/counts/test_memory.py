@@ -1,4 +1,4 @@
-"""Small counts take little memory, and counts that are not small are as exact as these."""
+"""Small counts take little memory, and other counts are just as exact."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_cells_of_text_messages_take_forty_bytes_words_included() -> None:
 
 
 def test_words_of_many_classes_take_eight_bytes_a_cell() -> None:
-    """Blocks of a power of two of them: at most sixteen, beside what the word itself takes."""
+    """Blocks have a power of two of cells: at most sixteen bytes per cell, plus the word."""
     model, labels = MNB(), [f"label {i}" for i in range(1_000)]
     model.learn_many([" ".join(f"w{i}" for i in range(50))] * 1_000, labels)
     before = model.memory_bytes
@@ -34,7 +34,7 @@ def test_words_of_many_classes_take_eight_bytes_a_cell() -> None:
 
 @pytest.mark.parametrize("name", ["MNB", "CNB", "OVA", "BNB", "TWCNB"])
 def test_counts_of_any_size_equal_the_reference(name: str) -> None:
-    """Counts beyond 2^20 and weights that are no whole numbers, unlearned in another order."""
+    """Counts beyond 2^20 and fractional weights, unlearned in another order."""
     draw, model, reference = random.Random(4), make_model(name), make_reference(name)
     stream: list[Any] = []
     for n in range(60):

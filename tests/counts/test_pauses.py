@@ -1,4 +1,4 @@
-"""No learn takes long on a stream without end: what `benchmarks/bench_pauses.py` measures."""
+"""No learn call takes long on an endless stream, as in `benchmarks/bench_pauses.py`."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_the_longest_learn_of_ten_million(
     found = pauses.measure("MNB", max_features, 10_000_000)
     with capsys.disabled():
         print("\n" + pauses.report([found]))
-    # In processor time, and with room: a machine with other work preempts, evicts its caches, and
-    # charges the thread with what the system does in its midst.
+    # In processor time, with a margin: a busy machine preempts the thread, evicts its caches, and
+    # charges it with interrupts.
     assert found.processor.quantile(0.9999) / 1e3 < MARGIN * pauses.P9999
     assert found.processor.longest / 1e3 < MARGIN * pauses.LONGEST
     assert max(found.memory[1:]) <= pauses.FLAT * found.memory[0]

@@ -1,4 +1,4 @@
-"""Pruning by small steps: the words that the rule says, at every prefix; never many at once."""
+"""Pruning in small steps: the words of the rule at every prefix, and never many at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = ("ham", "spam", "work")
 
 
 def messages(n: int, seed: int, known: int = 300, new: int = 2) -> Iterator[tuple[list[str], str]]:
-    """Messages of words by Zipf's law, each with some that never came before, long ones too."""
+    """Messages of Zipf-distributed words, each with some new ones, including long words."""
     draw = random.Random(seed)
     for i in range(n):
         words = [f"w{int(known ** draw.random())}" for _ in range(draw.randrange(8))]
@@ -24,7 +24,7 @@ def messages(n: int, seed: int, known: int = 300, new: int = 2) -> Iterator[tupl
 
 
 def cells(model: NaiveBayes) -> dict[str, dict[str, tuple[float, float]]]:
-    """What a model counts, by word and label, as the reference keeps it."""
+    """The counts of a model by word and label, in the form of the reference."""
     counts = model.counts()
     names = model._labels.names
     documents, tokens = counts.documents.tocoo(), counts.tokens.toarray()
@@ -55,7 +55,7 @@ def test_words_are_pruned_as_the_rule_says(max_features: int, index_size: int) -
 
 
 def test_a_saved_model_prunes_as_if_it_had_never_been_saved() -> None:
-    # It is saved before it prunes, while groups are linked, and after.
+    # Save before pruning, while groups are linked, and after.
     stream = list(messages(500, seed=5))
     whole = make(400)
     saved = {}
@@ -82,7 +82,7 @@ def test_merging_and_unlearning_prune_by_the_same_rule() -> None:
     one.merge(two)
     reference.merge(theirs)
     assert cells(one) == reference.cells
-    # What is left of pruned messages is taken away, and their words may come again.
+    # The remaining words of pruned messages are removed, and pruned words may return.
     for words, label in messages(150, seed=1):
         one.unlearn_one(" ".join(words), label)
     for words, label in messages(250, seed=2):
@@ -94,7 +94,7 @@ def test_merging_and_unlearning_prune_by_the_same_rule() -> None:
 
 
 def test_no_message_makes_many_words_go() -> None:
-    # The cost of a learn is what it changes: at most the quarter of a group, however many words.
+    # The cost of a learn is proportional to its change: at most the quarter of a group.
     model = make(20_000)
     before = 0
     steps = []
@@ -112,7 +112,7 @@ def test_words_that_come_back_stay_and_new_ones_get_their_chance() -> None:
         model.learn_one(" ".join(words), label)
     known = {f"w{i}" for i in range(1, 60)}
     assert known <= cells(model).keys()
-    # A new topic: its words come once in forty messages, and the vocabulary is full.
+    # A new topic: its words occur once in forty messages, and the vocabulary is full.
     draw = random.Random(12)
     topic = [f"topic{i}" for i in range(40)]
     for words, label in messages(2_000, seed=13, known=1_000, new=3):

@@ -1,4 +1,4 @@
-"""Words that fewer than `min_df` messages have: no parents, and not counted given one."""
+"""Words below `min_df` are not parents and are not counted given a parent."""
 
 from __future__ import annotations
 

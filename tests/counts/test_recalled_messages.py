@@ -1,4 +1,4 @@
-"""A message that is scored and then learned is read once: nothing that is learned shows it."""
+"""A message that is scored and then learned is tokenised once, without visible effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXTS = [
     (" ".join(word for word, count in x.items() for _ in range(int(count))), y)
     for x, y, *_ in synthetic_stream(80)
 ]
-# Folded by Python, for its capital sigma; of no words; of unknown ones only, twice the same.
+# A capital sigma, no words, and only unknown words, repeated.
 ODD = [("ΟΔΟΣ ΣΑΣ free", "ham"), ("", "spam"), ("unheard unheard ofofofofofofofofof", "ham")]
 FORMS = ["presence", "counts", "log", "unit"]
 ASKED = ["predict_one", "predict_proba_one", "joint_log_likelihood_one"]
@@ -81,7 +81,7 @@ def test_a_copy_recalls_nothing_of_its_model() -> None:
     twin = copy.deepcopy(model)
     model.learn_one("free cash", "spam")
     twin.learn_one("lunch at noon", "ham")
-    # Both are at the same version, by other messages.
+    # Both are at the same version, after different messages.
     asked = model.joint_log_likelihood_one("free lunch")
     assert twin.joint_log_likelihood_one("free lunch") != asked
     silent = copy.deepcopy(twin)
@@ -91,7 +91,7 @@ def test_a_copy_recalls_nothing_of_its_model() -> None:
 
 
 def test_a_model_of_the_same_counts_scores_as_it_is_made() -> None:
-    """Scores by other parameters are not those that are kept."""
+    """A model with equal counts but other parameters does not use the cached scores."""
     model = make(tokenizer=Tokenizer())
     for x, y in TEXTS[:20]:
         model.learn_one(x, y)

@@ -1,4 +1,4 @@
-"""Threads that learn the same model: nothing is lost, and what is predicted beside it is right."""
+"""Threads that learn the same model lose nothing, and concurrent predictions are right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WAIT = 30.0
 
 
 class Stepped:
-    """A store whose next call of one method waits until it is let go."""
+    """A store whose next call of one method blocks until it is released."""
 
     def __init__(self, model: NaiveBayes, method: str, after: bool = False) -> None:
         self.store, self.method, self.after = model._store, method, after
@@ -62,7 +62,7 @@ def test_two_new_labels_get_two_ids(after: bool) -> None:
     step = Stepped(model, "learn", after)
     one = start(model.learn_one, "win cash", "spam")
     assert step.entered.wait(WAIT)
-    # The other has nothing to wait for but the first; without a lock it would be done at once.
+    # The second thread waits only for the first; without a lock it would finish immediately.
     two = start(model.learn_one, "see you", "ham")
     two.join(0.2)
     step.go.set()
@@ -79,7 +79,7 @@ def test_a_label_that_went_is_not_learned_under_its_successors_id() -> None:
     # This thread knows the label's id, but has not learned yet …
     one = start(model.learn_one, "win more", "spam")
     assert step.entered.wait(WAIT)
-    # … while the label goes, and another one gets its id.
+    # … while the label disappears, and another label gets its id.
     model.unlearn_one("win cash", "spam")
     model.learn_one("buy this", "news")
     assert model._labels.ids["news"] == 0
@@ -93,7 +93,7 @@ def test_a_label_that_went_is_not_learned_under_its_successors_id() -> None:
 def test_a_label_may_go_and_come_while_it_is_learned() -> None:
     model = learned(("win cash", "spam"), ("see you", "ham"))
     step = Stepped(model, "unlearn", after=True)
-    # The class is empty in the core, and its label is still there.
+    # The class is empty in the core, and its label still exists.
     one = start(model.unlearn_one, "win cash", "spam")
     assert step.entered.wait(WAIT)
     two = start(model.learn_one, "win more", "spam")
@@ -119,7 +119,7 @@ def test_predictions_see_a_new_label_whole_or_not_at_all(ask: Callable[[MNB], An
     model = learned(("win cash", "spam"), ("see you", "ham"))
     before = ask(model)
     step = Stepped(model, "learn", after=True)
-    # The core knows the new class, and its label stands in no list yet.
+    # The core knows the new class, and its label is in no list yet.
     one = start(model.learn_one, "buy this this this", "news")
     assert step.entered.wait(WAIT)
     answers: list[Any] = []
@@ -148,7 +148,7 @@ def busy_switching() -> Iterator[None]:
 
 
 def work(model: NaiveBayes, number: int, rounds: int, failures: list[BaseException]) -> None:
-    """Learn labels of its own and common ones, and take some away again; predict in between."""
+    """Learn own and shared labels, unlearn some, and predict in between."""
     try:
         for i in range(rounds):
             own = f"label{number}-{i % 7}"

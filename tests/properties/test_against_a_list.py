@@ -67,7 +67,7 @@ class AgainstPlainList(RuleBasedStateMachine):
     def unlearn(self, data: st.DataObject) -> None:
         document = data.draw(st.sampled_from(self.list))
         self.model.unlearn_one(*document)
-        # Of equal messages the latest goes: that is what makes unlearn the inverse of learn.
+        # Of equal messages the latest is removed: this makes unlearn the inverse of learn.
         latest = len(self.list) - 1 - self.list[::-1].index(document)
         del self.list[latest]
 

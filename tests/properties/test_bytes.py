@@ -1,4 +1,4 @@
-"""A file gives back what was written, and its bytes are those of the state alone."""
+"""A file restores the state, and its bytes depend on the state alone."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_load_gives_back_what_save_wrote(name: str, stream: Stream, x: dict[Any,
             assert loaded.to_bytes() == model.to_bytes()
             expected = model.joint_log_likelihood_one(x)
             if name in (*INDEXED, *ROUNDED):
-                # Classes are numbered by arrival, and in a file by label: statistics that are
-                # sums over three classes and more are added up in another order.
+                # Classes are numbered by arrival, in a file by label: statistics that sum over
+                # three or more classes add in another order.
                 expected = pytest.approx(expected, rel=1e-12, abs=1e-12)
             assert loaded.joint_log_likelihood_one(x) == expected
             loaded.save(path)

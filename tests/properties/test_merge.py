@@ -1,4 +1,4 @@
-"""Merging is learning what the other learned."""
+"""Merging equals learning the messages of the other model."""
 
 from __future__ import annotations
 

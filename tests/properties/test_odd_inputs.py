@@ -1,4 +1,4 @@
-"""Anything goes in: it is learned or refused whole."""
+"""Any input is either learned or rejected as a whole."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_any_label_learns_or_is_refused_whole(name: str, stream: Stream, x: Any,
 def test_any_batch_learns_or_is_refused_whole(
     name: str, stream: Stream, X: list[Any], y: list[Any], threshold: str | None
 ) -> None:
-    """A batch with one bad message leaves nothing behind, not even its good ones."""
+    """A batch with one invalid message changes nothing."""
     model = build(name, stream, threshold=threshold)
     before = state(model)
     try:

@@ -1,4 +1,4 @@
-"""Whatever a parameter is given: it works, or an error of this package says why not."""
+"""Every parameter value either works or raises an error of this package with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts with a bound, literally: a dictionary, and the rule by which words are pruned."""
+"""Bounded counts, literally: a dictionary with the pruning rule."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def fnv(word: str) -> int:
 class BoundedCounts:
     """Documents and tokens of each word and class, for at most `max_features` words.
 
-    Words fall into groups by a fixed hash. Past the bound the next group's turn comes: the quarter
-    of its words (rounded up) with the lowest document frequency is forgotten, of equal ones the
-    last by their bytes; and so on until there are few enough.
+    A fixed hash assigns words to groups. Beyond the bound, one group after the other forgets the
+    quarter of its words (rounded up) with the lowest document frequency, until there are few enough
+    words. Ties go to the last word by its bytes.
     """
 
     def __init__(self, max_features: int) -> None:
@@ -39,7 +39,7 @@ class BoundedCounts:
         self.prune()
 
     def merge(self, other: BoundedCounts) -> None:
-        """Add the counts of another; the turn stays, but where this one never pruned."""
+        """Add the counts of another; the next group stays, except if this one never pruned."""
         for word, theirs in other.cells.items():
             cells = self.cells.setdefault(word, {})
             for label, (documents, tokens) in theirs.items():

@@ -18,7 +18,7 @@ from references.documents import Array, Documents
 
 EVENTS = {"NBCF": "multinomial"}
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-# Two factors near 0: a score that is not the same with both is infinite at 0.
+# Two factors near 0: a score that differs between them is infinite at 0.
 NEARLY_ZERO, NEARER_ZERO = 1e-120, 1e-240
 
 
@@ -112,7 +112,7 @@ def optimal(docs: Documents, y: Array, sides: list[Array]) -> float:
     y
         1 for the documents of the class, 0 for others.
     sides
-        The same of every class: the sums over l.
+        The vectors `y` of all classes, for the sums over l.
     """
     everything = (docs.weights @ docs.counts).sum()
     if everything == 0:

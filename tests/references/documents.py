@@ -1,4 +1,4 @@
-"""Past documents as plain arrays, laid out from a list: what the slow references score from."""
+"""Past documents as plain arrays: the input of the slow references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Document = tuple[Mapping[Any, float], Hashable, float]
 
 @dataclass(frozen=True)
 class Documents:
-    """Past documents as plain arrays: a row a document, a column a word."""
+    """Past documents as arrays: rows are documents, columns are words."""
 
     words: dict[Any, int]
     counts: Array
@@ -45,7 +45,9 @@ class Documents:
         )
 
     def first(self, n: int) -> Documents:
-        """Return the first `n` documents (columns are in order of first use: a prefix too)."""
+        """Return the first `n` documents (columns are in order of first use, so they form a
+        prefix).
+        """
         m = int(np.searchsorted(self._first_use, n))
         words = {word: column for word, column in self.words.items() if column < m}
         return Documents(words, self.counts[:n, :m], self.labels[:n], self.weights[:n])
@@ -65,7 +67,7 @@ class Documents:
         return np.asarray(self.counts.sum(axis=1))
 
     def of(self, label: Hashable) -> NDArray[np.bool_]:
-        """Equation 8: which documents have this label (its negation is Equation 9)."""
+        """Equation 8: the documents with this label (its negation is Equation 9)."""
         return np.array([other == label for other in self.labels], dtype=bool)
 
     @cached_property
@@ -84,7 +86,8 @@ class Documents:
                 n_c = members.sum()
                 n_fc = members @ present
                 some = n_fc > 0
-                # P(f, c) / (P(f) P(c)), as one fraction of counts: exactly 1 under independence.
+                # P(f, c) / (P(f) P(c)) as a single fraction of counts: exactly 1 under
+                # independence.
                 ratio = np.where(some, n_fc * n, 1.0) / np.where(some, n_f * n_c, 1.0)
                 gain += np.where(some, n_fc / n * np.log(ratio), 0.0)
         return np.divide(gain, entropy, out=np.zeros_like(gain), where=entropy > 0)

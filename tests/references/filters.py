@@ -1,7 +1,7 @@
-"""Weights of attributes that filters, a tree and a search give, slowly and literally.
+"""Attribute weights by filters, a tree and a search, slowly and literally.
 
-Each follows its paper, from the rows themselves, in plain Python. A number is its bin among the
-rows' numbers, and a value that is missing is one of its own.
+Each follows its paper, from the rows, in plain Python. A number is represented by its bin, and a
+missing value is a value of its own attribute.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FilterReference(LossReference):
         super().__init__(name, multiclass="direct", ridge=0.0, **parameters)
 
     def weights(self, rows: Sequence[Row], recent: Sequence[Row]) -> dict[str, float]:
-        """Return the weight of each attribute, from the recent of the rows."""
+        """Return the weight of each attribute, from the most recent rows."""
         names = sorted({name for x, _, _ in recent for name, value in x.items() if is_there(value)})
         if not names or len({y for _, y, _ in rows}) < 2:
             return {}
@@ -55,7 +55,7 @@ class FilterReference(LossReference):
     def searched(
         self, rows: Sequence[Row], recent: Sequence[Row], names: list[str]
     ) -> dict[str, float]:
-        """Langley and Sage: take the attribute that helps most, while one helps."""
+        """Langley and Sage: add the most helpful attribute as long as one helps."""
 
         labels = sorted({y for _, y, _ in rows})
         known = [({y: self.terms(rows, x, y) for y in labels}, own, w) for x, own, w in recent]
@@ -81,7 +81,7 @@ class FilterReference(LossReference):
     def weighted_terms(
         self, rows: Sequence[Row], weights: Mapping[str, float], x: Mapping[str, Any], y: Hashable
     ) -> dict[str, float]:
-        """ln P(x_j|y), which deep feature weighting estimates with weights too."""
+        """ln P(x_j|y), in which deep feature weighting uses the weights too."""
         terms = self.terms(rows, x, y)
         if self.name != "DFWNB":
             return terms
@@ -119,7 +119,7 @@ class FilterReference(LossReference):
 
 
 def is_there(value: Any) -> bool:
-    """Return whether a value is one."""
+    """Return whether a value is present."""
     return value is not None and value == value
 
 
@@ -139,13 +139,13 @@ def column(rows: Sequence[Row], name: str, cuts: Any) -> list[Any]:
 
 
 def equal_width(numbers: Sequence[tuple[float, Any, float]]) -> list[float]:
-    """Nine cuts between the least and the greatest."""
+    """Return nine cuts between the minimum and the maximum."""
     low, high = min(x for x, _, _ in numbers), max(x for x, _, _ in numbers)
     return [low * (1 - i / 10) + high * (i / 10) for i in range(1, 10)] if low < high else []
 
 
 def description_length(numbers: Sequence[tuple[float, Any, float]]) -> list[float]:
-    """Fayyad and Irani (1993): the best cut where it pays, and so on on both sides."""
+    """Fayyad and Irani (1993): the best cut if it pays, recursively on both sides."""
     sizes = sorted({x for x, _, _ in numbers})
     n = sum(w for _, _, w in numbers)
     best = None
@@ -221,7 +221,7 @@ def raw_kullback_leibler(rows: Sequence[Row], names: list[str]) -> dict[str, flo
 
 
 def kullback_leibler(rows: Sequence[Row], names: list[str]) -> dict[str, float]:
-    """The same over its mean."""
+    """Return the raw weights divided by their mean."""
     found = raw_kullback_leibler(rows, names)
     mean = sum(found.values()) / len(found)
     return {name: each / mean if mean else 1.0 for name, each in found.items()}
@@ -276,7 +276,7 @@ def selected_twice(rows: Sequence[Row], names: list[str]) -> dict[str, float]:
 
 
 def tree_depth(rows: Sequence[Row], names: list[str]) -> dict[str, float]:
-    """Hall: 1 / √ of the least depth at which a tree tests the attribute."""
+    """Hall: 1 / √ of the minimum depth at which a tree tests the attribute."""
     depths: dict[str, int] = {}
 
     def grow(node: Sequence[Row], depth: int) -> None:

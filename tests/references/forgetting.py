@@ -1,10 +1,10 @@
-"""Forgetting, literally: the documents that count, each with the weight that is left of it.
+"""Forgetting, literally: the documents with their remaining weights.
 
-After document t, one of weight w that was learned at s has the weight w 2^(-(t - s) / half_life);
-or the last `window` documents count, and no other.
+After document t, a document of weight w that was learned at s has the weight w 2^(-(t - s) /
+half_life). With a window, only the last `window` documents count.
 
-With times, t and s are no numbers of documents but what the clock showed after them: the latest
-time that came with one, to which it went on by a half-life at most.
+With times, t and s are clock readings instead of document numbers: the latest time so far, where
+each document advances the clock by at most one half-life.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from references.online_weights import OnlineWeightsReference
 
 
 def clock_of(times: Sequence[float | None], half_life: float) -> list[float]:
-    """Return what the clock shows after each document; before the first time, that."""
+    """Return the clock reading after each document; before the first time, -infinity."""
     known = [time for time in times if time is not None]
     now, shown, begun = (known or [0.0])[0], [], False
     for time in times:
@@ -31,7 +31,7 @@ def clock_of(times: Sequence[float | None], half_life: float) -> list[float]:
 def faded(
     stream: Sequence[Document], half_life: float, clock: Sequence[float] | None = None
 ) -> list[Document]:
-    """Return the documents with the weights that are left of them after the last."""
+    """Return the documents with their remaining weights after the last one."""
     clock = range(len(stream)) if clock is None else clock
     return [
         (counts, label, w * 2.0 ** (-(clock[-1] - then) / half_life))
@@ -40,13 +40,13 @@ def faded(
 
 
 class FadingOnlineWeights(OnlineWeightsReference):
-    """Corrections keep to their own steps; the documents that they are added to count for less."""
+    """Online weights whose corrections stay while the weights of documents decay."""
 
     half_life: float
     passed = 1.0  # since the document before
 
     def learn(self, x: Mapping[str, float], y: Hashable, w: float = 1.0) -> None:
-        """Take the steps by the documents before; then these count for less than the new one."""
+        """Take the steps with the documents before; then these decay relative to the new one."""
         super().learn(x, y, w)
         left = 2.0 ** (-self.passed / self.half_life)
         *before, newest = self.documents
@@ -54,12 +54,12 @@ class FadingOnlineWeights(OnlineWeightsReference):
 
 
 class WindowedOnlineWeights(OnlineWeightsReference):
-    """Each document that comes unlearns the oldest."""
+    """Online weights in a window: each new document unlearns the oldest."""
 
     window_size: int
 
     def learn(self, x: Mapping[str, float], y: Hashable, w: float = 1.0) -> None:
-        """Take the steps by the documents before, then count the new one and not the oldest."""
+        """Take the steps with the documents before, then add the new one and remove the oldest."""
         super().learn(x, y, w)
         if len(self.documents) > self.window_size:
             words, label, weight = self.documents[0]
@@ -67,14 +67,14 @@ class WindowedOnlineWeights(OnlineWeightsReference):
 
 
 class Forgetting:
-    """The scores of a model that forgets, by its reference that does not.
+    """Scores of a forgetting model, by the reference of the model without forgetting.
 
     Parameters
     ----------
     reference
-        Of the model, as `support.models.make_reference` returns it.
+        The reference from `support.models.make_reference`.
     half_life, window_size
-        One of them.
+        Exactly one of the two.
     timed
         Whether the half-life is in seconds.
     """
@@ -109,12 +109,12 @@ class Forgetting:
             self.reference.learn(x, y, w)
 
     def clock(self) -> list[float] | None:
-        """Return what the clock of times shows after each document; None where there are none."""
+        """Return the time clock after each document; None without times."""
         assert self.half_life is not None
         return None if self.times is None else clock_of(self.times, self.half_life)
 
     def counting(self) -> list[Document]:
-        """Return the documents that count, with what is left of their weights."""
+        """Return the documents that still count, with their remaining weights."""
         if self.window_size is not None:
             return self.stream[-self.window_size :]
         assert self.half_life is not None

@@ -1,4 +1,4 @@
-"""Slow literal forms of documents: what the references take in place of word counts."""
+"""Slow literal term weightings, which the references apply to word counts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from references.documents import Document
 
 FORMS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 
-# Values are told apart this finely, and a word that is there never has none.
+# Resolution of values; a present word has at least one step.
 STEP = 2.0**-20
 
 
 def formed(
     counts: Mapping[Any, float], term_weighting: str, step: float = STEP
 ) -> dict[Any, float]:
-    """Return the values of a message's words in a form; words with a count of 0 are not there."""
+    """Return the weighted values of a message's words; words with count 0 are absent."""
     values = {word: float(count) for word, count in counts.items() if count > 0}
     if term_weighting.startswith("presence"):
         values = dict.fromkeys(values, 1.0)
@@ -30,10 +30,10 @@ def formed(
 
 
 def rounded(value: float, step: float) -> float:
-    """Return the nearest multiple of a step, at least one; with a step of 0 the value itself."""
+    """Return the nearest multiple of a step, at least one; with step 0 the value itself."""
     return max(round(value / step), 1) * step if step else value
 
 
 def formed_stream(stream: list[Document], term_weighting: str) -> list[Document]:
-    """Return messages in a form."""
+    """Return messages with a term weighting applied."""
     return [(formed(counts, term_weighting), label, weight) for counts, label, weight in stream]

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from references.documents import Array, Documents
 from references.independent import Reference
 
-# A word *at* the average qualifies as a parent. Rounding must not disqualify it where several words
-# tie (at the start of a stream most do), so the comparison forgives the last digits.
+# A word *at* the average qualifies as a parent. Rounding must not disqualify tied words (most words
+# tie at the start of a stream), so the comparison ignores the last digits.
 TIE = 1e-12
 
 
 def strongest(words: list[str], weight: Callable[[str], float], most: int | None) -> list[str]:
-    """Return the words of greatest weight, in their order; of equal ones the first by their bytes.
+    """Return the words of greatest weight in order; ties go to the first by their bytes.
 
-    Weights are equal that are so in single precision: their last digits are rounding.
+    Weights that agree in single precision are equal: their last digits are rounding.
     """
     if most is None or len(words) <= most:
         return words
@@ -35,9 +35,9 @@ def strongest(words: list[str], weight: Callable[[str], float], most: int | None
 
 
 class FrequentReference(Reference):
-    """Scores of independent words, and which of them enough documents have to be parents.
+    """Scores of independent words, and the words frequent enough to be parents.
 
-    Parameters are those of `Reference`, and how many documents are enough.
+    Parameters are those of `Reference` and the minimum number of documents.
     """
 
     def __init__(self, name: str, min_df: int = 1, **parameters: Any) -> None:
@@ -45,11 +45,11 @@ class FrequentReference(Reference):
         self.min_df = min_df
 
     def m_of_parents(self, docs: Documents) -> int:
-        """m of Equations 13, 14 and 18: words that enough documents have."""
+        """m of Equations 13, 14 and 18: the number of frequent words."""
         return max(self.vocabulary_size or 0, int(self.frequent(docs).sum()), 1)
 
     def frequent(self, docs: Documents) -> NDArray[np.bool_]:
-        """Return which words enough documents have; one is any, whatever its weight."""
+        """Return the frequent words; with a minimum of one, every word."""
         if self.min_df == 1:
             return np.ones(len(docs.words), dtype=bool)
         df: Array = docs.weights @ (docs.counts > 0)
@@ -59,8 +59,8 @@ class FrequentReference(Reference):
 class HiddenReference(FrequentReference):
     """Scores of HMNB, HCNB or HOVA given past documents.
 
-    Parameters are those of `Reference`, how many words of a message may be parents, and how many
-    documents must have a word for it to be one, and to count in m.
+    Parameters are those of `Reference`, the maximum number of parents in a message, and the minimum
+    number of documents of a parent, which also applies to m.
     """
 
     def __init__(self, name: str, max_parents: int | None = None, **parameters: Any) -> None:
@@ -108,7 +108,7 @@ class HiddenReference(FrequentReference):
     def _with_parent(
         self, docs: Documents, columns: NDArray[np.intp], members: NDArray[np.bool_]
     ) -> Array:
-        """Return the weight of each member that contains a parent: a row a document."""
+        """Return the weight of each member that contains a parent; rows are documents."""
         weights = docs.weights * members
         return np.asarray((docs.counts[:, columns] > 0) * weights[:, None])
 
@@ -116,8 +116,7 @@ class HiddenReference(FrequentReference):
 class RatiosReference(HiddenReference):
     """HOVA as its published figures were computed; parameters are those of `Reference`.
 
-    The mean over parents of the ratio of the two sides, in place of Equation 16's ratio of the two
-    means.
+    The mean over parents of the ratio of the two sides replaces Equation 16's ratio of two means.
     """
 
     def _score(self, docs: Documents, x: Mapping[Any, float], of_c: NDArray[np.bool_]) -> float:

@@ -1,7 +1,7 @@
-"""Higher-order naive Bayes, written from the definition of a path.
+"""Higher-order naive Bayes, from the definition of a path.
 
-Two ways to count, neither with matrices: `enumerated` walks every path, and `second_order` adds,
-document after document, the paths that go through the new document.
+There are two methods without matrices: `enumerated` walks every path, and `second_order` adds the
+paths through each new document.
 
 References
 ----------
@@ -18,7 +18,7 @@ from typing import Any
 from references.documents import Documents
 from references.independent import Reference
 
-# A document: its words, and how many copies of it there are.
+# A document: its words, and its number of copies.
 Copies = tuple[frozenset[Any], float]
 Paths = tuple[float, Mapping[Any, float]]
 
@@ -40,7 +40,7 @@ def walks(documents: list[frozenset[Any]], order: int) -> Iterator[list[Any]]:
 
 
 def enumerated(documents: list[frozenset[Any]], order: int, pure: bool = False) -> Paths:
-    """Return the number of all paths, and of those with each word, by walking them."""
+    """Return the number of all paths, and of the paths with each word, by walking them."""
     total, counts = 0, Counter[Any]()
     for words in walks(documents, order):
         ends = {words[0], words[-1]}
@@ -55,7 +55,7 @@ _SECOND_ORDER: dict[tuple[Copies, ...], Paths] = {(): (0.0, {})}
 
 
 def second_order(documents: tuple[Copies, ...]) -> Paths:
-    """Return the number of second-order paths, and of those with each word."""
+    """Return the number of second-order paths, and of the paths with each word."""
     known = len(documents)
     while documents[:known] not in _SECOND_ORDER:
         known -= 1
@@ -138,7 +138,7 @@ class PathsReference(Reference):
             return 0.0
         if self.prior == "laplace":
             return math.log((totals[c] + 1) / (sum(totals.values()) + len(totals)))
-        # Equation 10; a class without paths as if it had one.
+        # Equation 10; a class without paths counts as if it had one.
         return math.log(max(totals[c], 1) / sum(max(total, 1) for total in totals.values()))
 
     def _paths(self, docs: Documents, c: Hashable) -> Paths:
@@ -152,7 +152,7 @@ class PathsReference(Reference):
             members = [(document & self.words, weight) for document, weight in members]
         if self.order == 2 and not self.pure:
             total, counts = second_order(tuple(members))
-            # Fractions of documents: there is no such path, but what the formulas say of copies.
+            # Fractions of documents: such paths do not exist, but the formulas for copies apply.
             total = max(total, 0.0)
             return total, {word: min(max(n, 0.0), total) for word, n in counts.items()}
         return enumerated([document for document, _ in members], self.order, self.pure)

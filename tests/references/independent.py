@@ -1,7 +1,7 @@
-"""Slow literal versions of the models of independent words, written from the equations alone.
+"""Slow literal versions of the models with independent words, from the equations alone.
 
-Nothing here is incremental and nothing comes from streamnb: every score is computed afresh from the
-past documents, so that the models can be checked against it after every single message.
+Nothing here is incremental or imported from streamnb: every score is computed from scratch from the
+past documents, so the models can be compared after every message.
 
 References
 ----------
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from references.documents import Documents
 
-# What the models of each event have for `prior` and `oov` where none is given.
+# Defaults of `prior` and `oov` for each event model.
 PRIORS = {"BNB": "empirical", "MNB": "empirical", "CNB": "laplace", "OVA": "laplace"}
 UNSEEN = {"BNB": "skip", "MNB": "smooth", "CNB": "smooth", "OVA": "smooth"}
 
@@ -83,7 +83,7 @@ class Reference:
         if self.prior == "uniform":
             return 0.0
         if self.prior == "empirical":
-            # While a stream has one class, nothing is outside it: no term instead of log 0.
+            # While a stream has one class, its complement is empty: no term instead of log 0.
             return math.log(n_members / n) if members.any() else 0.0
         return math.log((n_members + 1) / (n + len(docs.classes)))
 

@@ -1,7 +1,7 @@
-"""Naive Bayes on columns with weights that minimise a loss, slowly and literally.
+"""Naive Bayes on tables with weights that minimise a loss, slowly and literally.
 
 Equations are those of Kim and Lee, Exponential Loss Minimization for Learning Weighted Naive Bayes
-Classifiers. Everything is computed from the rows themselves, in plain Python.
+Classifiers. Everything is computed from the rows in plain Python.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from scipy import optimize
 
 Row = tuple[Mapping[str, Any], Hashable, float]
-# Weight of the prior, and of each attribute; what is missing weighs 1.
+# Weight of the prior, and of each attribute; missing weights are 1.
 Weights = tuple[float, Mapping[str, float]]
 # The name of a loss, for the weights of `ComposedNB`.
 LOSSES = {
@@ -63,7 +63,7 @@ class LossReference:
         }[self.prior]
 
     def terms(self, rows: Sequence[Row], x: Mapping[str, Any], label: Hashable) -> dict[str, float]:
-        """ln P(x_j|y) of each attribute that takes part: Equations 3 and 4."""
+        """ln P(x_j|y) of each present attribute: Equations 3 and 4."""
         terms = {}
         n_c = sum(w for _, y, w in rows if y == label)
         for name, value in x.items():
@@ -99,7 +99,9 @@ class LossReference:
     def scores(
         self, rows: Sequence[Row], weights: Mapping[Any, Weights], x: Mapping[str, Any]
     ) -> dict[Any, float]:
-        """Return the score of each class, with weights for each two classes, or for all at None."""
+        """Return the score of each class, with weights for each pair of classes, or for all at
+        None.
+        """
         classes = list(dict.fromkeys(y for _, y, _ in rows))
         if self.multiclass == "direct" or len(classes) <= 2:
             shared = weights.get(None, (1.0, {}))
@@ -108,7 +110,7 @@ class LossReference:
         for one, two in itertools.permutations(classes, 2):
             pair = weights[frozenset((one, two))]
             f = self.score(rows, pair, x, one) - self.score(rows, pair, x, two)
-            # Equation 22; beyond, it is 0 or 1.
+            # Equation 22; outside this range it is 0 or 1.
             votes[one] += 1 / (1 + math.exp(-max(-700.0, min(f, 700.0))))
         pairs = len(classes) * (len(classes) - 1) / 2
         return {y: math.log(max(vote / pairs, 1e-300)) for y, vote in votes.items()}
@@ -116,7 +118,7 @@ class LossReference:
     def examples(
         self, rows: Sequence[Row], recent: Sequence[Row], pair: frozenset[Any] | None
     ) -> list[tuple[float, list[tuple[float, dict[str, float]]]]]:
-        """Return the weight of each example, and the prior's and terms' margins over others."""
+        """Return the weight of each example, and its margins over other classes."""
         classes = list(dict.fromkeys(y for _, y, _ in rows))
         among = classes if pair is None else [y for y in classes if y in pair]
         examples = []
@@ -161,7 +163,7 @@ class LossReference:
         return (total + penalty) / n
 
     def least_loss(self, examples: Any, names: Sequence[str]) -> float:
-        """Return the least loss that another optimiser finds, without a gradient given."""
+        """Return the minimum loss that another optimiser finds without a gradient."""
         count = len(names) + 1
 
         def value(w: Any) -> float:
@@ -179,12 +181,12 @@ class LossReference:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number that is there."""
+    """Return whether a value is a present number."""
     return isinstance(value, float) and value == value
 
 
 def is_category(value: Any) -> bool:
-    """Return whether a value is a category that is there."""
+    """Return whether a value is a present category."""
     return value is not None and not isinstance(value, float)
 
 
@@ -195,7 +197,7 @@ def gaussian(numbers: Sequence[tuple[float, float]]) -> tuple[float, float]:
     if n <= 1:
         return mean, 1.0
     deviation = math.sqrt(math.fsum(w * (x - mean) ** 2 for x, w in numbers) / (n - 1))
-    # What is left where all are the same is rounding of the mean.
+    # If all values are equal, the remaining deviation is a rounding error of the mean.
     same = len({x for x, _ in numbers}) == 1
     return mean, 1.0 if same or not deviation else deviation
 

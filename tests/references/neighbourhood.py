@@ -1,9 +1,9 @@
-"""Slow literal versions of the models that look at some of the past documents only.
+"""Slow literal versions of the models that use only some past documents.
 
-For each message the documents that count are found anew: the tree is grown from the root down the
-one path that the message takes, the nearest documents are sorted by their cosine. Then the literal
-event model of `references.independent` scores the message with the other documents weighing
-nothing. Nothing comes from streamnb.
+The documents are selected again for each message: the tree is grown along the path of the message,
+or the nearest documents are sorted by their cosine. Then the literal event model of
+`references.independent` scores the message, with weight 0 for the other documents. Nothing is
+imported from streamnb.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Numbers this near are the same but for rounding.
+# Numbers this close differ only by rounding.
 TIE = 1e-12
 
 
 class _Slice(Reference):
-    """An event model on some documents, all classes and words of the stream being known."""
+    """An event model on some documents, with all classes and words of the stream."""
 
     def _log_prior(self, docs: Documents, members: NDArray[np.bool_]) -> float:
         if self.prior != "empirical":
             return super()._log_prior(docs, members)
-        # A class without documents counts for one.
+        # A class without documents gets weight 1.
         weight = {c: float(docs.weights[docs.of(c)].sum()) or 1.0 for c in docs.classes}
         inside = {c for c, member in zip(docs.labels, members, strict=True) if member}
         if not inside:
@@ -46,20 +46,21 @@ class NeighbourhoodReference:
     Parameters
     ----------
     name
-        An event of `references.independent.PRIORS`, with "Tree" after it or "LWW" before it; or the
+        An event of `references.independent.PRIORS`, with the suffix "Tree" or the prefix "LWW"; or
+    the
         event alone, with `neighbourhood`.
     neighbourhood
-        `"tree"` or `"nearest"`; None is what the name says.
+        `"tree"` or `"nearest"`; None follows the name.
     max_depth, min_samples_leaf
-        How far the tree grows.
+        Limits of the tree.
     grow, delta, tau, grace_period
-        How it grows.
+        Parameters of an online tree.
     n_neighbors
-        How many documents are near.
+        Number of nearest documents.
     index_size
-        How many of the last documents are known; None is all.
+        Number of most recent documents that are known; None for all.
     parameters
-        Those of `references.independent.Reference`.
+        Parameters of `references.independent.Reference`.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class NeighbourhoodReference:
         return members.astype(float)
 
     def _split(self, docs: Documents, members: NDArray[np.bool_], path: Any) -> Any:
-        """Return the word that the node at the end of a path is split on; None in a leaf."""
+        """Return the word that splits the node at the end of a path; None in a leaf."""
         splits = self._splits[1]
         if path not in splits:
             if self.growth is not None:
@@ -124,7 +125,7 @@ class NeighbourhoodReference:
         return splits[path]
 
     def _replay(self, docs: Documents, known: NDArray[np.bool_]) -> None:
-        """Let each known document in turn grow the tree of those before it."""
+        """Let each known document in turn grow the tree of the earlier ones."""
         assert self.growth is not None
         delta, tau, grace_period = self.growth
         splits = self._splits[1]
@@ -150,7 +151,7 @@ class NeighbourhoodReference:
                 splits[path] = word
 
     def _best(self, docs: Documents, members: NDArray[np.bool_]) -> tuple[Any, float, int] | None:
-        """Return the word to split on, by how much it leads, and the number of classes."""
+        """Return the word to split on, its lead, and the number of classes."""
         weights = docs.weights * members
         classes = len({c for c, member in zip(docs.labels, members, strict=True) if member})
         if classes < 2:
@@ -177,7 +178,7 @@ class NeighbourhoodReference:
     # --- nearest ------------------------------------------------------------------------------
 
     def _nearest(self, docs: Documents, known: NDArray[np.bool_], x: Mapping[Any, float]) -> Array:
-        """Return what the nearest documents count for, else 0."""
+        """Return the weights of the nearest documents, 0 for others."""
         row = np.zeros(len(docs.words))
         for word, count in x.items():
             if word in docs.words:
@@ -188,7 +189,7 @@ class NeighbourhoodReference:
         shares = products > 0
         cosines = np.divide(products, length * lengths, out=np.zeros_like(products), where=shares)
         distances = np.sort(1 - cosines[known])
-        # The distance of the first document that is not near; others are as far as can be.
+        # The distance of the first document outside; others have infinite distance.
         far = distances[self.n_neighbors] if len(distances) > self.n_neighbors else 1.0
         near = shares & (1 - cosines < far - TIE)
         if not near.any():
@@ -198,7 +199,7 @@ class NeighbourhoodReference:
 
 
 def _entropy(of_class: Array) -> Array:
-    """Return −Σ p ln p of each column of weights, 0 where they are all 0."""
+    """Return −Σ p ln p of each column of weights, 0 if they are all 0."""
     total = of_class.sum(axis=0)
     shares = np.divide(of_class, total, out=np.zeros_like(of_class), where=total > 0)
     return -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0)

@@ -1,9 +1,9 @@
 """Slow literal version of the averaged one-dependence estimators (SEMNB, SECNB, SEOVA).
 
-The score is the product and the sum of the formula as they stand, without logarithms, in decimal
-numbers that do not underflow; the logarithm is taken of the result. Nothing comes from streamnb.
-Gain ratios, priors and the independent words of a message without parents are those of the literal
-hidden multinomial naive Bayes in `references.independent`.
+The product and the sum of the formula are computed without logarithms, in decimal numbers that do
+not underflow; the result is the logarithm. Nothing is imported from streamnb. Gain ratios, priors
+and the scores of messages without parents come from the literal hidden multinomial naive Bayes in
+`references.independent`.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# A gain ratio of nothing but rounding is none: whether a word is a parent at all hangs on it.
+# A gain ratio below this is a rounding error: it decides whether a word is a parent.
 ROUNDING = 1e-13
 
-# Probabilities of 1e-7 to the power of thousands of tokens, and 40 digits of them.
+# Probabilities of 1e-7 to the power of thousands of tokens, with 40 digits.
 CONTEXT = decimal.Context(prec=40, Emin=-(10**9), Emax=10**9)
 
 
 class OneDependenceReference:
     """Scores of one model given past documents.
 
-    Parameters are those of `Reference`, how many words of a message may be parents, and how many
-    documents must have a word for it to be one, and to count in m.
+    Parameters are those of `Reference`, the maximum number of parents in a message, and the minimum
+    number of documents of a parent, which also applies to m.
     """
 
     def __init__(self, name: str, max_parents: int | None = None, **parameters: Any) -> None:
         self.name = name
         self.max_parents = max_parents
-        # The event model, whose priors, treatment of unseen words and independent score it has.
+        # The event model gives priors, the treatment of unknown words and the independent score.
         self.independent = FrequentReference(name[-3:], **parameters)
 
     def joint_log_likelihood(self, docs: Documents, x: Mapping[Any, float]) -> dict[Any, float]:
@@ -49,7 +49,7 @@ class OneDependenceReference:
         gain = docs.gain_ratios if docs.labels else np.zeros(0)
         gain = np.where(self.independent.frequent(docs), gain, 0.0)
         known = [word for word in present if word in docs.words]
-        # Column by column the messages' counts of the known words: all that is asked below.
+        # The counts of the message's known words, column by column.
         counts = docs.counts[:, [docs.words[word] for word in known]]
         weight_of = {word: float(gain[docs.words[word]]) for word in known}
         words = [word for word in known if weight_of[word] > ROUNDING]
@@ -105,7 +105,7 @@ class OneDependenceReference:
         alpha = self.independent.alpha
         length = float(weights @ docs.lengths) + alpha * self.independent.m_of_parents(docs)
         product = decimal.Decimal(1)
-        # The last count is that of all tokens never learned.
+        # The last count covers all unknown tokens.
         for together, count in zip([*(weights @ counts), 0.0], f, strict=True):
             share = decimal.Decimal(float(together) + alpha) / decimal.Decimal(length)
             product *= share ** decimal.Decimal(count)

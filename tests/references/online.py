@@ -1,7 +1,7 @@
-"""Slow literal version of the models whose documents are weighed as they are learned.
+"""Slow literal version of the models that weigh documents while they learn.
 
-A list of documents, each with what it counts for beyond its weight: 1 − P(its class | document) at
-the moment it was learned, to the nearest 1/1024. Each score sums up all of them anew.
+Each document in the list has its extra weight: 1 − P(its class | document) when it was learned,
+rounded to 1/1024. Each score sums all of them from scratch.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class OnlineReference:
     name
         An event of `references.weights.EVENTS`.
     index_size
-        How many of the last documents count for more than their weight; None is all.
+        Number of most recent documents that keep their extra weight; None for all.
     parameters
-        Those of `WeightsReference`, `words` among them.
+        Parameters of `WeightsReference`, including `words`.
     """
 
     def __init__(self, name: str, index_size: int | None = None, **parameters: Any) -> None:
@@ -38,7 +38,7 @@ class OnlineReference:
         self.extra: list[float] = []
 
     def learn(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
-        """Weigh a document by all that came before, and add it."""
+        """Weigh a document by all earlier ones, and add it."""
         scores = self.joint_log_likelihood(x)
         probability = 0.0
         if y in scores:
@@ -49,7 +49,7 @@ class OnlineReference:
         self.extra.append(math.floor((1 - probability) * STEPS + 0.5) / STEPS)
 
     def unlearn(self, place: int) -> None:
-        """Forget a document; the others keep what they count for."""
+        """Forget a document; the others keep their extra weights."""
         del self.documents[place], self.extra[place]
 
     def joint_log_likelihood(self, x: Mapping[Any, float]) -> dict[Any, float]:

@@ -1,12 +1,12 @@
 """Naive Bayes with weights corrected online, slowly and literally: the equations in plain Python.
 
-The documents are kept and counted anew for each score; only the corrections are carried along,
-because each step depends on all the steps before it. Losses are those of Kim and Lee, Exponential
-Loss Minimization for Learning Weighted Naive Bayes Classifiers: LNB, Equation 14, with a weight
-added to the log odds of a word instead of multiplied.
+The documents are kept and counted from scratch for each score. Only the corrections are carried
+along, because each step depends on all earlier steps. Losses are those of Kim and Lee, Exponential
+Loss Minimization for Learning Weighted Naive Bayes Classifiers: LNB, Equation 14, where the weight
+is added to the log odds of a word instead of multiplied.
 
-A document is a set of words: counts above zero mean presence. n is the number of its words, those
-that no document had before included; such a word has log odds 0.
+A document is a set of words: counts above zero mean presence. n is the number of its words,
+including words that are new; a new word has log odds 0.
 
     l_ik = ln (f_ik + alpha) / (N_k + alpha V) - ln (f_i - f_ik + alpha) / (N - N_k + alpha V)
     x_i  = (1 + f_i)^-damping to a multiple of 2**-12,   u_i = x_i / sqrt(sum_j x_j^2)
@@ -15,19 +15,19 @@ that no document had before included; such a word has log odds 0.
     G_ik += (g_k u_i)^2,         w_ik += rate g_k u_i / sqrt(1 + decay G_ik)
     B_k  += g_k^2,               b_k  += bias_rate g_k / sqrt(1 + decay B_k)
 
-With multiplicative corrections, which is LNB with a weight for each word and class, and none below
-0 as there (Equation 21),
+With multiplicative corrections (LNB with a weight for each word and class, at least 0 as in
+Equation 21),
 
     z_ik = scale l_ik / sum_j x_j,   s_k = b_k + sum_i w_ik z_ik,   w_ik = 1 at first, 0 at least
 
-and z_ik stands for u_i in the steps; a word of which z_ik is 0 takes none.
+and z_ik replaces u_i in the steps; a word with z_ik = 0 takes no step.
 
-f_ik documents of class k have the word i, f_i documents of any class; N_k and N are their sums
-over words, V the number of words with f_i > 0. A class takes a step when it was known before the
-document, another class too, |g_k| > margin, and warm_up documents of it and as many of
-others came, each when it and another class were known. A document of weight w counts w times, and
-its steps are those of w g_k. With another loss g_k is minus its derivative by s_k. g_k is rounded
-to multiples of 2**-20. Where a prior is asked for, ln P(k) - ln P(not k) is added to s_k.
+f_ik documents of class k contain word i, f_i documents of any class; N_k and N are their sums over
+words, V is the number of words with f_i > 0. A class takes a step if it and another class were
+known before the document, |g_k| > margin, and warm_up documents of it and of others arrived after
+that. A document of weight w counts w times, and its steps use w g_k. With another loss, g_k is
+minus its derivative by s_k. g_k is rounded to multiples of 2**-20. If a prior is requested, ln P(k)
+- ln P(not k) is added to s_k.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Parts(NamedTuple):
-    """A score taken apart: it is the sum of all that is here."""
+    """The components of a score; their sum is the score."""
 
     bias: float
     evidence: dict[str, float]
@@ -65,8 +65,8 @@ class OnlineWeightsReference:
     correction
         "additive" or "multiplicative".
     prior, oov, vocabulary_size
-        As in `references.independent.Reference`; with `oov="smooth"` a word that no document
-        has is estimated from the smoothing alone.
+        As in `references.independent.Reference`; with `oov="smooth"` a word without documents is
+        estimated from the smoothing alone.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class OnlineWeightsReference:
         return list(dict.fromkeys(label for _, label, _ in self.documents))
 
     def log_odds(self, word: str, label: Hashable) -> float:
-        """l_ik; 0 for a word that no document has."""
+        """l_ik; 0 for a word without documents."""
         documents = self.documents
         f = sum(w for words, _, w in documents if word in words)
         if not f and self.oov == "skip":
@@ -128,7 +128,7 @@ class OnlineWeightsReference:
         return math.log(inside + more) - math.log(outside + more)
 
     def parts(self, x: Words, label: Hashable) -> Parts:
-        """Return the score s_k of a known class, taken apart."""
+        """Return the components of the score s_k of a known class."""
         words = present(x)
         evidence = self.evidence(words, label)
         if self.multiplies:
@@ -155,7 +155,7 @@ class OnlineWeightsReference:
         return {i: value / length for i, value in x.items()}
 
     def scores(self, x: Words) -> dict[Hashable, float]:
-        """Return s_k of each class; 0 for a class that is the only one."""
+        """Return s_k of each class; 0 for the only class."""
         labels = self.classes()
         if len(labels) < 2:
             return dict.fromkeys(labels, 0.0)
@@ -176,14 +176,14 @@ class OnlineWeightsReference:
         self.documents.append((words, y, w))
 
     def tells(self, label: Hashable) -> bool:
-        """Whether enough of a class and enough of others was met for it to take steps."""
+        """Whether enough documents of the class and of others have arrived for steps."""
         met = self.met.get(label, 0)
         return min(met, sum(self.met.values()) - met) >= self.warm_up
 
     def joint_log_likelihood(self, documents: Documents, x: Words) -> dict[Hashable, float]:
         """Return the score of each class after these documents.
 
-        From one call to the next there may be more of them, but not others: a step is taken once.
+        Later calls may add documents but not change earlier ones: each step is taken once.
         """
         learned = len(self.documents)
         assert [label for _, label, _ in self.documents] == documents.labels[:learned]
@@ -213,7 +213,9 @@ class OnlineWeightsReference:
                 self.w[key] = self.w.get(key, 0.0) + step
 
     def unlearn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
-        """Forget the counts of a document; corrections stay, but those of a word in no document."""
+        """Forget the counts of a document; corrections stay, except those of words without
+        documents.
+        """
         self.documents.remove((present(x), y, w))
         left = {word for words, _, _ in self.documents for word in words}
         labels = set(self.classes())
@@ -242,7 +244,7 @@ SLOPES: dict[str, Callable[[float], float]] = {
 
 
 class CalibrationReference:
-    """P(y = 1 | s) = 1 / (1 + exp -(a + k s)), by a Newton step a message, forgetting slowly.
+    """P(y = 1 | s) = 1 / (1 + exp -(a + k s)), by one Newton step per message with slow forgetting.
 
     With p from the score before its label was known and v = max(p (1 - p), 1e-4),
     H <- f H + (1 - f) 10 I + v (1, s)(1, s)^T and (a, k) <- (a, k) + H^-1 (1, s) (y - p),

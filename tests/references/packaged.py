@@ -22,14 +22,13 @@ from references.documents import Array, Documents
 from references.hidden import strongest
 from references.independent import Reference
 
-# An attribute *at* the average belongs to the bag, as words do to the parents in
-# `references.hidden.TIE`.
+# An attribute *at* the average belongs to the bag, like the parents in `references.hidden.TIE`.
 TIE = 1e-9
 NOTHING = 1e-14
 
 
 def information(docs: Documents) -> tuple[Array, Array]:
-    """Equation 6, of presences: bits of all pairs of words, and how often they meet."""
+    """Equation 6 for presences: bits of all pairs of words, and their joint frequencies."""
     return _information(_Key(docs))
 
 
@@ -160,7 +159,7 @@ Row = tuple[Mapping[str, Any], Hashable, float]
 
 
 class ColumnsReference:
-    """Scores of HNB or PHNB on nominal columns, as WEKA's HNB has them.
+    """Scores of HNB or PHNB on nominal columns, computed like WEKA's HNB.
 
     Parameters
     ----------
@@ -169,7 +168,7 @@ class ColumnsReference:
     alpha
         The pseudo-count.
     values
-        Attribute → how many values it has; else those in the rows.
+        Attribute → number of its values; otherwise the number in the rows.
     """
 
     def __init__(
@@ -226,7 +225,7 @@ class ColumnsReference:
         return scores
 
     def all_information(self, rows: list[Row], names: list[str]) -> dict[tuple[str, str], float]:
-        """Equation 6 for all pairs; computed once for a prefix of the same rows."""
+        """Equation 6 for all pairs; computed once per prefix of the same rows."""
         if self._known[0] != len(rows):
             pairs = itertools.combinations(names, 2)
             self._known = len(rows), {pair: self.information(rows, *pair) for pair in pairs}

@@ -16,12 +16,12 @@ import numpy as np
 
 from references.documents import Array, Documents
 
-# Numbers this near are the same but for rounding: the order of the words' bytes then decides.
+# Numbers this close differ only by rounding: the order of the words' bytes then decides.
 TIE = 1e-9
 
 
 def uncertainty(weights: Array, presence: Array, groups: Sequence[Array]) -> Array:
-    """Return 2 I(X; Y) / (H(X) + H(Y)) of each column and a partition of the documents."""
+    """Return 2 I(X; Y) / (H(X) + H(Y)) of each column with a partition of the documents."""
     n = weights.sum()
     shares = [(weights @ group) / n for group in groups]
     groups_entropy = -sum(share * math.log(share) for share in shares if share > 0)
@@ -45,9 +45,9 @@ def in_bytes(word: Any) -> bytes:
 
 
 def selected(docs: Documents, first: int, max_candidates: int) -> list[Any]:
-    """Return the words of forward search over the documents from the `first` on, as it takes them.
+    """Return the words of forward search over the documents from `first` on, in search order.
 
-    Of documents that are left out, words are not known to the search.
+    The search does not know words that occur only in earlier documents.
     """
     weights, labels = docs.weights[first:], docs.labels[first:]
     present = (docs.counts[first:] > 0).astype(float)
@@ -55,7 +55,7 @@ def selected(docs: Documents, first: int, max_candidates: int) -> list[Any]:
     classes = [np.array([label == c for label in labels], float) for c in sorted(set(labels))]
     presence = present[:, [docs.words[name] for name in names]]
     of_class = uncertainty(weights, presence, classes)
-    # The best candidates; of equal ones, the first names.
+    # The best candidates; ties go to the first names.
     ranked = sorted(of_class, reverse=True)
     least = ranked[max_candidates - 1] if max_candidates <= len(ranked) else 0.0
     least = max(least, 2 * TIE)

@@ -22,20 +22,20 @@ from references.relevance import selected
 FAMILIES = ("Rwc", "GRW", "GRS", "DFW", "DTW", "DW")
 EVENTS = ("MNB", "CNB", "OVA")
 SHARES = range(1, 11)  # in tenths
-# Numbers this near are the same but for rounding: gain ratios that tie, scores that tie.
+# Numbers this close differ only by rounding: tied gain ratios, tied scores.
 TIE = 1e-9
 
 
 @dataclass(frozen=True)
 class Side:
-    """What a class, or all others, say: the prior, ln P(w) of each word, and of a new one."""
+    """The terms of a class or its complement: prior, ln P(w) of each word, and of a new one."""
 
     prior: float
     words: Array
     new: float
 
     def score(self, row: Array, new: float) -> float:
-        """Return the score of a document's counts, and of so many tokens of new words."""
+        """Return the score of a document's counts, and of a number of new tokens."""
         return self.prior + float(row @ self.words) + new * self.new
 
 
@@ -49,15 +49,15 @@ class WeightsReference:
     alpha, prior, oov, vocabulary_size
         As in `references.independent.Reference`.
     rounds
-        How often documents are weighed.
+        Rounds of document weights.
     max_candidates
-        Words that are searched.
+        Number of words that are searched.
     index_size
-        How many of the last documents are weighed, or left out in turn; None is all.
+        Number of most recent documents that are weighed or left out in turn; None for all.
     untested, max_depth, min_samples_leaf
-        Of the tree whose depths are weights.
+        Parameters of the tree whose depths are weights.
     words, documents
-        What the name does not say: families of word and document weights, or None.
+        Families of word and document weights if the name does not give them, or None.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class WeightsReference:
         return {c: self._score(docs, row, new, c, weights, oov, each) for c in docs.classes}
 
     def _first(self, docs: Documents) -> int:
-        """Return the place of the oldest document that is still known."""
+        """Return the position of the oldest known document."""
         kept = len(docs.labels) if self.index_size is None else self.index_size
         return max(len(docs.labels) - kept, 0)
 
@@ -142,7 +142,7 @@ class WeightsReference:
         return {"MNB": own, "CNB": -rest, "OVA": own - rest}[self.event]
 
     def sides(self, docs: Documents, c: Any, weights: Array, each: Array) -> list[Side]:
-        """Return what a class and its complement say of each word."""
+        """Return the terms of a class and of its complement for each word."""
         sides = []
         for members in (docs.of(c), ~docs.of(c)):
             n, n_c = each.sum(), each[members].sum()
@@ -159,7 +159,7 @@ class WeightsReference:
         return sides
 
     def _ratios(self, docs: Documents, members: Any) -> Array:
-        """R_wc = n df(w, c) / (n_c df(w)); 1 where there is no document."""
+        """R_wc = n df(w, c) / (n_c df(w)); 1 without documents."""
         present = docs.counts > 0
         n, n_c = docs.weights.sum(), docs.weights[members].sum()
         chance = n_c * (docs.weights @ present)
@@ -167,7 +167,7 @@ class WeightsReference:
         return np.divide(n * together, chance, out=np.ones(len(chance)), where=chance > 0)
 
     def word_weights(self, docs: Documents) -> tuple[Array, float]:
-        """Return the weight of each word, and of one never seen."""
+        """Return the weight of each word, and of an unknown word."""
         ones = np.ones(len(docs.words))
         if self.words == "GRW":
             gain = docs.gain_ratios
@@ -188,7 +188,7 @@ class WeightsReference:
         return ones, 1.0
 
     def depths(self, docs: Documents) -> dict[Any, int]:
-        """Return the least depth, from 1 on, at which each word that the tree tests is tested."""
+        """Return the minimum depth, from 1, at which the tree tests each word."""
         found: dict[Any, int] = {}
         level = [np.arange(len(docs.labels)) >= self._first(docs)]
         for depth in range(1, self.tree.max_depth + 1):
@@ -203,7 +203,7 @@ class WeightsReference:
         return found
 
     def kept(self, docs: Documents) -> list[tuple[Array, float]]:
-        """Return, for each share, 1 for the words it keeps; and the same of a word never seen."""
+        """Return, for each share, 1 for the words it keeps, and the value of an unknown word."""
         gain = docs.gain_ratios
         descending = [*sorted(gain, reverse=True), *[0.0] * int(self.m(docs) - len(gain))]
         subsets = []
@@ -235,7 +235,7 @@ class WeightsReference:
         tokens: dict[Any, Array],
         totals: dict[Any, Array],
     ) -> Array:
-        """Return for each share whether document j is decided right, without its own counts."""
+        """Return for each share whether document j is classified right without its own counts."""
         label, one = docs.labels[j], min(docs.weights[j], 1.0)
         documents = documents | {label: documents[label] - one}
         if documents[label] <= 0:
@@ -246,7 +246,7 @@ class WeightsReference:
         here = keep[:, columns]
         length = here @ row
         smoothing = self.alpha * self.m(docs)
-        # The same counts without the document: of its words, and of all words of each share.
+        # The counts without the document: of its words, and of all words of each share.
         left = {c: tokens[c][columns] - (one * row if c == label else 0) for c in docs.classes}
         left_totals = {c: totals[c] - (one * length if c == label else 0) for c in docs.classes}
 

@@ -1,7 +1,7 @@
-"""Naive Bayes on texts with weights of words that minimise a loss, slowly and literally.
+"""Naive Bayes on texts with word weights that minimise a loss, slowly and literally.
 
-Scores are those of `references.weights.WeightsReference`, word by word, and losses those of
-`references.losses.LossReference`. Each message is left out by scoring it with a weight of one less.
+Scores come from `references.weights.WeightsReference`, word by word, and losses from
+`references.losses.LossReference`. Each message is left out by reducing its weight by one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from references.documents import Array, Documents
 from references.losses import LossReference
 from references.weights import WeightsReference
 
-# The weight of each example, and what the prior and each word add to its margin over each other
-# class.
+# The weight of each example, and the contributions of the prior and each word to its margin over
+# each other class.
 Examples = list[tuple[float, list[tuple[float, dict[Any, float]]]]]
-# What ComposedNB calls the loss of each model.
+# The name of each model's loss in ComposedNB.
 LOSSES = {
     "exponential": "ENB",
     "deviance": "DNB",
@@ -58,7 +58,7 @@ class WordFitReference(WeightsReference):
     def terms(
         self, docs: Documents, x: Mapping[Any, float], c: Any, each: Array
     ) -> tuple[float, dict[Any, float]]:
-        """Return the prior's part of the score of a class, and that of each word."""
+        """Return the contributions of the prior and of each word to the score of a class."""
         sides = self.sides(docs, c, np.ones(len(docs.words)), each)
         prior = self.of_event(*(side.prior for side in sides))
         terms = {}
@@ -74,7 +74,7 @@ class WordFitReference(WeightsReference):
     def scores(
         self, docs: Documents, x: Mapping[Any, float], weights: Mapping[Any, float], scale: float
     ) -> dict[Any, float]:
-        """Return the score of each class, words without a weight weighing 1."""
+        """Return the score of each class; words without a weight have weight 1."""
         scores = {}
         for c in docs.classes:
             prior, terms = self.terms(docs, x, c, docs.weights)
@@ -83,7 +83,7 @@ class WordFitReference(WeightsReference):
         return scores
 
     def examples(self, docs: Documents) -> Examples:
-        """Return the indexed messages; one that is alone in its class is none."""
+        """Return the indexed messages, except the only message of a class."""
         examples: Examples = []
         names = list(docs.words)
         for j in range(self._first(docs), len(docs.labels)):
@@ -111,7 +111,7 @@ class WordFitReference(WeightsReference):
         ]
 
     def multiplier(self, examples: Examples) -> float:
-        """α of Equation 18 with the least loss where all weights are 1: thirds of an interval."""
+        """α of Equation 18 with the minimum loss if all weights are 1: ternary search."""
         if self.loss != "generalised":
             return 1.0
         low, high = -9.0, math.log(2.0)

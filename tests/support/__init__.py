@@ -1,1 +1,1 @@
-"""What tests share: the table of models, streams, messages and odd inputs."""
+"""Support for tests: the table of models, streams, messages and odd inputs."""

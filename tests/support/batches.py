@@ -1,4 +1,4 @@
-"""The same few messages in every form that a model takes."""
+"""A few messages in every form that a model accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dictionaries count: a word's tokens and documents of each label, in the order they come."""
+"""Counts in dictionaries: tokens and documents of each word by label, in order of arrival."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Totals = dict[str, tuple[float, float]]
 
 
 class Counted:
-    """Counts of texts, their words between white space, as plain Python adds them up.
+    """Counts of texts, split at white space, summed in plain Python.
 
     Parameters
     ----------
     presence
-        Whether a word counts once, however often it stands there.
+        whether a repeated word counts once.
     """
 
     def __init__(self, presence: bool = False) -> None:
@@ -40,23 +40,23 @@ class Counted:
             del cells[key]
 
     def unlearn(self, text: str, label: str, w: float = 1.0) -> None:
-        """Take a message back; exact where its weight is a whole number, or a half."""
+        """Unlearn a message; exact if its weight is an integer or a half."""
         self.learn(text, label, -w)
 
     def scale(self, left: float) -> None:
-        """Let all that was learned count for a share of it."""
+        """Multiply all counts by a factor."""
         self.cells = {key: (left * t, left * d) for key, (t, d) in self.cells.items()}
         self.totals = {key: (left * t, left * d) for key, (t, d) in self.totals.items()}
 
     def forget(self, words: set[str]) -> None:
-        """Count as if these words had never come."""
+        """Forget these words as if they had never arrived."""
         for word, label in [key for key in self.cells if key[0] in words]:
             tokens, _ = self.cells.pop((word, label))
             self.totals[label] = (self.totals[label][0] - tokens, self.totals[label][1])
 
 
 def counted_by(model: Any) -> tuple[Cells, Totals]:
-    """Return what a model has counted, as `Counted` has it."""
+    """Return the counts of a model in the form of `Counted`."""
     counts = Counts.of(model._store)
     words, labels = model._store.words(), model._labels.names
     tokens, documents = counts.tokens.tocoo(), counts.documents.tocoo()

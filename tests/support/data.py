@@ -1,4 +1,4 @@
-"""Finding the data folder in tests: skip with a reason when it is absent, or fail on request."""
+"""Find the data folder in tests; skip the test or, on request, fail it if the folder is missing."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def missing(reason: str) -> NoReturn:
 
 
 def require_data(*relative_paths: str) -> Path:
-    """Return the path of a file of the data folder, or skip the test that asks for it.
+    """Return the path of a file of the data folder, or skip the test.
 
-    With no path, or several, the data folder itself is returned. With `STREAMNB_REQUIRE_DATA=1`
-    in the environment, absent data fail the test.
+    With no path, or several, return the data folder. With `STREAMNB_REQUIRE_DATA=1` in the
+    environment, missing data fail the test.
     """
     try:
         folder = data_folder()

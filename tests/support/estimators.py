@@ -1,4 +1,4 @@
-"""What river checks: every model of the table, and compositions that are no class."""
+"""The models that river's checks run on: every model of the table, and some compositions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from river import base, checks
 import streamnb
 from support.models import COLUMNS, MODELS, make_model, makes, mark
 
-# Of texts. Compositions stand for themselves.
+# Models of texts. Compositions use their own names.
 ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     "ComposedNB": make_model("ComposedNB"),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
@@ -22,9 +22,8 @@ ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     ),
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
-# Messages of columns: all of river's checks, but no texts.
-# Where weights are fitted, each fit waits for twice as many rows more than it had: nothing that is
-# checked hangs on how many there are.
+# Models of attribute tables: all of river's checks, but no texts. Fitted weights are refitted each
+# time the rows have tripled; the checks do not depend on the number of fits.
 REFITTED = {
     **{name: getattr(streamnb, name)() for name in COLUMNS},
     "ComposedNB direct": streamnb.ComposedNB("gaussian", weights="squared", multiclass="direct"),
@@ -44,7 +43,7 @@ CHECKED = ESTIMATORS | {
 }
 
 
-# A model of texts, one of columns, one whose attributes come from columns.
+# A model of texts, one of columns, and one whose attributes come from columns.
 RELABELLED = {"MNB", "KLNB", "PHNB columns"}
 
 
@@ -57,10 +56,10 @@ def river_checks(
     models: Mapping[str, base.Estimator],
     marks: Callable[[str], pytest.MarkDecorator] = lambda name: pytest.mark.matrix,
 ) -> list[Any]:
-    """Return river's checks of models, each with its model as the parameters of a test.
+    """Return river's checks of all models as parameters of a test.
 
-    The second stream of a check is the first one with other labels, `numpy.bool_`. Labels are kept
-    by one room for all models, so outside the soak a few models have that stream.
+    The second stream of a check has the labels of the first as `numpy.bool_`. One module stores the
+    labels of all models, so only a few models run that stream outside the soak.
     """
     cases = []
     for name, model in models.items():

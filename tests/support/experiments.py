@@ -1,4 +1,4 @@
-"""Experiments on toy collections, and a model simple enough to know what comes out."""
+"""Experiments on toy collections, with a model simple enough to compute by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLES = ("hmnb-table2", "hmnb-table3", "hmnb-table4")
 
 
 class Stub:
-    """Multinomial naive Bayes with Laplace priors, as the models take and give it."""
+    """Multinomial naive Bayes with Laplace priors and the interface of the models."""
 
     built = 0
 

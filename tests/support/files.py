@@ -1,4 +1,4 @@
-"""Model files, whole and altered."""
+"""Model files, intact and modified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def small(name: str) -> Any:
 
 
 def seal(whole: bytes, body: bytes) -> bytes:
-    """Return a file with this body and the checksum that belongs to it."""
+    """Return a file with this body and a valid checksum."""
     return whole[:12] + hashlib.sha256(body).digest() + body
 
 

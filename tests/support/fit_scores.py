@@ -1,4 +1,4 @@
-"""Print the scores of fitted models: what `test_fit_kernels` runs in processes of their own."""
+"""Print the scores of fitted models; `test_fit_kernels` runs this in separate processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXTS = ("exponential", "deviance", "likelihood", "generalised", "squared")
 
 
 def rows(n: int = 120, classes: str = "abc") -> Messages:
-    """Return rows of numbers and categories, of which some repeat one another."""
+    """Return rows of numbers and categories; some columns repeat others."""
     rng = random.Random(5)
     found: Messages = []
     for _ in range(n):
@@ -32,7 +32,7 @@ def rows(n: int = 120, classes: str = "abc") -> Messages:
 
 
 def texts(n: int = 150) -> Messages:
-    """Return counts of words, of which some tell of the class."""
+    """Return word counts; some words depend on the class."""
     rng = random.Random(6)
     found: Messages = []
     for _ in range(n):
@@ -44,7 +44,7 @@ def texts(n: int = 150) -> Messages:
 
 
 def models() -> dict[str, tuple[Any, Messages]]:
-    """Return a model of each fit that has learned nothing yet, and what it is to learn."""
+    """Return an unfitted model of each fit, with its training data."""
     once: dict[str, Any] = {"refresh_every": 10**9}
     found: dict[str, tuple[Any, Messages]] = {}
     for name in COLUMNS:
@@ -62,7 +62,7 @@ def models() -> dict[str, tuple[Any, Messages]]:
 
 
 def scores(model: Any, messages: Messages) -> list[list[float]]:
-    """Return the scores of messages, each by its labels in order."""
+    """Return the scores of messages by label, in order."""
     return [list(model.joint_log_likelihood_one(x).values()) for x, _ in messages]
 
 

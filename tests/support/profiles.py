@@ -1,10 +1,10 @@
-"""How many examples hypothesis draws: few in `make test`, always the same; many in `make soak`."""
+"""Number of hypothesis examples: few and fixed in `make test`, many and random in `make soak`."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-# What `max_examples` of a test is written for; the profiles draw their share of it.
+# The `max_examples` of tests refer to this number; profiles scale it.
 USUAL = 40
 
 
@@ -30,14 +30,14 @@ def register() -> None:
 
 
 def examples(usual: int, **others: int) -> settings:
-    """Return settings with so many examples where a test has 40, and the profile's share of them.
+    """Return settings with this number of examples, scaled by the profile.
 
     Parameters
     ----------
     usual
-        Examples; 40 are as many as tests without settings draw.
+        examples in a profile that gives tests without settings 40 examples.
     others
-        As at `hypothesis.settings`.
+        keywords of `hypothesis.settings`.
     """
     profile = settings.default
     assert profile is not None

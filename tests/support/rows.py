@@ -1,4 +1,4 @@
-"""Streams of rows of columns, and models that learned them."""
+"""Streams of table rows, and models that learned them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def make(name: str, **parameters: Any) -> Any:
 
 
 def stream(n: int = 70, classes: str = "ab", weighted: bool = False, seed: int = 7) -> list[Row]:
-    """Return rows of numbers, categories and missing values; some say nothing of the class."""
+    """Return rows of numbers, categories and missing values; some do not depend on the class."""
     rng = random.Random(seed)
     rows: list[Row] = []
     for i in range(n):

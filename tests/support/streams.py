@@ -1,4 +1,4 @@
-"""Streams of texts: real ones, invented ones, their prefixes, and a model that follows one."""
+"""Streams of texts, real and synthetic, their prefixes, and a model that follows a stream."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 @cache
 def sms_stream(n: int = MESSAGES) -> list[Document]:
-    """Return the first SMS messages as river's bag of words sees them."""
+    """Return the first SMS messages as bags of words, tokenised as in river."""
     bag = feature_extraction.BagOfWords()
     path = require_data("text/sms_spam.jsonl.xz")
     with lzma.open(path, "rt", encoding="utf-8") as lines:
@@ -63,7 +63,7 @@ def synthetic_stream(n: int = 120, weighted: bool = False, seed: int = 7) -> lis
 
 
 def assert_same_parts(explanation: Any, parts: Any, label: Any, words: Iterable[Any]) -> None:
-    """The bias, and each word's evidence and correction, are those of the reference."""
+    """The bias and each word's evidence and correction equal those of the reference."""
     assert abs(explanation.baseline[label] - parts.bias) <= TOLERANCE
     for word in words:
         correction = explanation.corrections[word][label]
@@ -80,7 +80,7 @@ def assert_same_scores(got: dict[Any, float], expected: dict[Any, float], where:
 
 @cache
 def prefixes(stream: Callable[..., list[Document]], **parameters: Any) -> list[Documents]:
-    """Return the documents before each message of a stream, and at last all of them."""
+    """Return the documents before each message of a stream, and finally all documents."""
     documents = Documents.from_list(stream(**parameters))
     return [documents.first(n) for n in range(len(documents.labels) + 1)]
 
@@ -91,7 +91,7 @@ def follow(
     """Score the next message and a fixed one at every prefix of the stream, then learn."""
     model = make_model(name, refresh_every=1, **parameters)
     reference = make_reference(name, **parameters)
-    # Repeated words, a word never learned, fractional counts and a zero.
+    # Repeated words, an unknown word, fractional counts and a zero.
     words = list(past[-1].words)
     fixed = {word: 1 + i % 3 for i, word in enumerate(words[2:60:7])}
     fixed |= {"never learned": 2.5, words[1]: 0}
@@ -126,7 +126,7 @@ THEMES = {
 def noisy_messages(
     n: int, labels: tuple[str, ...] = ("ham", "spam"), seed: int = 0, noise: float = 0.3
 ) -> Iterator[tuple[str, str]]:
-    """Short texts of the words of their label, a share of the words being anybody's."""
+    """Return short texts of the label's words, mixed with a share of common words."""
     rng = random.Random(seed)
     everything = sorted({word for words in THEMES.values() for word in words})
     for _ in range(n):
@@ -139,7 +139,7 @@ def noisy_messages(
 
 
 def river_mnb() -> Any:
-    """River's own multinomial model, behind its bag of words."""
+    """Return river's multinomial model with its bag of words."""
     return feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
 
 
@@ -147,7 +147,7 @@ _SIDES = {"ham": ["noon", "lunch", "home", "later"], "spam": ["win", "cash", "fr
 
 
 def swapping(parts: tuple[int, ...], seed: int = 3, noise: float = 0.1) -> list[tuple[str, str]]:
-    """Messages of three words, whose labels change sides at each new part."""
+    """Return messages of three words whose labels are swapped in each new part."""
     rng, stream = random.Random(seed), []
     for part, length in enumerate(parts):
         for _ in range(length):
@@ -159,7 +159,7 @@ def swapping(parts: tuple[int, ...], seed: int = 3, noise: float = 0.1) -> list[
 
 
 def count_wrong(model: Any, stream: list[tuple[str, str]]) -> int:
-    """How many messages a model predicts wrong before it learns them."""
+    """Return the number of messages that a model predicts wrong before it learns them."""
     count = 0
     for x, y in stream:
         count += model.predict_one(x) != y

@@ -1,4 +1,4 @@
-"""Tokens as their definitions say, slow and obvious."""
+"""Tokens by their definitions, slow and simple."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNSPACED = re.compile(
     "\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
     "\U0001aff0-\U0001b16f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"
 )
-# Without a shape: Default_Ignorable_Code_Point, and the characters of interlinear annotation.
+# Characters without a shape: Default_Ignorable_Code_Point, and interlinear annotation.
 IGNORABLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]")
 WORD_BREAKS = {
     name: regex.compile(rf"\p{{WB={name}}}")
@@ -35,7 +35,7 @@ WORD_BREAKS = {
 
 
 class Word(NamedTuple):
-    """A word, and whether it stands without a space behind the one before it, in such a script."""
+    """A word of a script without spaces, and whether it directly follows the word before."""
 
     text: str
     tight: bool = False
@@ -47,12 +47,14 @@ def words(text: str) -> list[str]:
 
 
 def python_words(folded: str) -> list[str]:
-    """Return the words of a text that is folded already."""
+    """Return the words of a folded text."""
     return re.findall(r"\b\w[\w\-]+\b", folded)
 
 
 def not_longer(words: Sequence[Word], longest: int | None) -> list[Word]:
-    """Return the words of at most so many characters; none is tight to one that is left out."""
+    """Return the words of at most `most` characters; a word after an omitted one does not adjoin
+    it.
+    """
     fits = [longest is None or len(word.text) <= longest for word in words]
     return [
         word if fits[place - 1] else Word(word.text)
@@ -69,7 +71,7 @@ def without_surrogates(text: str) -> str:
 def sparse_bigrams(words: Sequence[str], window: int = SPARSE_WINDOW) -> list[str]:
     """Return the orthogonal sparse bigrams of Siefkes et al. (2004).
 
-    Each word with each word that follows it within the window, their distance as spaces.
+    Pair each word with each following word within the window, with spaces for their distance.
     """
     return [
         first + " " * distance + second
@@ -79,7 +81,7 @@ def sparse_bigrams(words: Sequence[str], window: int = SPARSE_WINDOW) -> list[st
 
 
 def unicode_words(text: str) -> list[Word]:
-    """Return the words of Unicode's Standard Annex 29, of a text that is folded already."""
+    """Return the words of a folded text by Unicode Standard Annex 29."""
     found: list[Word] = []
     for part in text.split():
         follows = False  # whether the last word found ends where this segment begins
@@ -105,7 +107,7 @@ def unicode_words(text: str) -> list[Word]:
 
 def word_segments(text: str) -> list[str]:
     """Cut a text without white space at the word boundaries of Unicode's Standard Annex 29."""
-    # WB4: what has no place of its own goes with the character before it.
+    # WB4: extending characters belong to the character before them.
     units: list[str] = []
     for character in text:
         if units and word_break(character) in {"Extend", "Format", "ZWJ"}:
@@ -157,12 +159,12 @@ def word_break(character: str) -> str:
 
 
 def is_pictographic(text: str) -> bool:
-    """Return whether a text begins with a character that is an emoji or may become one."""
+    """Return whether a text begins with an emoji or a character that may become one."""
     return bool(regex.match(r"\p{Extended_Pictographic}", text))
 
 
 def is_invisible(character: str) -> bool:
-    """Return whether a character is a control, a mark, or one without a shape."""
+    """Return whether a character is a control, a mark, or has no shape."""
     category = unicodedata.category(character)
     return category == "Cc" or category[0] == "M" or bool(IGNORABLE.match(character))
 
@@ -170,7 +172,7 @@ def is_invisible(character: str) -> bool:
 def word_tokens(
     words: Sequence[Word], sizes: tuple[int, int] | None, window: int | None = None
 ) -> list[str]:
-    """Return n-grams of words and sparse bigrams of them; none is given twice."""
+    """Return n-grams of words and their sparse bigrams without duplicates."""
 
     def joined(start: int, stop: int) -> str:
         first, *others = words[start:stop]
@@ -227,7 +229,9 @@ def length(text: str) -> list[str]:
 
 
 def subject(text: str) -> str | None:
-    """The first header `Subject` with the lines it goes on in, of a text that begins so."""
+    """Return the first `Subject` header with its continuation lines, of a text that begins with
+    headers.
+    """
     header = re.compile(r"([!-9;-~]+):")
     found: str | None = None
     for number, line in enumerate(text.split("\n")):
@@ -255,7 +259,7 @@ def fields(text: str) -> list[tuple[str, str]]:
 
 
 def clipped(text: str, max_bytes: int | None) -> str:
-    """Return the first bytes of a text, without the piece of a character at the end."""
+    """Return the first bytes of a text without an incomplete last character."""
     return text.encode()[:max_bytes].decode(errors="ignore")
 
 
@@ -274,7 +278,7 @@ SIGNS = dict(zip("€$£¥", "esly", strict=True))
 
 
 def undisguised(text: str) -> str:
-    """Return a text with what looks like a Latin letter made one."""
+    """Return a text in which characters that look like Latin letters are Latin."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
         text = "".join(character for character in text if not IGNORABLE.match(character))
@@ -297,6 +301,6 @@ def undisguised(text: str) -> str:
 
 
 def latin_look(run: str) -> str:
-    """Return a run of letters and digits with its look-alikes made Latin."""
+    """Return a run of letters and digits with look-alikes replaced by Latin letters."""
     looks = LATIN_SHAPES | (LOOK_ALIKES if re.search("[A-Za-z]", run) else {})
     return "".join(looks.get(character, character) for character in run)

@@ -1,1 +1,1 @@
-"""What hypothesis draws: messages and streams of them, and odd inputs."""
+"""Inputs that hypothesis draws: messages, streams, and odd values."""

@@ -1,4 +1,4 @@
-"""Messages and streams that hypothesis makes up, and what holds of a model after them."""
+"""Messages and streams drawn by hypothesis, and properties of a model after them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.models import make_model
 
-# Few words and classes, so that messages share them and ties and repetitions are common.
+# Few words and classes, so messages share them, and ties and repetitions are common.
 WORDS = ("a", "b", "c", "d", "é", "\U0001f600", ("a", "b"))
 LABELS = ("ham", "spam", "other")
 messages = st.dictionaries(st.sampled_from(WORDS), st.integers(1, 4), max_size=5)
@@ -32,7 +32,7 @@ def refreshed_bytes(model: Any) -> bytes:
 
 
 def check_sane(model: Any, x: Any) -> None:
-    """Probabilities are a distribution over the classes, and no score is NaN or infinite."""
+    """Probabilities are a distribution over the classes, and every score is a finite number."""
     scores = model.joint_log_likelihood_one(x)
     assert list(scores) == model.classes_ or set(scores) == set(model.classes_)
     assert all(math.isfinite(score) for score in scores.values()), scores

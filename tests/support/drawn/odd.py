@@ -1,4 +1,4 @@
-"""Odd inputs: numbers, words, messages and labels that a model learns or refuses whole."""
+"""Odd inputs: numbers, words, messages and labels that a model learns or rejects entirely."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ odd_keys = st.one_of(
     st.text(),
     st.text(alphabet=st.characters(categories=["Cs"]), min_size=1),
     st.sampled_from([*WORDS, "", "\x00", " ", None, True, 0, 1, 1.0, math.nan, math.inf, b"", 1j]),
-    # Decimal(1) and np.int64(1) hash alike and can't be compared: no mapping has both.
+    # Decimal(1) and np.int64(1) have equal hashes but cannot be compared: no mapping has both.
     st.sampled_from([(), ("a",), ("a", ("b", 1)), frozenset({"a"}), Decimal(2), np.int64(1), int]),
     st.tuples(st.text(), st.text()),
     st.floats(),
@@ -55,13 +55,13 @@ odd_labels = st.one_of(
 
 
 def assert_documented(error: StreamNBError) -> None:
-    """Each refusal is one of the documented errors, and says something."""
+    """Each rejection raises a documented error with a message."""
     assert isinstance(error, InputError | NotLearnedError)
     assert str(error)
 
 
 def state(model: Any) -> bytes:
-    """Return the file's bytes, or the pickle's where a label is of a type that no file holds."""
+    """Return the file's bytes, or a pickle if a label has a type that files do not support."""
     try:
         return bytes(model.to_bytes())
     except InputError:
