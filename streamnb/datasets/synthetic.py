@@ -1,26 +1,39 @@
-"""A seeded, synthetic stream of short messages with drift: no download, no real people."""
+"""A seeded, synthetic stream of short messages with drift; it needs no data.
+
+All randomness comes from `random.Random.random`, whose sequence is the same in all versions of
+Python. So a seed gives the same messages on every platform.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from river.datasets import base
 
 from streamnb.datasets.lines import Message
-from streamnb.datasets.writing import Writer
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["DriftPoint", "SyntheticSMS"]
 
-_HOSTS_LIVE = 250  # messages after which spammers have moved to new hosts
-_PADDED = 0.3  # share of the spam that has a sentence of chat added, at the end of a cycle
+T = TypeVar("T")
+_HOST_LIFETIME = 250  # messages until spammers use new hosts
+_PADDED = 0.3  # share of spam with an added sentence of chat, at the end of a cycle
+_SLOT = re.compile(r"\{(\w+)\}")
+_ONSETS = ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "ch", "st")
+_VOWELS = ("a", "e", "i", "o", "u", "ai", "ee")
+_TOWN_ENDINGS = ("ton", "ham", "ford", "wick", "by")
+_LEET = str.maketrans({"o": "0", "i": "1", "e": "3", "a": "@", "s": "5"})
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+_THOUSANDS = ("500", "750", "900", "1000", "1250", "1500", "2000", "2500", "5000", "10000", "100k")
+_COMMON_RANKS = 30  # ranks of half of all names, towns and things; the others are rare
 
 
 class DriftPoint(NamedTuple):
@@ -29,10 +42,9 @@ class DriftPoint(NamedTuple):
     Attributes
     ----------
     start, end
-        Numbers of messages, from 0: the change begins at `start` and is over at `end`; both are
-        the same for a sudden change.
+        Numbers of the first and last message of the change, from 0; equal for a sudden change.
     what
-        What changes, in words.
+        Description of the change.
     """
 
     start: int
@@ -40,104 +52,38 @@ class DriftPoint(NamedTuple):
     what: str
 
 
-class _Group(NamedTuple):
-    """Templates on one theme and the part of the cycle in which they are used."""
-
-    name: str
-    weight: float
-    start: int
-    end: int | None
-    ramp: int
-    hosts: str
-    texts: tuple[str, ...]
-
-    def activity(self, place: int) -> float:
-        """Return the weight at a place of the cycle: rising, full, falling or zero."""
-        if place < self.start:
-            return 0.0
-        share = 1.0
-        if self.start and place < self.start + self.ramp:
-            share = (place - self.start + 1) / self.ramp
-        if self.end is not None and place >= self.end:
-            over = place - self.end
-            share = min(share, 1 - over / self.ramp) if over < self.ramp else 0.0
-        return self.weight * share
-
-
-class _Plan(NamedTuple):
-    """What the template file says."""
-
-    cycle: int
-    spam_rate: float
-    waves: tuple[tuple[int, int, float], ...]
-    drift: tuple[DriftPoint, ...]
-    groups: dict[str, tuple[_Group, ...]]
-    raw: dict[str, Any]
-
-    def rate(self, place: int) -> float:
-        """Return the share of spam at a place of the cycle."""
-        for start, end, rate in self.waves:
-            if start <= place < end:
-                return rate
-        return self.spam_rate
-
-
 @cache
-def _plan() -> _Plan:
+def _templates() -> dict[str, Any]:
+    """Return the content of `templates.toml`, which explains its fields."""
     text = resources.files("streamnb.datasets").joinpath("templates.toml").read_text("utf-8")
-    raw = tomllib.loads(text)
-    groups = {
-        label: tuple(
-            _Group(
-                entry["name"],
-                float(entry["weight"]),
-                entry.get("from", 0),
-                entry.get("to"),
-                entry.get("ramp", 0),
-                entry.get("hosts", "general"),
-                tuple(entry["texts"]),
-            )
-            for entry in raw[label]
-        )
-        for label in ("ham", "spam")
-    }
-    return _Plan(
-        raw["cycle"],
-        raw["spam_rate"],
-        tuple((entry["from"], entry["to"], entry["rate"]) for entry in raw["wave"]),
-        tuple(DriftPoint(entry["from"], entry["to"], entry["what"]) for entry in raw["drift"]),
-        groups,
-        raw,
-    )
+    return tomllib.loads(text)
 
 
 class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
-    """A synthetic stream of ham and spam with drift, written from our own templates.
+    """A synthetic stream of ham and spam with drift, written from templates.
 
-    Ham is chat, family, work, appointments and jokes, in several people's ways of writing (text
-    speak, typos, local particles). About 13 % is spam: prizes, premium numbers, ringtones, loans,
-    crypto offers, delivery fees, dating, bank alerts with look-alike addresses. Some ham is made
-    to look like spam (real delivery notices, one-time codes, offers) and some spam like ham. Names,
-    towns and things have a long tail, so that the vocabulary keeps growing.
+    Ham is chat, family, work, appointments and jokes, with text speak, typos and slang. About 13 %
+    is spam: prizes, premium numbers, ringtones, loans, crypto offers, delivery fees, dating, bank
+    alerts. Some ham looks like spam (delivery notices, one-time codes, offers), and some spam looks
+    like ham. Names, towns and things have a long tail, so the vocabulary keeps growing.
 
-    The stream follows a calendar of 5,000 messages that repeats: campaigns come and go, the
-    subjects of ham change with the season, spam uses more leetspeak and hides behind
-    sentences of chat. `drift_points` lists the changes. The first messages of a longer stream are
-    those of a shorter one with that seed, and a seed gives the same messages on every platform.
+    The calendar of 5,000 messages repeats: campaigns begin and end, the topics of ham change, and
+    spam uses more leetspeak and chat. `drift_points` lists the changes. A shorter stream is a
+    prefix of a longer one with the same seed.
 
     river's `BagOfWords() | MultinomialNB()` has a prequential accuracy of about 0.98 on it.
 
     Parameters
     ----------
     n
-        Number of messages, at least 0; None for a stream without end.
+        Number of messages, at least 0; None for an endless stream.
     seed
-        Seed of the stream; any integer.
+        Any integer.
 
     Raises
     ------
     InputError
-        A negative number of messages.
+        If `n` is negative.
 
     Examples
     --------
@@ -163,78 +109,208 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
 
     @property
     def drift_points(self) -> list[DriftPoint]:
-        """The changes of one cycle of the calendar, in the order in which they begin."""
-        return list(_plan().drift)
+        """The changes in one cycle of the calendar, by start."""
+        return [
+            DriftPoint(each["from"], each["to"], each["what"]) for each in _templates()["drift"]
+        ]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs of a message's text and its label, `"ham"` or `"spam"`."""
+        """Yield pairs of text and label (`"ham"` or `"spam"`)."""
         for label, _, text in self._written():
             yield text, label
 
     def messages(self) -> Iterator[Message]:
-        """Yield the same stream as messages; the id tells the number and the template's group."""
+        """Yield messages whose ids contain their numbers and groups of templates."""
         for number, (label, group, text) in enumerate(self._written(), 1):
             yield Message(f"{number}/{group}", label, text)
 
     def _written(self) -> Iterator[tuple[str, str, str]]:
-        plan = _plan()
-        raw = plan.raw
-        writer = Writer(
-            random.Random(self.seed), raw["slots"], raw["hosts"], raw["tail"], raw["speak"]
-        )
+        writer, templates = _Writer(random.Random(self.seed), _templates()), _templates()
         number = 0
         while self.n is None or number < self.n:
-            place = number % plan.cycle
-            label = "spam" if writer.chance(plan.rate(place)) else "ham"
-            group = _choose(plan.groups[label], place, writer)
-            template, hosts = writer.pick(group.texts), group.hosts
+            place = number % templates["cycle"]
+            label = "spam" if writer.chance(_spam_rate(place)) else "ham"
+            group = writer.choose_group(label, place)
+            template, hosts = writer.pick(group["texts"]), group.get("hosts", "general")
             if "{scam}" in template:  # ham that quotes spam
-                quoted = _choose(plan.groups["spam"], place, writer)
-                template = template.replace("{scam}", writer.pick(quoted.texts))
-                hosts = quoted.hosts
-            text = writer.fill(template, hosts, number // _HOSTS_LIVE)
+                quoted = writer.choose_group("spam", place)
+                template = template.replace("{scam}", writer.pick(quoted["texts"]))
+                hosts = quoted.get("hosts", "general")
+            writer.hosts, writer.epoch = hosts, number // _HOST_LIFETIME
+            text = writer.fill(template)
             if label == "spam":
-                progress = place / plan.cycle
-                text = _as_spammers_write(text, progress, writer)
-                if writer.chance(_PADDED * progress):
-                    text += " " + writer.fill(writer.pick(plan.groups["ham"][0].texts))
-            elif group.name not in ("notices", "warnings"):
-                text = _as_people_write(text, group, raw["slots"]["slang"], writer)
-            yield label, group.name, text
+                text = writer.as_spam(text, place / templates["cycle"])
+            elif group["name"] not in ("notices", "warnings"):
+                text = writer.as_chat(text, group)
+            yield label, group["name"], text
             number += 1
 
 
-def _choose(groups: tuple[_Group, ...], place: int, writer: Writer) -> _Group:
-    weights = [group.activity(place) for group in groups]
-    # Integers out of a million: no sum of floats decides which group it is.
-    left = writer.pick(range(1_000_000)) * sum(weights) / 1_000_000
-    for group, weight in zip(groups, weights, strict=True):
-        left -= weight
-        if left < 0:
-            return group
-    return groups[weights.index(max(weights))]
+def _spam_rate(place: int) -> float:
+    templates = _templates()
+    rates = (wave["rate"] for wave in templates["wave"] if wave["from"] <= place < wave["to"])
+    return float(next(rates, templates["spam_rate"]))
 
 
-def _as_people_write(text: str, group: _Group, slang: list[str], writer: Writer) -> str:
-    if writer.chance(0.3) and group.name in ("chat", "family", "work"):
-        text += ". " + writer.fill(writer.pick(group.texts))
-    style = writer.pick(range(10))
-    if style < 4:
-        text = writer.text_speak(text.lower(), 0.7)
-    elif style < 6:
-        text = text.replace(".", "...").replace("?", " ?")
-    if style in (0, 4):
-        text += " " + writer.pick(slang)
-    return writer.typos(text, 0.03)
+def _activity(group: dict[str, Any], place: int) -> float:
+    """Return the weight of a group at a place of the cycle."""
+    start, end, ramp = group.get("from", 0), group.get("to"), group.get("ramp", 0)
+    if place < start:
+        return 0.0
+    share = (place - start + 1) / ramp if start and place < start + ramp else 1.0
+    if end is not None and place >= end:
+        share = min(share, 1 - (place - end) / ramp) if place - end < ramp else 0.0
+    return float(group["weight"] * share)
 
 
-def _as_spammers_write(text: str, progress: float, writer: Writer) -> str:
-    # From a message in twenty to one in three as the calendar goes on.
-    if writer.chance(0.05 + 0.3 * progress):
-        text = writer.leetspeak(text, 0.35)
-    style = writer.pick(range(10))
-    if style == 0:
-        return text.upper()
-    if style < 4:
-        return writer.text_speak(text, 0.5)
-    return text
+class _Writer:
+    """Writes messages from templates; `hosts` and `epoch` choose the hosts of addresses."""
+
+    def __init__(self, rng: random.Random, templates: dict[str, Any]) -> None:
+        self._rng, self._templates = rng, templates
+        self.hosts, self.epoch = "general", 0
+        self._made: dict[str, Callable[[], str]] = {
+            "time": self._time,
+            "code": self._code,
+            "mobile": lambda: "07700900" + self._digits(3),
+            "premium": lambda: "09098790" + self._digits(3),
+            "short": lambda: "8" + self._digits(4),
+            "k": lambda: self.pick(_THOUSANDS),
+            "p": lambda: self.pick(("10", "25", "50", "100", "150")),
+            "tag": lambda: _syllables(self.epoch * 29 + int(self._rng.random() * 4)),
+            "url": lambda: self._address(self.hosts),
+            "realurl": lambda: self._address("real"),
+        }
+
+    def pick(self, values: Sequence[T]) -> T:
+        return values[int(self._rng.random() * len(values))]
+
+    def chance(self, share: float) -> bool:
+        return self._rng.random() < share
+
+    def choose_group(self, label: str, place: int) -> dict[str, Any]:
+        """Return a group of templates, drawn by its weight."""
+        groups: list[dict[str, Any]] = self._templates[label]
+        weights = [_activity(group, place) for group in groups]
+        left = self.pick(range(1_000_000)) * sum(weights) / 1_000_000
+        for group, weight in zip(groups, weights, strict=True):
+            left -= weight
+            if left < 0:
+                return group
+        return groups[weights.index(max(weights))]
+
+    # --- slots --------------------------------------------------------------------------------
+
+    def fill(self, template: str) -> str:
+        """Return the template with all slots filled."""
+        return _SLOT.sub(lambda found: self._slot(found[1]), template)
+
+    def _slot(self, name: str) -> str:
+        if name in self._templates["tail"]:
+            return self._from_tail(name)
+        if name in self._made:
+            return self._made[name]()
+        if name in self._templates["slots"]:
+            return self.fill(self.pick(self._templates["slots"][name]))
+        return self._digits(int(name[1:]), first=True)  # n1, d2 ...
+
+    def _digits(self, size: int, first: bool = False) -> str:
+        """Return digits; with `first`, the first one is not 0."""
+        return "".join(
+            self.pick("123456789" if first and place == 0 else "0123456789")
+            for place in range(size)
+        )
+
+    def _from_tail(self, kind: str) -> str:
+        """Return a name, town or thing; its rank exceeds k with probability c / (k + c)."""
+        common = self._templates["tail"][kind]
+        rank = int(_COMMON_RANKS / (1.0 - self._rng.random())) - _COMMON_RANKS
+        if rank < len(common):
+            return str(common[rank])
+        made = _syllables(rank - len(common))
+        if kind == "town":
+            return made.capitalize() + _TOWN_ENDINGS[rank % len(_TOWN_ENDINGS)]
+        return made.capitalize() if kind == "name" else made
+
+    def _time(self) -> str:
+        hour, minute = 1 + int(self._rng.random() * 12), self.pick(("00", "15", "30", "45", "10"))
+        half = self.pick(("am", "pm", "pm"))
+        return self.pick((f"{hour}{half}", f"{hour}.{minute}{half}", f"{hour}:{minute}", str(hour)))
+
+    def _code(self) -> str:
+        if self.chance(0.5):
+            return self._digits(6)
+        return self.pick(_LETTERS) + self.pick(_LETTERS) + self._digits(4)
+
+    def _address(self, kind: str) -> str:
+        host = self.fill(self.pick(self._templates["hosts"][kind]))
+        if self.chance(0.4) and kind != "real":
+            return host
+        return f"{host}/{_syllables(int(self._rng.random() * 40000))[:4]}{self._digits(2)}"
+
+    # --- styles -------------------------------------------------------------------------------
+
+    def as_chat(self, text: str, group: dict[str, Any]) -> str:
+        """Return ham with text speak, slang and typos."""
+        if self.chance(0.3) and group["name"] in ("chat", "family", "work"):
+            text += ". " + self.fill(self.pick(group["texts"]))
+        style = self.pick(range(10))
+        if style < 4:
+            text = self._text_speak(text.lower(), 0.7)
+        elif style < 6:
+            text = text.replace(".", "...").replace("?", " ?")
+        if style in (0, 4):
+            text += " " + self.pick(self._templates["slots"]["slang"])
+        return self._each_word(
+            text, lambda word: word.isalpha() and len(word) > 3 and self.chance(0.03), self._typo
+        )
+
+    def as_spam(self, text: str, progress: float) -> str:
+        """Return spam with leetspeak, capitals or text speak; `progress` is in [0, 1)."""
+        if self.chance(0.05 + 0.3 * progress):
+            text = self._each_word(
+                text,
+                lambda word: len(word) > 3 and "." not in word[:-1] and self.chance(0.35),
+                lambda word: word.translate(_LEET),
+            )
+        style = self.pick(range(10))
+        if style == 0:
+            text = text.upper()
+        elif style < 4:
+            text = self._text_speak(text, 0.5)
+        if self.chance(_PADDED * progress):
+            self.hosts = "general"
+            text += " " + self.fill(self.pick(self._templates["ham"][0]["texts"]))
+        return text
+
+    def _text_speak(self, text: str, share: float) -> str:
+        speak = self._templates["speak"]
+        return self._each_word(
+            text, lambda word: word in speak and self.chance(share), speak.__getitem__
+        )
+
+    @staticmethod
+    def _each_word(text: str, chosen: Callable[[str], bool], change: Callable[[str], str]) -> str:
+        return " ".join(change(word) if chosen(word) else word for word in text.split(" "))
+
+    def _typo(self, word: str) -> str:
+        """Return the word with a letter lost, doubled or swapped."""
+        place = 1 + int(self._rng.random() * (len(word) - 2))
+        kind = int(self._rng.random() * 3)
+        if kind == 0:
+            return word[:place] + word[place + 1 :]
+        if kind == 1:
+            return word[:place] + word[place] + word[place:]
+        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+
+
+def _syllables(number: int) -> str:
+    """Return a made-up word, a different one for each number."""
+    number %= 10**9
+    word = ""
+    while True:
+        number, onset = divmod(number, len(_ONSETS))
+        number, vowel = divmod(number, len(_VOWELS))
+        word += _ONSETS[onset] + _VOWELS[vowel]
+        if number == 0 and len(word) > 3:
+            return word
