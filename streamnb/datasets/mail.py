@@ -1,7 +1,6 @@
-"""Mail as mail programs keep it: one file a mail, mbox, Maildir, and folders of these.
+"""Read mail files, mboxes, Maildirs and folders of them.
 
-Mails are given as the bytes that they are: nothing is decoded, and no bytes are an error. What a
-mail says is for others to find out.
+Mails are returned as raw bytes. Nothing is decoded, and no content is an error.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ __all__ = ["MAIL_FORMATS", "Mail", "mail_format", "read_mails"]
 
 MAIL_FORMATS = ("mail", "mbox", "maildir", "eml")
 MAX_MAIL_BYTES = 2**24
-_BLOCK = 2**16  # bytes of a line that are read at once
+_BLOCK = 2**16  # maximum number of bytes of one read
 _ESCAPED = re.compile(rb">+From ")
-_MAILDIR = ("cur", "new")  # what is in tmp is not delivered yet
+_MAILDIR = ("cur", "new")  # mails in tmp are not delivered yet
 _MBOX = ".mbox"
 
 
@@ -34,14 +33,14 @@ class Mail(NamedTuple):
     Attributes
     ----------
     id
-        Its number in an mbox, from 1; else the name of its file, below the folder that was named.
+        Its number in an mbox, from 1, or the path of its file relative to the folder.
     label
-        The sub-folder that it lies in; empty where there is none.
+        The sub-folder that contains it; empty without one.
     raw
-        Its bytes, without the line that begins it in an mbox; of one that is longer than the
-        bound, one byte more than that.
+        Its bytes without the `From ` line of an mbox; longer mails are cut to one byte more than
+        the limit.
     problem
-        Why it could not be read; None if it could.
+        Reason if the mail could not be read, else None.
     """
 
     id: str
@@ -51,10 +50,10 @@ class Mail(NamedTuple):
 
 
 def mail_format(path: str | os.PathLike[str]) -> str | None:
-    """Return which of `MAIL_FORMATS` a file or a folder has, or None for a file that is no mbox.
+    """Return the format of a file or folder, one of `MAIL_FORMATS`; None for other files.
 
-    A folder with `cur` or `new` is a Maildir, another one a folder of files; a file that begins
-    with `From ` is an mbox, and one whose name ends in `.eml` a mail.
+    A folder with `cur` or `new` is a Maildir, any other folder contains files. A file that begins
+    with `From ` is an mbox, and a name that ends in `.eml` is a mail.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def mail_format(path: str | os.PathLike[str]) -> str | None:
 
 def read_mails(
     source: Source,
-    format: str,  # noqa: A002 - the word the command line uses too
+    format: str,  # noqa: A002 - as on the command line
     max_bytes: int = MAX_MAIL_BYTES,
 ) -> Iterator[Mail]:
     r"""Read mails one at a time; memory is bounded by the longest mail.
@@ -82,24 +81,26 @@ def read_mails(
     Parameters
     ----------
     source
-        A path, `-` for standard input, or a binary file; for `"maildir"` and `"eml"` a folder.
+        A path, `-` for standard input, or a binary file; a folder for `"maildir"` and `"eml"`.
     format
-        `"mail"`, one mail; `"mbox"`: each mail follows a line `From `, which an empty line or
-        the file's beginning precedes, and of its lines `>From ` (with any number of `>`) one `>`
-        is taken away; `"maildir"`: a folder with `cur` and `new`; `"eml"`: a folder of files, a
-        mail each. In such a folder the name of a sub-folder, of files or a Maildir, is the label
-        of its mails, and so is that of an mbox `NAME.mbox`. Names that begin with a dot are left
-        out. Mails in folders come in the order of their files' names, which begin with the time
-        in a Maildir; labels come as they fall.
+        - `"mail"`: one mail.
+        - `"mbox"`: a line `From ` at the beginning or after an empty line begins a mail. One `>` is
+          removed from lines such as `>From `.
+        - `"maildir"`: a folder with `cur` and `new`.
+        - `"eml"`: a folder with one mail per file, with Maildirs, or with mboxes. The name of a
+          sub-folder or of an mbox `NAME.mbox` is the label of its mails. Names that begin with a
+          dot are ignored.
+
+        Mails in folders are sorted by file name, which begins with the time in a Maildir.
     max_bytes
-        Longest mail; of a longer one the beginning is given, one byte more than that.
+        Maximum length of a mail; longer mails are cut to one byte more.
 
     Raises
     ------
     InputError
-        If the format is none of these.
+        If the format is unknown.
     DataError
-        If the source is absent or can't be read, or is no folder where one is needed.
+        If the source does not exist, cannot be read, or is not a folder but must be one.
 
     Examples
     --------
@@ -109,10 +110,10 @@ def read_mails(
     [('1', b'Subject: one\n\nFrom here\n'), ('2', b'Subject: two\n')]
     """
     if format not in MAIL_FORMATS:
-        raise InputError(f"{format!r} is no format of mail; there are {', '.join(MAIL_FORMATS)}")
+        raise InputError(f"unknown mail format {format!r}; use one of {', '.join(MAIL_FORMATS)}")
     if format in ("maildir", "eml"):
         if not isinstance(source, (str, os.PathLike)) or not Path(source).is_dir():
-            raise DataError(f"{source_name(source)} is no folder, which {format} needs")
+            raise DataError(f"{source_name(source)} is not a folder; {format} needs one")
         yield from _folder(Path(source), max_bytes)
         return
     with open_bytes(source) as file:
@@ -125,7 +126,7 @@ def read_mails(
 def _mbox(file: IO[bytes], before: str, label: str, max_bytes: int) -> Iterator[Mail]:
     number, size = 0, 0
     lines: list[bytes] = []
-    at_start, blank = True, True  # of a line; whether the line before was empty
+    at_start, blank = True, True  # of a line; and whether the previous line was empty
     while line := file.readline(_BLOCK):
         begins, at_start = at_start, line.endswith(b"\n")
         if begins and blank and line.startswith(b"From "):
@@ -135,7 +136,7 @@ def _mbox(file: IO[bytes], before: str, label: str, max_bytes: int) -> Iterator[
             lines.clear()
             continue
         blank = begins and line in (b"\n", b"\r\n")
-        if not number:  # no line `From ` begins the file: take what is there for a mail
+        if not number:  # the file does not begin with `From `: read it as a mail
             number = 1
         if begins and line[:1] == b">" and _ESCAPED.match(line):
             line = line[1:]
@@ -147,14 +148,14 @@ def _mbox(file: IO[bytes], before: str, label: str, max_bytes: int) -> Iterator[
 
 
 def _joined(lines: list[bytes]) -> bytes:
-    """Return a mail without the empty line that an mbox puts behind it."""
+    """Return a mail without the empty line that ends it in an mbox."""
     if len(lines) > 1 and lines[-1] in (b"\n", b"\r\n"):
         lines = lines[:-1]
     return b"".join(lines)
 
 
 class _File(NamedTuple):
-    """A file of a folder, in the order in which files are read: by their names."""
+    """A file of a folder; files are sorted by name."""
 
     name: str
     below: str
@@ -177,7 +178,7 @@ def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
             with each.path.open("rb") as file:
                 raw = file.read(max_bytes + 1)
         except FileNotFoundError:
-            continue  # taken away since, as mail programs do
+            continue  # moved by a mail program
         except (OSError, DataError) as error:
             yield Mail(below, each.label, b"", f"cannot be read: {error}")
         else:
@@ -188,7 +189,7 @@ def _files(folder: Path, top: Path, label: str) -> Iterator[_File]:
     if _is_maildir(folder):
         for name in _MAILDIR:
             for path in _entries(folder / name):
-                # Flags, which follow the colon, change when a mail is read, as its folder does.
+                # The folder and the flags after the colon change when a mail is read.
                 bare = path.name.partition(":2,")[0]
                 yield _File(bare, str((folder / bare).relative_to(top)), path, label)
         return
@@ -210,7 +211,7 @@ def _entries(folder: Path, folders: bool = False) -> Iterator[Path]:
             mode = path.stat().st_mode
         except FileNotFoundError:
             continue
-        # A pipe or a device could keep its reader for ever.
+        # Reading a pipe or a device could block forever.
         if stat.S_ISREG(mode) or (folders and stat.S_ISDIR(mode) and not path.is_symlink()):
             yield path
 

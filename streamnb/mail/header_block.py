@@ -1,8 +1,8 @@
-r"""A mail's headers as bytes: who sent it, and the one header that a filter writes itself.
+r"""A mail's headers as bytes: its senders, and the header that the filter writes.
 
-Programs disagree on where a line ends. A header that this filter writes must not come in from
-outside under any reading: so lines begin behind CR, LF or both, and headers end, as late as any
-reading lets them, at the first line that is empty between two LF.
+Programs disagree on line ends. A sender must not be able to forge the header of this filter for any
+of them. So lines begin after CR, LF or both, and headers end at the last possible place: the first
+line that is empty between two LF.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from functools import lru_cache
 
 __all__ = ["STATUS_HEADER", "first_value", "senders", "with_header", "without_header"]
 
-STATUS_HEADER = "X-Spam-Status"  # what filters call the header that they write, unless told
+STATUS_HEADER = "X-Spam-Status"  # default name of the header that filters write
 _END = re.compile(rb"(?:\A|\n)\r?\n")
 _FROM_LINE = re.compile(rb"(?:From |>From )[^\n]*\n")
 _MAX_SENDERS = 100
-_MAX_FROM = 1_000  # bytes: the standard library takes quadratic time for some headers
+_MAX_FROM = 1_000  # bytes: the standard library needs quadratic time for some headers
 
 
 @lru_cache(maxsize=16)
@@ -26,7 +26,7 @@ def _field(name: str) -> re.Pattern[bytes]:
     rest = rb"[^\r\n]*+(?:\r\n|\r|\n|\Z)"
     return re.compile(
         rb"(?:\A|(?<=[\r\n]))" + re.escape(name.encode()) + rb"[ \t]*+:" + rest
-        # An empty \Z would continue for ever.
+        # An empty \Z would match endlessly.
         + rb"(?:[ \t]" + rest + rb")*+",
         re.IGNORECASE,
     )  # fmt: skip
@@ -38,7 +38,7 @@ def _head(raw: bytes) -> int:
 
 
 def without_header(raw: bytes, name: str) -> bytes:
-    r"""Return a mail without the headers of a name, folded ones and all.
+    r"""Return a mail without all headers of a name, including folded lines.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def without_header(raw: bytes, name: str) -> bytes:
     end = _head(raw)
     if name.lower().encode() not in raw[:end].lower():
         return raw
-    # Where the last header ends without a line end, nothing follows it.
+    # If the last header has no line end, no body follows.
     return _field(name).sub(b"", raw[:end]) + raw[end:]
 
 
 def with_header(raw: bytes, name: str, value: str) -> bytes:
-    r"""Return a mail with one more header, the first, behind the line `From ` of an mbox.
+    r"""Return a mail with a new first header, after the line `From ` of an mbox.
 
     Examples
     --------
@@ -67,15 +67,15 @@ def with_header(raw: bytes, name: str, value: str) -> bytes:
     end = b"\r\n" if raw[max(first - 1, 0) : first] == b"\r" else b"\n"
     line = f"{name}: {value}".encode() + end
     if raw[at : at + 1] in (b" ", b"\t"):
-        line += end  # what would continue this header is no header of its own: it is text
+        line += end  # a continuation line would join this header: make it text
     before = raw[:at].removesuffix(end)
-    if b"\r" in before:  # to some readers an empty line ends the headers in there
+    if b"\r" in before:  # some readers see an empty line here
         before = before.replace(b"\r", b" ")
     return before + end * bool(at) + line + raw[at:]
 
 
 def first_value(raw: bytes, name: str) -> bytes | None:
-    r"""Return what the first header of a name says, on one line; None where there is none.
+    r"""Return the value of the first header of a name on one line, or None.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def first_value(raw: bytes, name: str) -> bytes | None:
 
 
 def senders(raw: bytes) -> tuple[str, ...]:
-    r"""Return the addresses of all headers `From`, in lower case; what is no address is left out.
+    r"""Return the addresses in all `From` headers, in lower case.
 
     Examples
     --------

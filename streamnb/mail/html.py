@@ -1,7 +1,7 @@
-"""HTML to the words that a reader sees, and the addresses that it leads to.
+"""The visible words and the addresses of HTML.
 
-The parser reports events and builds no tree: a message of many nested tags, which takes parsers
-that do build one minutes, takes it a tenth of a second.
+The parser reports events and builds no tree. Deeply nested tags then take a tenth of a second
+instead of minutes.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ __all__ = ["Page", "read_html"]
 
 _HIDDEN = frozenset({"script", "style", "noscript", "template"})
 _ADDRESSES = frozenset({"href", "src", "action", "background"})
-# These do not part words: "V<b>iag</b>ra" is one.
+# Tags that do not separate words: "V<b>iag</b>ra" is one word.
 _INLINE = frozenset({"a", "b", "em", "font", "i", "small", "span", "strong", "u", "tt", "big"})
 
 
 class Page:
-    """What a page of HTML shows and where it leads; the target of lxml's parser.
+    """The content of an HTML page; the target of lxml's parser.
 
     Attributes
     ----------
     text
-        The visible words, once the page is read.
+        The visible words, after parsing.
     urls
         Addresses of links, pictures and forms, in order.
     tags
-        How often each tag was opened, once the page is read.
+        Number of each opening tag, after parsing.
     comments
-        Comments, which no reader sees.
+        Number of comments.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Page:
         self._hidden = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Note a tag that opens."""
+        """Handle an opening tag."""
         self._opened.append(tag)
         if tag in _HIDDEN:
             self._hidden += 1
@@ -57,14 +57,14 @@ class Page:
             self._pieces.append(" ")
 
     def end(self, tag: str) -> None:
-        """Note a tag that closes."""
+        """Handle a closing tag."""
         if tag in _HIDDEN and self._hidden:
             self._hidden -= 1
         if tag not in _INLINE:
             self._pieces.append(" ")
 
     def data(self, text: str) -> None:
-        """Note text between tags."""
+        """Handle text between tags."""
         if not self._hidden:
             self._pieces.append(text)
 
@@ -73,7 +73,7 @@ class Page:
         self.comments += 1
 
     def close(self) -> Page:
-        """Return the page, read to its end."""
+        """Finish and return the page."""
         self.tags = Counter(self._opened)
         self.text = "".join(self._pieces)
         self._pieces.clear()
@@ -81,12 +81,12 @@ class Page:
 
 
 def read_html(html: str) -> Page:
-    """Read HTML of any quality, in time linear in its length.
+    """Parse HTML, valid or not, in linear time.
 
     Parameters
     ----------
     html
-        The page or a piece of one.
+        A page or a part of a page.
 
     Raises
     ------
@@ -112,5 +112,5 @@ def read_html(html: str) -> Page:
         parser.feed(html.encode("utf-8", "replace"))
         parser.close()
     except (etree.LxmlError, ValueError, AssertionError):
-        pass  # nothing in it that could be a page: what was read so far stands
+        pass  # not HTML: keep the content so far
     return page if page.text else page.close()

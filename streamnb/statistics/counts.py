@@ -1,7 +1,4 @@
-"""Statistics: what is computed from the counts now and then, and thrown away at the next refresh.
-
-They are computed on a copy of the counts, aside; the copy carries the version it came from.
-"""
+"""A copy of the counts, and statistics of words that are computed from it."""
 
 from __future__ import annotations
 
@@ -27,14 +24,14 @@ class Counts:
     Attributes
     ----------
     layout
-        What word ids mean; a store whose layout is another has given ids to other words.
+        Version of the word ids; it changes if an id is given to another word.
     version
-        How often the store had changed.
+        Number of changes of the store.
     class_documents, class_tokens
-        Weight of the documents, and tokens, of each class: shape `(classes,)`.
+        Weight of the documents, and number of tokens, of each class: shape `(classes,)`.
     tokens, documents, lengths
-        Occurrences of a word in a class, documents of the class that contain it, and length of
-        the indexed ones of these: sparse, shape `(words, classes)`.
+        Occurrences of a word in a class, documents of the class that contain the word, and length
+        of those in the index: sparse, shape `(words, classes)`.
     """
 
     layout: int
@@ -61,14 +58,14 @@ class Counts:
         classes: bytes,
         *cells: bytes,
     ) -> Self:
-        """Return the counts that a store has exported."""
+        """Return counts from the arrays of `_core.CountStore.counts`."""
         from scipy import sparse
 
         rows = np.frombuffer(indptr, dtype=np.int64)
         columns = np.frombuffer(classes, dtype=np.int64)
         totals = np.frombuffer(class_documents)
         shape = (len(rows) - 1, len(totals))
-        # Copies: scipy may want to write to what it holds.
+        # Copies, because scipy may write to its arrays.
         tokens, documents, lengths = (
             sparse.csr_array((np.frombuffer(cell), columns, rows), shape=shape, copy=True)
             for cell in cells
@@ -77,7 +74,7 @@ class Counts:
 
 
 def _entropy(shares: Floats) -> Floats:
-    """Return −p ln p, elementwise; 0 where p is 0."""
+    """Return −p ln p elementwise; 0 if p is 0."""
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     return -shares * logs
 
@@ -92,7 +89,7 @@ def gain_ratio(counts: Counts) -> Floats:
     """Return the gain ratio of each word's presence for the class (HMNB paper, Equation 12).
 
     It is the mutual information of presence and class over the entropy of presence; 0 for a word
-    that stands in every document or in none. The base of the logarithm cancels out.
+    in every document or in none. The base of the logarithm cancels out.
 
     Parameters
     ----------
@@ -116,9 +113,9 @@ def gain_ratio(counts: Counts) -> Floats:
     >>> gain_ratio(model.counts()).round(3)      # win, cash, now, see, you
     array([1., 1., 0., 1., 1.])
     """
-    # I(presence; class) = Σ_c [h(present, c) + h(absent, c)] subtracted from the entropies of
-    # class and presence. Cells of a class that never saw the word contribute what the class
-    # itself does, so only the nonzero cells are visited.
+    # I(presence; class) is the sum of the entropies of class and presence, minus
+    # Σ_c [h(present, c) + h(absent, c)]. A class without the word contributes its own entropy, so
+    # only nonzero cells are visited.
     n = counts.class_documents.sum()
     cells = counts.documents
     rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
@@ -133,36 +130,35 @@ def gain_ratio(counts: Counts) -> Floats:
     joint_entropy = class_entropy.sum() + np.bincount(rows, per_cell, minlength=cells.shape[0])
     split = _entropy(present) + _entropy(np.maximum(1 - present, 0))
     gain = class_entropy.sum() + split - joint_entropy
-    # Rounding leaves a few units in the last place where the gain is nothing.
+    # Rounding leaves a few units in the last place instead of 0.
     gain[gain < 1e-14] = 0
     ratio: Floats = np.divide(gain, split, out=np.zeros_like(gain), where=split > 1e-14)
     return ratio
 
 
 def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
-    """Return which words so many documents have, one being any: shape `(words,)`."""
+    """Return which words at least `min_df` documents have: shape `(words,)`."""
     if min_df == 1:
-        # A row without a cell is of a word that left: its id waits for another.
+        # A row without a cell is a free id.
         there: NDArray[np.bool_] = np.diff(counts.documents.indptr) > 0
         return there
     documents = np.asarray(counts.documents.sum(axis=1)).ravel()
-    # Ten documents of weight 0.1 are one, whatever rounding leaves of their sum.
+    # The tolerance ignores the rounding of weights such as 0.1.
     enough: NDArray[np.bool_] = documents >= min_df * (1 - 1e-12)
     return enough
 
 
 def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -> Floats:
-    """Return W_t of each word: its gain ratio where that is at least the average, else 0.
+    """Return W_t of each word: its gain ratio if it is at least the average, else 0.
 
     Parameters
     ----------
     counts
         Counts with at least one document.
     vocabulary_size
-        m, the number of words that the average runs over, where it is known; it is never below the
-        number of words that count.
+        m, the number of words of the average; at least the number of frequent words is used.
     min_df
-        Documents that a word must have to count.
+        Minimum number of documents of a word.
 
     Returns
     -------
@@ -175,6 +171,6 @@ def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -
     kept = frequent(counts, min_df)
     ratios = np.where(kept, gain_ratio(counts), 0.0)
     average = ratios.sum() / max(vocabulary_size, kept.sum(), 1.0)
-    # The mean of equal numbers may come out one unit too large: they qualify all the same.
+    # Rounding may make the mean of equal numbers too large by one unit.
     weights: Floats = np.where(ratios >= average * (1 - 1e-12), ratios, 0.0)
     return weights

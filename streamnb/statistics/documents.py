@@ -1,4 +1,4 @@
-"""The indexed documents, copied out with the counts of the same moment."""
+"""A copy of the indexed documents, with the counts at the same time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Documents:
-    """A copy of a store's document index, oldest first, and of the counts that it is part of.
+    """A copy of a store's document index, oldest first, and of its counts.
 
     Attributes
     ----------
@@ -26,14 +26,14 @@ class Documents:
     classes, weights
         Class id and weight of each document: shape `(documents,)`.
     words
-        How often each word stands in each document: sparse, shape `(documents, words)`.
+        Count of each word in each document: sparse, shape `(documents, words)`.
     word_order
-        Word ids in the order of the words' bytes; empty if it was not asked for. What is summed in
-        this order is the same to the last bit, whatever the ids.
+        Word ids in the order of the words' bytes; empty unless requested. Sums in this order have
+        the same bits for all assignments of ids.
     class_order
-        Class ids in the order of the labels, those without documents left out.
+        Ids of the classes with documents, in the order of their labels.
     attributes
-        The id of each word as an attribute, -1 for a word not in use. In texts, its own.
+        Id of the attribute of each word, -1 for a free id. In texts, the id of the word.
     """
 
     counts: Counts
@@ -53,7 +53,7 @@ class Documents:
         store
             The store.
         ordered
-            Whether the order of the words is wanted, which takes sorting them.
+            Whether to sort the words for `word_order`.
         """
         from scipy import sparse
 
@@ -75,16 +75,15 @@ class Documents:
 
     @functools.cached_property
     def presence(self) -> sparse.csr_array:
-        """1 where a document has a word: sparse, shape `(documents, words)`."""
+        """1 if a document has a word: sparse, shape `(documents, words)`."""
         present = self.words.copy()
         present.data = np.ones_like(present.data)
         return present
 
     def sorted(self) -> Self:
-        """Return the same documents in an order that follows from what they hold.
+        """Return the documents sorted by their content; this needs `word_order`.
 
-        Whatever is summed over them is then the same to the last bit, in whatever order they were
-        learned. It takes `word_order`.
+        Sums over them then have the same bits for every order of learning.
         """
         table = self.words[:, self.word_order].tocsr()
         table.sort_indices()

@@ -1,13 +1,12 @@
-"""Losses of margins, and what a fit of weights minimises: ENB, DNB, LNB, GDNB and MSENB.
+"""Losses of margins, and the objective of fitted weights: ENB, DNB, LNB, GDNB and MSENB.
 
 The margin of an example of class y over another class c is linear in the weights,
 
     m = w₀ ln [P(y) / P(c)] + Σ_j w_j ln [P(x_j|y) / P(x_j|c)]
 
-which for two classes is y f(x) of Equation 9; w₀ is 1 but for GDNB.
+For two classes it is y f(x) of Equation 9. w₀ is 1, except in GDNB.
 
-Nothing here calls BLAS, whose sums depend on the processor: equal arrays have equal losses, to the
-last bit.
+This module does not call BLAS, so losses have the same bits on every processor.
 """
 
 from __future__ import annotations
@@ -22,11 +21,10 @@ import numpy as np
 from streamnb.statistics.counts import Floats
 
 LEAST_RIDGE = 1e-6
-"""What `ridge=0` means. Where examples are told apart the loss falls for ever, and where weights
-can stand in for one another there are many with the same loss: of those the fit takes the weights
-of the least size, as a ridge towards 0 says that tends to 0 itself."""
+"""The ridge of `ridge=0`. If classes are separable, the loss has no minimum. If attributes are
+redundant, it has many. The small ridge towards 0 selects the smallest weights."""
 
-# The least loss that has a logarithm.
+# Minimum loss, so that its logarithm exists.
 _LEAST = 1e-300
 
 
@@ -39,7 +37,7 @@ class Curvature:
     diagonal, shares
         d and s: shape `(examples, classes - 1)`. d is 0 or more.
     rank_one
-        r, of either sign: shape `(examples,)`.
+        r, positive or negative: shape `(examples,)`.
     """
 
     diagonal: Floats
@@ -58,13 +56,13 @@ class Loss:
     Attributes
     ----------
     name
-        The name by which `ComposedNB` knows it.
+        Its name in `ComposedNB`.
     multiplier
-        λ, the factor of margins; None is the exponential loss.
+        λ, the factor of margins; None for the exponential loss.
     weighs_prior
-        Whether the prior has a weight too: w₀ of Equation 19.
+        Whether the prior has a weight: w₀ of Equation 19.
     squared
-        Whether it is the square of what the probability of the right class lacks.
+        Whether the loss is (1 − P(right class))².
 
     References
     ----------
@@ -78,15 +76,15 @@ class Loss:
 
     @property
     def convex(self) -> bool:
-        """Whether there is but one minimum, or one flat set of them."""
+        """Whether the loss is convex."""
         return not self.squared
 
     def _shares(self, margins: Floats, multiplier: float) -> tuple[Floats, Floats, Floats]:
-        """Return the probabilities of the other classes, of the right one, and −ln of that."""
+        """Return the probabilities of the other classes and of the right one, and −ln P(right)."""
         scaled = -multiplier * margins
         highest = np.maximum(scaled.max(axis=1), 0.0)
         shares = np.exp(scaled - highest[:, None])
-        # 1 is e⁰: the right class beside the others.
+        # e⁰ = 1 is the term of the right class.
         right = np.exp(-highest)
         summed = shares.sum(axis=1) + right
         return shares / summed[:, None], right / summed, highest + np.log(summed)
@@ -97,9 +95,9 @@ class Loss:
         Parameters
         ----------
         margins
-            Over each other class: shape `(examples, classes - 1)`.
+            Margins over each other class: shape `(examples, classes - 1)`.
         weights
-            Of the examples.
+            Weights of the examples.
         """
         if self.multiplier is None:
             shares = weights[:, None] * np.exp(-margins)
@@ -119,8 +117,8 @@ class Loss:
         margins, weights
             As in `value`.
         bowl
-            Whether examples around which the loss is not convex have Gauss and Newton's
-            approximation, the square of the first derivative, which is nowhere below 0.
+            Whether to use the Gauss-Newton approximation, which is at least 0, for examples at
+            which the loss is not convex.
         """
         if self.multiplier is None:
             shares = weights[:, None] * np.exp(-margins)
@@ -148,13 +146,13 @@ SQUARED = Loss("squared", squared=True)
 
 
 class Slopes(Protocol):
-    """What margins grow by with the weight of each attribute, or of each word."""
+    """Derivatives of the margins by the weight of each attribute or word."""
 
     def margins(self, weights: Floats) -> Floats:
-        """Return what the weights add to the margins: shape `(examples, classes - 1)`."""
+        """Return the margins of some weights: shape `(examples, classes - 1)`."""
 
     def gradient(self, by_margin: Floats) -> Floats:
-        """Return the derivative by each weight, from that by each margin."""
+        """Return the derivative by each weight from the derivatives by each margin."""
 
 
 S_co = TypeVar("S_co", bound=Slopes, covariant=True)
@@ -164,24 +162,24 @@ S_co = TypeVar("S_co", bound=Slopes, covariant=True)
 class Objective(Generic[S_co]):
     """The function of the weights that a fit minimises.
 
-    It is the mean loss, and `ridge` / 2 times the squared distance of the weights from `centre`
-    (over the number of examples). Of the exponential loss it is the logarithm of that, which has
-    the same minimum and does not overflow.
+    It is the mean loss plus `ridge` / 2 times the squared distance of the weights from `centre`,
+    divided by the number of examples. For the exponential loss it is the logarithm of this sum,
+    which has the same minimum and does not overflow.
 
     Attributes
     ----------
     loss
         The loss.
     offsets
-        What margins are with weights of 0: shape `(examples, classes - 1)`.
+        Margins if all weights are 0: shape `(examples, classes - 1)`.
     slopes
-        What they grow by with each weight.
+        Derivatives of the margins by the weights.
     weights
-        Of the examples.
+        Weights of the examples.
     ridge
-        In units of one example's loss, above 0: then a convex loss is least in one place only.
+        In units of one example's loss, above 0, so that a convex loss has one minimum.
     centre
-        The weights that cost nothing.
+        Weights without penalty.
     """
 
     loss: Loss
@@ -192,14 +190,13 @@ class Objective(Generic[S_co]):
     centre: float = 1.0
 
     def at(self, w: Floats) -> Point[S_co]:
-        """Return the value and its derivatives where the weights are `w`."""
+        """Return the value and its derivatives at the weights `w`."""
         margins = self.offsets + self.slopes.margins(w)
         away = w - self.centre
         penalty = 0.5 * self.ridge * float((away * away).sum())
         total = self.total
         if self.loss.multiplier is None:
-            # In units of e^highest, no smaller than 1: what is far below has no weight beside the
-            # ridge.
+            # In units of e^highest, at least 1, so that nothing overflows.
             highest = max(float((-margins).max()), 0.0)
             unit = math.exp(-min(highest, 700.0))
             margins = margins + highest
@@ -212,7 +209,7 @@ class Objective(Generic[S_co]):
         return Point(self, w, margins, (losses + penalty) / total, by_margin * scale, scale, scale)
 
     def __call__(self, w: Floats) -> tuple[float, Floats]:
-        """Return the value where the weights are `w`, and its gradient."""
+        """Return the value and its gradient at the weights `w`."""
         point = self.at(w)
         return point.value, point.gradient
 
@@ -224,7 +221,7 @@ class Objective(Generic[S_co]):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Point(Generic[S_co]):
-    """An objective where the weights are `w`.
+    """An objective at the weights `w`.
 
     Attributes
     ----------
@@ -233,13 +230,13 @@ class Point(Generic[S_co]):
     w
         The weights.
     margins
-        The margins there; of the exponential loss, all of them shifted alike.
+        The margins; for the exponential loss, all are shifted by the same number.
     value
         The value.
     by_margin
-        Its derivative by each margin.
+        Derivative by each margin.
     loss_scale, ridge_scale
-        What the loss of the margins, and the ridge, are multiplied by in derivatives.
+        Factors of the loss and of the ridge in derivatives.
     """
 
     objective: Objective[S_co]
@@ -252,7 +249,7 @@ class Point(Generic[S_co]):
 
     @property
     def ridge(self) -> float:
-        """The second derivative of the ridge's part by each weight."""
+        """The second derivative of the penalty by each weight."""
         return self.objective.ridge * self.ridge_scale
 
     @functools.cached_property
@@ -265,8 +262,8 @@ class Point(Generic[S_co]):
     def curvature(self, bowl: bool = False) -> Curvature:
         """Return the second derivatives by the margins.
 
-        Of the exponential loss these are those of the loss, not of its logarithm: nowhere are they
-        less than 0, and where the gradient is 0 both have the same.
+        For the exponential loss, they are the derivatives of the loss instead of its logarithm.
+        They are at least 0, and equal at the minimum.
 
         Parameters
         ----------

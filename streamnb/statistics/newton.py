@@ -1,11 +1,10 @@
-"""The weights, 0 or more, of the least loss, found to the last digits by Newton's method.
+"""Newton's method for weights of 0 or more that minimise a loss to the last digits.
 
-L-BFGS ends somewhere near: where exactly depends on the weights that it starts from, on the order
-of the examples, and on the processor, whose BLAS adds up in an order of its own. Newton's method
-ends in the minimum itself, as its last steps square the distance that is left.
+The result of L-BFGS depends on the start, on the order of the examples and on the processor's BLAS.
+Newton's method converges quadratically, so its result is the minimum up to rounding.
 
-There are two kinds of steps: for some dozens of attributes the quadratic model is minimised exactly
-(`dense_step`); for tens of thousands of words by conjugate gradients (`SparseSteps`).
+`dense_step` minimises the quadratic model exactly, for some dozens of attributes. `SparseSteps`
+uses conjugate gradients, for tens of thousands of words.
 """
 
 from __future__ import annotations
@@ -19,43 +18,42 @@ from numpy.typing import NDArray
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
 
-# Steps of one fit; most take 10 to 20.
+# Maximum number of steps of one fit; most fits take 10 to 20.
 _MOST_STEPS = 200
-# A step that promises no more, in units of one example's loss, is the last one: it still lessens
-# what is left by a factor of 10⁵ or more, far below what scores are told apart by.
+# The last step has a predicted gain below this, in units of one example's loss. It reduces the
+# remaining error by a factor of at least 10⁵, far below differences that matter for scores.
 _ENOUGH = 1e-14
-# Values cannot tell whether a step that promises less, as a share of them, is a good one.
+# Rounding hides gains below this share of the value.
 _RESOLVED = 1e-11
-# A step is to gain this share of what its slope promises.
+# A step must gain at least this share of its predicted gain.
 _ARMIJO = 1e-4
 _MOST_HALVINGS = 60
-# Conjugate gradients: rounds of one step, near the minimum and far from it, and by how much they
-# lessen what is left.
+# Conjugate gradients: rounds of one step near the minimum and far from it, and their accuracy.
 _MOST_ROUNDS, _FAR_ROUNDS = 500, 10
 _FIRST_ACCURACY, _LAST_ACCURACY, _NEAR = 0.5, 1e-5, 1e-6
-# Weights this near to 0 that want to be less count as 0.
+# Smaller weights with a positive gradient count as 0.
 _ALMOST_ZERO = 1e-3
-# The least pivot of a matrix, with a diagonal of ones, that is taken for positive definite.
+# Minimum pivot of a positive definite matrix with a diagonal of ones.
 _LEAST_PIVOT = 1e-14
 
 S = TypeVar("S", bound=Slopes)
 
 
 class DenseSlopes(Slopes, Protocol):
-    """Slopes of so few weights that their second derivatives make a matrix."""
+    """Slopes of few weights, with a dense Hessian."""
 
     def matrix(self, curvature: Curvature) -> Floats:
         """Return the second derivatives by the weights: shape `(weights, weights)`."""
 
 
 class SparseSlopes(Slopes, Protocol):
-    """Slopes of so many weights that only products with their second derivatives are computed."""
+    """Slopes of many weights, with products of the Hessian and a vector."""
 
     def product(self, curvature: Curvature, direction: Floats) -> Floats:
         """Return the second derivatives by the weights times a direction: shape `(weights,)`."""
 
     def diagonal(self, curvature: Curvature) -> Floats:
-        """Return the diagonal of the second derivatives or what is near, 0 or more."""
+        """Return the diagonal of the second derivatives, approximately and at least 0."""
 
 
 def least(
@@ -64,7 +62,7 @@ def least(
     step: Callable[[Point[S]], Floats],
     most_steps: int = _MOST_STEPS,
 ) -> Floats:
-    """Return the weights, 0 or more, where an objective is least.
+    """Return the weights of 0 or more that minimise an objective.
 
     Parameters
     ----------
@@ -75,7 +73,7 @@ def least(
     step
         `dense_step` or a `SparseSteps`.
     most_steps
-        After so many steps it ends wherever it is.
+        Maximum number of steps.
     """
     point, before = objective.at(start), np.inf
     for _ in range(most_steps):
@@ -101,7 +99,7 @@ def least(
 
 
 def _searched(point: Point[S], direction: Floats) -> Point[S] | None:
-    """Return a point along a direction that is enough better; None if there is none."""
+    """Return a sufficiently better point along a direction, or None."""
     length = 1.0
     for _ in range(_MOST_HALVINGS):
         trial = point.objective.at(np.maximum(point.w + length * direction, 0.0))
@@ -113,7 +111,7 @@ def _searched(point: Point[S], direction: Floats) -> Point[S] | None:
 
 
 def dot(one: Floats, other: Floats) -> float:
-    """Return Σ_j a_j b_j, added up in the same order by every processor."""
+    """Return Σ_j a_j b_j, with the same rounding on every processor."""
     return float((one * other).sum())
 
 
@@ -121,7 +119,7 @@ def dot(one: Floats, other: Floats) -> float:
 
 
 def dense_step(point: Point[DenseSlopes]) -> Floats:
-    """Return the step to the least value of the quadratic model among weights of 0 or more."""
+    """Return the step to the minimum of the quadratic model with weights of 0 or more."""
     slopes, damping = point.objective.slopes, 0.0
     matrix = slopes.matrix(point.curvature())
     while (step := _model_step(point, matrix, damping)) is None:
@@ -132,9 +130,9 @@ def dense_step(point: Point[DenseSlopes]) -> Floats:
 
 
 def _model_step(point: Point[DenseSlopes], matrix: Floats, damping: float) -> Floats | None:
-    """Return the step that these second derivatives give; None if they are not convex."""
+    """Return the step for these second derivatives; None if they are not convex."""
     diagonal = np.diagonal(matrix) + point.ridge
-    # Of each weight in such units that the diagonal is 1.
+    # Scale the weights so that the diagonal is 1.
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     damped = (matrix + point.ridge * np.eye(len(scale))) / (scale[:, None] * scale[None, :])
     damped += damping * np.eye(len(scale))
@@ -149,10 +147,10 @@ def _product(matrix: Floats, vector: Floats) -> Floats:
 
 
 def _least_quadratic(matrix: Floats, slope: Floats, free: NDArray[np.bool_]) -> Floats | None:
-    """Return x ≥ 0 where ½ xᵀA x + bᵀx is least; None if A is not positive definite.
+    """Return the x ≥ 0 that minimises ½ xᵀA x + bᵀx; None if A is not positive definite.
 
-    Which x_j are 0 is found by principal pivoting: those that are below 0, and those of 0 that
-    want to grow, change sides, all at once while that makes them fewer, else the last of them.
+    Principal pivoting finds the x_j that are 0. Infeasible variables change sides: all
+    of them while their number falls, otherwise only the last one.
 
     References
     ----------
@@ -168,7 +166,7 @@ def _least_quadratic(matrix: Floats, slope: Floats, free: NDArray[np.bool_]) -> 
             return None
         x[free] = solved(lower, -slope[free])
         grows = _product(matrix, x) + slope
-        # Rounding alone changes no sides.
+        # The tolerance ignores rounding.
         wrong = np.where(free, x < 0, grows < -1e-14 * np.abs(slope).max(initial=0.0))
         count = int(wrong.sum())
         if not count:
@@ -184,7 +182,7 @@ def _least_quadratic(matrix: Floats, slope: Floats, free: NDArray[np.bool_]) -> 
 
 
 def cholesky(matrix: Floats) -> Floats | None:
-    """Return the lower triangle L with L Lᵀ = A, without BLAS; None if A has no such triangle.
+    """Return the lower triangle L with L Lᵀ = A, without BLAS; None if it does not exist.
 
     Examples
     --------
@@ -214,18 +212,18 @@ def solved(lower: Floats, right: Floats) -> Floats:
 
 
 def exact_gram(rows: Floats, factors: Floats) -> Floats:
-    """Return Σ_n f_n x_n x_nᵀ, the same to the last bit whatever adds it up.
+    """Return Σ_n f_n x_n x_nᵀ with the same bits on every processor.
 
-    Each √|f_n| x_n becomes two whole numbers, so small that BLAS adds up their products without any
-    rounding, in whatever order. What that leaves out is below 10⁻¹⁰ of the greatest number of a
-    column, and makes a step of Newton's method a little longer or shorter.
+    Each √|f_n| x_n is split into two integers that are small enough for BLAS to add their products
+    without rounding, in any order. The error is below 10⁻¹⁰ of the maximum of a column; it only
+    changes the length of a Newton step slightly.
 
     Parameters
     ----------
     rows
         x: shape `(rows, columns)`.
     factors
-        f, of either sign: shape `(rows,)`.
+        f, positive or negative: shape `(rows,)`.
 
     References
     ----------
@@ -259,12 +257,12 @@ def exact_gram(rows: Floats, factors: Floats) -> Floats:
 
 
 class SparseSteps:
-    """Steps of truncated Newton by conjugate gradients, which leave at 0 what wants to be less.
+    """Truncated Newton steps by conjugate gradients, projected to weights of 0 or more.
 
     Parameters
     ----------
     most_rounds
-        Of conjugate gradients in all steps together: past it there is no further step.
+        Maximum number of rounds of conjugate gradients in all steps together.
 
     References
     ----------
@@ -278,13 +276,13 @@ class SparseSteps:
         self.left = most_rounds
 
     def __call__(self, point: Point[SparseSlopes]) -> Floats:
-        """Return the step; 0 where no rounds are left."""
+        """Return the step; 0 if no rounds are left."""
         if self.left <= 0:
             return np.zeros_like(point.w)
         slopes, curvature, gradient = point.objective.slopes, point.curvature(), point.gradient
         diagonal = slopes.diagonal(curvature) + point.ridge
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
-        # What a step along the gradient alone would change: little, near the minimum.
+        # The change by a gradient step is small near the minimum.
         moved = np.abs(point.w - np.maximum(point.w - gradient / diagonal, 0.0)).max(initial=0.0)
         held = (point.w <= min(_ALMOST_ZERO, moved)) & (gradient > 0)
         direction = np.zeros_like(gradient)
@@ -301,7 +299,7 @@ class SparseSteps:
                 product[held] = 0.0
                 curved = dot(towards, product)
                 if curved <= 0:
-                    # Not convex here: as far as it was, or along the gradient.
+                    # Not convex: keep the direction so far, or use the gradient.
                     direction = direction if direction.any() else solved_for
                     break
                 direction = direction + (size / curved) * towards

@@ -134,7 +134,7 @@ def test_formats_are_known_by_what_there_is(tmp_path: Path) -> None:
     assert found == ["maildir", "eml", "mbox", "mail", None]
     with pytest.raises(DataError, match="no folder"):
         list(read_mails(tmp_path / "inbox", "maildir"))
-    with pytest.raises(InputError, match="no format of mail"):
+    with pytest.raises(InputError, match="unknown mail format"):
         list(read_mails(tmp_path, "mh"))
 
 
