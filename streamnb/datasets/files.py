@@ -1,4 +1,4 @@
-"""Labelled messages from the user's own files: JSONL, CSV, TSV, SMS-collection files, and mail."""
+"""Read labelled messages from JSONL, CSV, TSV, files like the SMS collection, and mail."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _EXTENSIONS = {
     ".mbox": "mbox",
     ".eml": "mail",
 }
-# Not strict: control characters as they are, NUL among them, do no harm in a text.
+# Control characters are harmless in a text.
 _json = json.JSONDecoder(strict=False)
 _log = logging.getLogger(__name__)
 
 
 def read_messages(
     source: Source,
-    format: str | None = None,  # noqa: A002 - the word the command line uses too
+    format: str | None = None,  # noqa: A002 - as on the command line
     text_field: str = "text",
     label_field: str = "label",
     id_field: str | None = None,
@@ -62,58 +62,55 @@ def read_messages(
     default_label: str | None = None,
     mails: bool = False,
 ) -> Iterator[Message]:
-    r"""Read messages one at a time, in constant memory, and lose no line silently.
+    r"""Read messages one at a time, in constant memory; no line is lost silently.
 
-    A line that cannot be read (undecodable bytes, wrong JSON, a missing field or one of the wrong
-    type, a wrong number of fields, too long) is handed to `report` or ends the reading. Lines
-    with nothing but blanks are skipped.
+    An invalid line (undecodable bytes, invalid JSON, a missing field, a wrong type, a wrong number
+    of fields, too long) is passed to `report` or stops the reading. Blank lines are skipped.
 
     Parameters
     ----------
     source
-        A path, `-` for standard input, or a binary file. gzip, xz and bzip2 are decompressed. Or
-        a topic of Kafka, whose records are lines: `kafka://HOST:PORT/TOPIC`, with `?follow` behind
-        it to go on for ever at its end (`streamnb.datasets.topic`).
+        A path, `-` for standard input, or a binary file. gzip, xz and bzip2 are decompressed. A
+        Kafka topic `kafka://HOST:PORT/TOPIC` has one line per record; `?follow` waits for new ones
+        (`streamnb.datasets.topic`).
     format
-        `"jsonl"` (one JSON object a line), `"csv"` or `"tsv"` (with a header line), or `"sms"`
-        (`label<TAB>text`, no header, as in the SMS Spam Collection). By default the file's
-        extension tells, before `.gz`, `.xz` or `.bz2`; standard input is JSONL. Mail is `"mail"`,
-        `"mbox"`, `"maildir"` or `"eml"` (`streamnb.datasets.mail.read_mails`), which folders and
-        files that begin with `From ` are by themselves. Its text is that of
-        `streamnb.mail.content.mail_text`, as `streamnb-spam` reads it for a model with a tokenizer:
-        headers and parts, decoded, without a header `X-Spam-Status` that a filter wrote.
+        `"jsonl"` (one JSON object per line), `"csv"` or `"tsv"` (with a header line), `"sms"`
+        (`label<TAB>text` without a header), or a mail format of
+        `streamnb.datasets.mail.read_mails`. By default the extension before `.gz`, `.xz` or `.bz2`
+        decides; standard input is JSONL.
+        Folders and files that begin with `From ` are mail. The text of a mail is
+        `streamnb.mail.content.mail_text` without the header `X-Spam-Status`.
     text_field, label_field
         Names of the fields in JSONL, CSV and TSV.
     id_field, time_field
-        Names of two more fields; by default `id` and `time`, where there are such.
+        Names of two more fields; by default `id` and `time` if they exist.
     encoding
         Encoding of the file; a byte order mark is removed.
     on_bad
-        `"report"`: a bad line goes to `report` and the reading goes on. `"fail"`: it ends with a
-        `DataError` that gives the file and the line's number.
+        `"report"`: pass invalid lines to `report` and continue. `"fail"`: raise a `DataError` with
+        the file and the number of the line.
     label_required
-        Whether a message without a label is a bad line; if not, its label is empty. A line of
-        an SMS-collection file without a tab then is a message with no label.
+        Whether a message without a label is an invalid line; otherwise its label is empty. In the
+        format `"sms"`, a line without a tab then is a message without a label.
     report
         Called with each `BadLine`. By default they are logged as warnings.
     quotes
-        Whether fields may stand in double quotes. By default they may in CSV and not in TSV,
-        where a message that starts with a quote would swallow the lines after it.
+        Whether fields may be quoted. The default is True for CSV and False for TSV, because an
+        opening quote in a message would join it with the next lines.
     max_line_bytes
-        Longest line, longest CSV record, and longest mail, in bytes; a longer one is a bad line.
+        Maximum length of a line, a CSV record and a mail, in bytes.
     default_label
-        The label of a message that has none; None leaves it without.
+        Label of messages without one; None for an empty label.
     mails
-        Whether the texts of lines and tables are mails, headers and all, to be read as those of the
-        formats of mail are.
+        Whether texts in lines and tables are complete mails with headers.
 
     Raises
     ------
     InputError
-        An argument is wrong, or the format cannot be told from the extension.
+        If an argument is invalid, or the extension does not imply a format.
     DataError
-        The file is absent or unreadable, its header lacks a field, or, with `on_bad="fail"`, a
-        line is bad.
+        If the file does not exist, cannot be read, or its header lacks a field; with
+        `on_bad="fail"` also for an invalid line.
 
     Examples
     --------
@@ -236,13 +233,13 @@ def _from_mail(
 
 
 def read_as_mails(messages: Iterator[Message]) -> Iterator[Message]:
-    """Read the texts of messages, which are mails, headers and all, as the formats of mail are."""
+    """Replace texts that are complete mails by the texts of these mails."""
     for message in messages:
         yield message._replace(text=_text_of(message.text.encode("utf-8", "replace")))
 
 
 def _text_of(mail: bytes) -> str:
-    # Here: whoever reads no mail does not wait for the standard library's parser.
+    # Imported here, because mail is rarely read.
     from streamnb.mail.content import mail_text
     from streamnb.mail.header_block import STATUS_HEADER, without_header
 
@@ -267,8 +264,8 @@ def _from_json(line: Line, fields: Fields) -> Message:
         raise LineError(f"not JSON: {error.msg} at character {error.pos + 1}") from error
     except RecursionError as error:
         raise LineError("JSON nested too deeply") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise LineError(f"not JSON that can be read: {error}") from error
+    except ValueError as error:  # a number with thousands of digits
+        raise LineError(f"invalid JSON: {error}") from error
     if not isinstance(record, dict):
         raise LineError(f"a JSON object was expected, not {_json_type(record)}")
     text = record.get(fields.text)
@@ -287,7 +284,7 @@ def _from_json(line: Line, fields: Fields) -> Message:
 
 
 def _scalar(record: dict[str, Any], field: str) -> str | None:
-    """Return a string, number or truth value as a string; null and absent as None."""
+    """Return a string, number or bool as a string; None if it is null or missing."""
     value = record.get(field)
     if value is None or isinstance(value, str):
         return value

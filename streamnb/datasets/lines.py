@@ -1,4 +1,4 @@
-"""Bytes to lines: compression, encodings, line ends, overlong lines and bad ones.
+"""Read lines: compression, encodings, line ends, long lines and invalid ones.
 
 Lines end at a line feed only. Other characters that `str.splitlines` would split at (vertical
 tab, U+0085, U+2028 ...) belong to the text of a message.
@@ -55,13 +55,13 @@ class Message(NamedTuple):
     Attributes
     ----------
     id
-        What the source calls it; the number of its line where it has no name.
+        Its name in the source, or the number of its line.
     label
-        Its class; empty where it has none.
+        Its class; empty without one.
     text
         The message itself.
     time
-        When it was sent, as the source writes it (ISO 8601 in the data folder), or None.
+        Its time in the format of the source (ISO 8601 in the data folder), or None.
     """
 
     id: str
@@ -71,11 +71,11 @@ class Message(NamedTuple):
 
 
 class LineError(Exception):
-    """What is wrong with a line; becomes a `BadLine` or a `DataError`."""
+    """An invalid line; it becomes a `BadLine` or a `DataError`."""
 
 
 class Fields(NamedTuple):
-    """Names of the fields to read; None where the usual name is taken if it is there."""
+    """Names of the fields to read; None for the usual name if it exists."""
 
     text: str
     label: str
@@ -93,10 +93,9 @@ class BadLine(NamedTuple):
         Number of the line in the file, from 1 (of the first line, where a CSV record spans
         several).
     reason
-        What is wrong with it, in words.
+        The reason.
     raw
-        The bytes as they stand in the file, without the line end; only the first 1,000 of a line
-        that was too long.
+        Its bytes without the line end; only the first 1,000 if the line is too long.
     """
 
     number: int
@@ -105,10 +104,10 @@ class BadLine(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line: its number, its bytes, its text, and what is wrong with it, if anything.
+    """One line: its number, bytes, text, and the problem if it is invalid.
 
-    The text of a line with undecodable bytes holds them as lone surrogates, so that quotes and
-    separators in it can still be found.
+    Undecodable bytes become lone surrogates in the text, so that quotes and separators can still be
+    found.
     """
 
     number: int
@@ -118,7 +117,7 @@ class Line(NamedTuple):
 
 
 def source_name(source: Source) -> str:
-    """Return what to call a source in a message to the user."""
+    """Return the name of a source for messages to the user."""
     if isinstance(source, (str, os.PathLike)):
         return "standard input" if source == "-" else os.fspath(source)
     return str(getattr(source, "name", "the given file"))
@@ -128,8 +127,8 @@ def source_name(source: Source) -> str:
 def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
     """Open a path, `-` (standard input) or a binary file, and decompress it.
 
-    The compression is known by the path's extension, else by the first bytes. A file object that
-    was handed in, like standard input, is left open.
+    The extension or the first bytes determine the compression. File objects and standard input are
+    not closed.
     """
     extension = ""
     try:
@@ -159,10 +158,7 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
 
 
 class _Unbuffered(io.RawIOBase):
-    """Any binary file (BytesIO, sockets' files ...) as a raw one.
-
-    So it can be peeked at, and stays open when the buffer around it goes.
-    """
+    """A raw file over any binary file, which is not closed with the buffer around it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -188,18 +184,18 @@ def read_lines(
     source
         A path, `-` for standard input, or a binary file; plain or compressed.
     encoding
-        Any that Python knows. Bad bytes spoil one line, except in encodings in which a line feed
-        is not the single byte 10 (UTF-16, UTF-32): there they end the reading.
+        Any encoding of Python. Invalid bytes affect one line; in UTF-16 and UTF-32 they stop the
+        reading.
     max_line_bytes
-        Longest line in bytes, at least 1. A longer one is reported as a problem and skipped,
-        without being held in memory.
+        Maximum length of a line in bytes, at least 1. Longer lines are invalid, and skipped in
+        constant memory.
 
     Raises
     ------
     InputError
-        Unknown encoding, or a limit below 1.
+        If the encoding is unknown, or the limit is below 1.
     DataError
-        The file cannot be opened or read, or its encoding is clearly another.
+        If the file cannot be opened or read, or has another encoding.
     """
     if max_line_bytes < 1:
         raise InputError(f"max_line_bytes is {max_line_bytes}; it should be at least 1")
@@ -209,7 +205,7 @@ def read_lines(
     except (LookupError, UnicodeError) as error:
         raise InputError(f"unknown encoding {encoding!r}") from error
     if name == "utf-8-sig":
-        name = "utf-8"  # the mark is removed below
+        name = "utf-8"  # the byte order mark is removed below
     with open_bytes(source) as file:
         if single_byte_feed:
             yield from _split(file, source, name, max_line_bytes)
@@ -248,7 +244,7 @@ class _Recoded(io.RawIOBase):
 
 def _split(file: IO[bytes], source: Source, encoding: str, max_line_bytes: int) -> Iterator[Line]:
     number = 0
-    # Two bytes more, for the line end.
+    # Two more bytes for the line end.
     while raw := file.readline(max_line_bytes + 2):
         number += 1
         if number == 1 and encoding == "utf-8":

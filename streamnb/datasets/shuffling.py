@@ -1,4 +1,4 @@
-"""Other streams of the same messages: another order, another share of a class."""
+"""Change the order of a stream, or the share of a class."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _T = TypeVar("_T")
 
 
 def shuffled(messages: Iterable[_T], seed: int) -> list[_T]:
-    """Return messages in an order that follows from the seed, on every version of Python.
+    """Return messages in random order, the same on every version of Python.
 
     Parameters
     ----------
     messages
-        All of them are read.
+        Messages; all are read first.
     seed
-        Of Python's random().
+        Any integer.
 
     Examples
     --------
     >>> shuffled("abcdef", seed=1)
     ['b', 'c', 'f', 'd', 'e', 'a']
     """
-    # The Fisher-Yates shuffle of random() alone: Python's own has changed.
+    # A Fisher-Yates shuffle with random(), because Python's shuffle has changed.
     kept, rng = list(messages), random.Random(seed)
     for place in range(len(kept) - 1, 0, -1):
         other = int(rng.random() * (place + 1))
@@ -41,23 +41,23 @@ def shuffled(messages: Iterable[_T], seed: int) -> list[_T]:
 def at_share(
     messages: Iterable[tuple[_T, bool]], share: float, last: float | None = None, *, seed: int
 ) -> list[tuple[_T, bool]]:
-    """Leave out messages of two classes, so that the positive ones have a share; keep the order.
+    """Remove messages at random so that positive ones have a given share; keep the order.
 
     Parameters
     ----------
     messages
-        Messages of both classes, each with whether it is positive. All of them are read.
+        Pairs of a message and whether it is positive; all are read first.
     share
-        Of positive messages, in (0, 1). As many messages are kept as there can be, about.
+        Share of positive messages, in (0, 1).
     last
-        The share at the end of the stream, to which it goes evenly; None for the same.
+        Share at the end of the stream, with a linear change; None for a constant share.
     seed
-        Of Python's random().
+        Any integer.
 
     Raises
     ------
     InputError
-        If a share is not in (0, 1), or there is one class only.
+        If a share is not in (0, 1), or there is only one class.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def at_share(
     for end in ends:
         if not 0 < end < 1:
             raise InputError(f"a share must be a number above 0 and below 1, not {shown(end)}")
-    found = sum(pos_label for _, pos_label in every) / max(1, len(every))
+    found = sum(positive for _, positive in every) / max(1, len(every))
     if not 0 < found < 1:
-        raise InputError("a share needs messages of both classes, and there are only those of one")
+        raise InputError("a share needs messages of both classes, but there is only one class")
     most = min(found / max(ends), (1 - found) / (1 - min(ends)))
     rng, kept = random.Random(seed), []
-    for place, (message, pos_label) in enumerate(every):
+    for place, (message, positive) in enumerate(every):
         here = ends[0] + (ends[1] - ends[0]) * place / len(every)
-        keep = here / found if pos_label else (1 - here) / (1 - found)
+        keep = here / found if positive else (1 - here) / (1 - found)
         if rng.random() < most * keep:
-            kept.append((message, pos_label))
+            kept.append((message, positive))
     return kept

@@ -1,4 +1,4 @@
-"""Messages from CSV and TSV with a header line, one bad record at a time."""
+"""Read messages from CSV and TSV with a header line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["from_table"]
 
 
 class _TooLongError(Exception):
-    """A CSV record spans more bytes than a line may have."""
+    """A CSV record is longer than the maximum line."""
 
 
 class _Feed:
-    """Hands lines to `csv.reader` and keeps the bytes of the record that it is in."""
+    """Passes lines to `csv.reader`, and keeps the bytes of the current record."""
 
     def __init__(self, lines: Iterator[Line], limit: int) -> None:
         self._lines, self._limit = lines, limit
@@ -57,15 +57,15 @@ def from_table(
     source: Source,
     max_line_bytes: int,
 ) -> Iterator[Message | BadLine]:
-    """Yield the messages and the bad records of lines that start with a header."""
-    # The limit is one for the whole process, so it is only ever raised.
+    """Yield the messages and the invalid records of lines with a header."""
+    # The limit is global to the process, so never lower it.
     csv.field_size_limit(max(csv.field_size_limit(), max_line_bytes))
     feed = _Feed(lines, max_line_bytes)
     reader = csv.reader(
         feed,
         delimiter=separator,
         quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
-        # Text after a closing quote is a fault of the file, not something to guess at.
+        # Text after a closing quote is an error.
         strict=quotes,
     )
     columns: dict[str, int | None] = {}

@@ -1,7 +1,7 @@
-"""A topic of Kafka as lines: each record's value is one (needs `pip install 'streamnb[kafka]'`).
+"""Read a Kafka topic as lines, one per record (needs `pip install 'streamnb[kafka]'`).
 
-It is for looking at a stream: nothing is committed, and no group is joined. Filters that must lose
-nothing and decide once are `streamnb_consumers`.
+This is for inspecting a stream: it joins no group and commits nothing. `streamnb_consumers` has
+filters with exactly-once processing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SCHEME", "TopicAddress", "is_topic", "read_topic"]
 
 SCHEME = "kafka"
-# Arguments of kafka-python's consumer that an address may hold; secrets come from the environment.
+# Allowed arguments of kafka-python's consumer; secrets come from the environment.
 _SECURITY = (
     "security_protocol",
     "sasl_mechanism",
@@ -33,24 +33,24 @@ _SECRETS = {
     "sasl_plain_username": "STREAMNB_SASL_USERNAME",
     "sasl_plain_password": "STREAMNB_SASL_PASSWORD",
 }
-_START = 30.0  # seconds in which a cluster must say which partitions a topic has
+_START = 30.0  # seconds until the cluster must have answered
 
 
 @dataclasses.dataclass(frozen=True)
 class TopicAddress:
-    """Where a topic is, and how it is read.
+    """The address of a topic, and how to read it.
 
     Attributes
     ----------
     brokers
         Addresses (host:port), separated by commas.
     topic
-        Its name.
+        Name of the topic.
     follow
-        Whether reading goes on at the end, for ever; else it ends where the topic did when
-        reading began.
+        Whether to wait for new records forever; otherwise reading stops at the end that the topic
+        had at the start.
     options
-        For the connection.
+        Options of the connection.
     """
 
     brokers: str
@@ -60,12 +60,12 @@ class TopicAddress:
 
     @classmethod
     def parse(cls, address: str) -> TopicAddress:
-        """Take an address apart.
+        """Parse an address.
 
         Raises
         ------
         InputError
-            It is no address of a topic.
+            If the address is invalid.
 
         Examples
         --------
@@ -78,8 +78,8 @@ class TopicAddress:
         topic = parts.path.strip("/")
         if parts.scheme != SCHEME or not parts.netloc or not topic or "/" in topic:
             raise InputError(
-                f"{address!r} is no address of a topic; write kafka://HOST:PORT/TOPIC, and ?follow "
-                "behind it to go on at its end"
+                f"{address!r} is not an address of a topic; use kafka://HOST:PORT/TOPIC, with "
+                "?follow to wait for new records"
             )
         unknown = [name for name in options if name not in _SECURITY]
         if unknown:
@@ -91,7 +91,7 @@ class TopicAddress:
 
 
 def is_topic(source: object) -> bool:
-    """Tell whether a source is the address of a topic.
+    """Return whether a source is the address of a topic.
 
     Examples
     --------
@@ -107,20 +107,20 @@ def read_topic(address: str, encoding: str = "utf-8") -> Iterator[Line]:
     Parameters
     ----------
     address
-        `kafka://HOST:PORT/TOPIC`; with `?follow` reading goes on for ever at its end.
-        `security_protocol`, `sasl_mechanism`, `ssl_cafile`, `ssl_certfile` and `ssl_keyfile` may
-        follow; name and password are STREAMNB_SASL_USERNAME and STREAMNB_SASL_PASSWORD.
+        `kafka://HOST:PORT/TOPIC`; `?follow` waits for new records forever. Further options are
+        `security_protocol`, `sasl_mechanism`, `ssl_cafile`, `ssl_certfile` and `ssl_keyfile`. Name
+        and password are read from STREAMNB_SASL_USERNAME and STREAMNB_SASL_PASSWORD.
     encoding
-        Any that Python knows. Bad bytes spoil one record.
+        Any encoding of Python. Invalid bytes affect one record.
 
     Raises
     ------
     InputError
-        It is no address of a topic.
+        If the address is invalid.
     MissingDependencyError
-        kafka-python is not installed.
+        If kafka-python is not installed.
     DataError
-        The cluster can't be reached, or has no such topic.
+        If the cluster cannot be reached, or has no such topic.
     """
     where = TopicAddress.parse(address)
     consumer = _consumer(where)
@@ -159,7 +159,7 @@ def _places(consumer: Any, where: TopicAddress) -> list[Any]:
 
 def _consumer(where: TopicAddress) -> Any:
     try:
-        # Importing it imports modules that say of themselves that they are deprecated.
+        # kafka-python imports deprecated modules.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             import kafka.errors

@@ -1,4 +1,4 @@
-"""Readers of the three uniform formats of the data folder: text, counts and tabular."""
+"""Readers of the formats of the data folder: text, counts and tabular."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Counts(NamedTuple):
     Attributes
     ----------
     matrix
-        scipy CSR array of float64, one row a document in the source's order, one column a word.
+        scipy CSR array of float64: shape `(documents, words)`.
     labels
         The class of each document.
     vocabulary
-        The word of each column; its number from 1, as a string, where the words are not known.
+        The word of each column; its number from 1 as a string if the words are unknown.
     """
 
     matrix: sparse.csr_array
@@ -50,7 +50,7 @@ class Counts(NamedTuple):
 
 
 def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
-    r"""Read a text collection, one JSON object a line, in stream order.
+    r"""Read a text collection, one JSON object per line, in stream order.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
     Raises
     ------
     DataError
-        The collection is absent, or a line of it is bad.
+        If the collection does not exist, or a line is invalid.
 
     Examples
     --------
@@ -85,15 +85,15 @@ def read_counts(name_or_path: str | os.PathLike[str], n_words: int | None = None
     ----------
     name_or_path
         A name in the folder `counts/` of the data folder, such as `"re0"`, or the path of a file
-        of lines `CLASS INDEX:COUNT ...` with ascending indices from 1. The words are read from
-        `NAME.words.txt` beside it (compressed or not), if there is such a file.
+        of lines `CLASS INDEX:COUNT ...` with ascending indices from 1. If `NAME.words.txt` exists
+        in the same folder (compressed or not), it contains the words.
     n_words
-        Number of columns; by default that of the words, else the greatest index.
+        Number of columns; by default the number of words, else the greatest index.
 
     Raises
     ------
     DataError
-        The collection is absent, or a line of it is bad.
+        If the collection does not exist, or a line is invalid.
 
     Examples
     --------

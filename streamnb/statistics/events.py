@@ -141,7 +141,7 @@ def log_numerators(
     out_of_class: Floats | float = 0.0,
     out_of_rest: Floats | float = 0.0,
 ) -> Floats:
-    """Return what a word counts for in each class, without the denominators.
+    """Return the numerator terms of each word and class.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def log_denominators(
     out_of_class: Floats | float = 0.0,
     out_of_rest: Floats | float = 0.0,
 ) -> Floats:
-    """Return what is added to the numerators, once for each word of a message.
+    """Return the denominator terms, which are added once for each word of a message.
 
     Parameters
     ----------

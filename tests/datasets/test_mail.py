@@ -132,7 +132,7 @@ def test_formats_are_known_by_what_there_is(tmp_path: Path) -> None:
     names = ("box", ".", "inbox", "one.eml", "none")
     found = [mail_format(tmp_path / name) for name in names]
     assert found == ["maildir", "eml", "mbox", "mail", None]
-    with pytest.raises(DataError, match="no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         list(read_mails(tmp_path / "inbox", "maildir"))
     with pytest.raises(InputError, match="unknown mail format"):
         list(read_mails(tmp_path, "mh"))

@@ -83,7 +83,7 @@ def test_each_bad_json_line_is_reported_and_the_rest_is_read(content, reason):
 def test_a_number_of_thousands_of_digits_is_a_bad_line():
     found, bad = read(b'{"text": "x", "label": ' + b"9" * 10_000 + b"}\n")
     assert found == []
-    assert bad[0].reason.startswith("not JSON that can be read")
+    assert bad[0].reason.startswith("invalid JSON")
 
 
 def test_fail_gives_file_and_line(tmp_path):

@@ -73,10 +73,10 @@ def test_and_a_cluster(monkeypatch):
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("kafka://localhost:9092", "no address of a topic"),
-        ("kafka://localhost:9092/", "no address of a topic"),
-        ("kafka://localhost:9092/a/b", "no address of a topic"),
-        ("kafka:///sms", "no address of a topic"),
+        ("kafka://localhost:9092", "is not an address of a topic"),
+        ("kafka://localhost:9092/", "is not an address of a topic"),
+        ("kafka://localhost:9092/a/b", "is not an address of a topic"),
+        ("kafka:///sms", "is not an address of a topic"),
         ("kafka://localhost:9092/sms?group=x", "unknown option 'group'; known are follow, sec"),
     ],
 )
