@@ -7,9 +7,8 @@ of the data folder (`STREAMNB_DATA`, else `../shared/data`). `SyntheticSMS` need
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
-
-from streamnb.lazy import attribute
 
 if TYPE_CHECKING:
     from streamnb.datasets.catalogue import COLLECTIONS, Collection
@@ -90,7 +89,11 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    return attribute(globals(), _HOMES, name)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

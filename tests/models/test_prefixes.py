@@ -17,6 +17,7 @@ from support.models import (
     make_model,
     make_reference,
     mark,
+    matrix,
 )
 from support.streams import (
     SETTINGS,
@@ -35,7 +36,7 @@ OTHERS = [
 ]
 
 
-@every(ALL_MODELS)
+@matrix(ALL_MODELS)
 def test_equals_reference_at_every_prefix_of_sms(name: str) -> None:
     n = ROWS[name].messages // 2  # the soak goes on to all of them, with every setting
     follow(name, {}, sms_stream()[:n], prefixes(sms_stream)[: n + 1])
@@ -61,7 +62,7 @@ def test_equals_reference_with_other_parameters_along_sms(
     follow(name, parameters, sms_stream()[:n], prefixes(sms_stream)[: n + 1])
 
 
-@every(ALL_MODELS)
+@matrix(ALL_MODELS)
 def test_text_gives_the_scores_of_its_words(name: str) -> None:
     """The model's own tokeniser on the raw text, the reference on river's words."""
     path = require_data("text/sms_spam.jsonl.xz")

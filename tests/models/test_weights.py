@@ -13,7 +13,7 @@ from references.documents import Documents
 from references.relevance import selected
 from references.weights import WeightsReference
 from streamnb import ComposedNB, InputError
-from support.models import EVENTS, RATIOS, WEIGHTED, WORD_WEIGHTS, every, family, make_reference
+from support.models import EVENTS, RATIOS, WEIGHTED, WORD_WEIGHTS, family, make_reference, matrix
 from support.streams import (
     TINY,
     assert_same_scores,
@@ -118,7 +118,7 @@ def test_chi_square_weights_are_never_stale(event: str) -> None:
 # --- together -------------------------------------------------------------------------------------
 
 
-@every(WEIGHTED)
+@matrix(WEIGHTED)
 def test_composed_model_equals_the_named_one(name: str) -> None:
     model, named = composed(name, refresh_every=1), getattr(streamnb, name)(refresh_every=1)
     for x, y, w in STREAM:

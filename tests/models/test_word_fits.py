@@ -378,7 +378,7 @@ def test_fitted_weights_that_do_not_fit_are_refused() -> None:
     assert store.set_fitted_weights(store.layout, np.ones(n), 1.0)
     assert not store.set_fitted_weights(store.layout + 1, np.ones(n), 1.0)
     for wrong in ((-np.ones(n), 1.0), (np.ones(n), math.nan), (np.full(n, np.inf), 1.0)):
-        with pytest.raises(InputError, match="fitted weights: "):
+        with pytest.raises(InputError, match="fitted weights must be"):
             store.set_fitted_weights(store.layout, *wrong)
 
 

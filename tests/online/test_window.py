@@ -10,14 +10,14 @@ import pytest
 
 from references.forgetting import Forgetting
 from streamnb import HMNB, MNB, InputError, NaiveBayes, NotLearnedError
-from support.models import ALL_MODELS, COLUMNS, EXACT, every, make_model, make_reference, matrix
+from support.models import ALL_MODELS, COLUMNS, EXACT, make_model, make_reference, matrix
 from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
 
 QUERY = {"w1": 2.0, "w12": 1.0, "w20": 1.0, "w40": 1.0, "never learned": 2.5}
 
 
 @pytest.mark.parametrize("window", [1, 13])
-@every(ALL_MODELS)
+@matrix(ALL_MODELS)
 def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
     """Classes and words come, go and come again: the third class comes late, and not often."""
     model = make_model(name, refresh_every=1, window_size=window)
