@@ -26,14 +26,15 @@ __all__ = ["ComposedNB"]
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class _Event:
-    """Makes `event` the first positional parameter."""
+class _Positional:
+    """The first positional parameters."""
 
     event: str | Event = "multinomial"
+    dependence: str | Dependence = "independent"
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class ComposedNB(TextNaiveBayes, _Event):
+class ComposedNB(TextNaiveBayes, _Positional):
     """Naive Bayes composed of components, by name or as objects of `streamnb.families`.
 
     Parameters
@@ -161,7 +162,6 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
 
     composition = Composition(Multinomial())
 
-    dependence: str | Dependence = "independent"
     estimate: str | Estimate = "additive"
     factor: float | str = 0.1
     bag_threshold: float | str = "average"

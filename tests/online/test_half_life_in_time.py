@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import itertools
 import pickle
@@ -13,6 +14,7 @@ import pytest
 import streamnb
 from references.forgetting import Forgetting
 from streamnb import MNB, InputError
+from streamnb.model import persistence
 from streamnb.model_specs import build, model_spec
 from support.models import family, make_model, make_reference
 from support.streams import assert_same_scores, sms_stream, synthetic_stream
@@ -184,8 +186,11 @@ def test_models_that_forget_in_another_way_are_not_merged_nor_restored() -> None
     for other in (MNB(half_life=3600), MNB(half_life="2h"), MNB()):
         with pytest.raises(InputError, match="another half_life"):
             other.merge(model)
+        state = persistence.state_of(model)
+        parameters = {**state.parameters, "half_life": other.half_life}
+        data = persistence.dump(dataclasses.replace(state, parameters=parameters))
         with pytest.raises(streamnb.ModelFileError, match="forget differently"):
-            other.restore(model.state())
+            MNB.from_bytes(data)
 
 
 def test_a_tuned_threshold_learns_batches_in_time() -> None:
