@@ -42,7 +42,7 @@ class FilterWeighting:
     def weights(
         self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights; parameters are those of `Weighting.weights`."""
+        """Return the weights; `Weighting.weights` describes the parameters."""
         found = self.measure(rows)
         twice = {name for name, each in zip(rows.names, found, strict=True) if each == 2.0}
         return dataclasses.replace(
@@ -66,7 +66,7 @@ class WrapperWeighting:
     def weights(
         self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights; parameters are those of `Weighting.weights`."""
+        """Return the weights; `Weighting.weights` describes the parameters."""
         priors, terms = log_terms(rows, table, order, scoring)
         return _for_all_classes(rows, self.search(terms, priors, rows.classes, rows.weights))
 
@@ -126,7 +126,7 @@ class Fit:
     def weights(
         self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
     ) -> AttributeWeights:
-        """Return the weights; parameters are those of `Weighting.weights`."""
+        """Return the weights; `Weighting.weights` describes the parameters."""
         names, classes, weights = rows.names, rows.classes, rows.weights
         priors, terms = log_terms(rows, table, order, scoring)
         fitted: dict[tuple[int, int] | None, Floats] = {}
@@ -227,7 +227,7 @@ def fit(
     weights
         Weights of the examples.
     ridge
-        The ridge of `streamnb.statistics.losses.Objective`; 0 is none.
+        The ridge of `streamnb.statistics.losses.Objective`; 0 for no ridge.
 
     Returns
     -------

@@ -182,7 +182,7 @@ class Row:
 
 
 class NumberColumns(Columns):
-    """Turns categories into words, and leaves numbers as they are.
+    """Turns categories into words, and keeps numbers.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class NumberColumns(Columns):
         super().__init__(2, values)
 
     def read(self, x: Any) -> Any:
-        """Return the row of a message; errors are those of `Columns.read`."""
+        """Return the row of a message; raise the errors of `Columns.read`."""
         if isinstance(x, str):
             raise _not_a_row(x)
         words: dict[str, str] = {}

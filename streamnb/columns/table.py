@@ -198,7 +198,7 @@ class AttributeTable:
             self.learned[class_id] = self.learned.get(class_id, 0.0) + weight
 
     def subtract(self, other: AttributeTable, class_ids: list[int]) -> None:
-        """Remove the state of another table, and those of its examples that are still here.
+        """Remove the state of another table, and its examples that are still in the index.
 
         Raises
         ------

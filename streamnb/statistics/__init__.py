@@ -1,1 +1,1 @@
-"""What is computed from the counts now and then: weights, packages, paths, fits."""
+"""Statistics of the counts that several families share: events, losses, fits, relevance."""

@@ -1,11 +1,11 @@
-"""Words chosen together: those that tell the classes apart, and do not repeat one another (CFS).
+"""Correlation-based feature selection (CFS): relevant words without redundancy.
 
-Correlation-based feature selection looks for the set S of words with the highest merit
+It searches for the set S of words with the highest merit
 
     Σ_i SU(w_i, class) / √(|S| + Σ_{i ≠ j} SU(w_i, w_j)),
 
 where SU(X, Y) = 2 I(X; Y) / (H(X) + H(Y)) is the symmetric uncertainty of two presences, or of a
-presence and the class. The search goes forward from no word and takes the best one each time.
+presence and the class. Forward search adds the best word in each step.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import numpy as np
 from streamnb.statistics.counts import Floats, Integers, entropies
 from streamnb.statistics.documents import Documents
 
-# Merits and uncertainties this near are the same but for rounding: then the order of words decides.
+# Smaller differences of merits and uncertainties are rounding; the order of words breaks ties.
 TIE = 1e-9
-# Numbers of a dense table of classes and words, 2 MB: more words are taken in blocks.
+# Maximum size of a dense table of classes and words (2 MB); more words are processed in blocks.
 _TABLE = 1 << 18
 
 
 def select_words(documents: Documents, max_candidates: int) -> Integers:
-    """Return the ids of the words that forward search selects, in the order it takes them.
+    """Return the ids of the selected words, in order of selection.
 
-    Each step takes the word with which the merit is highest; the search ends where no word raises
-    it. Of equal words it is the first in the order of their bytes. A step costs the words of the
-    documents that contain the word taken, so a search at most `max_candidates` times the index.
+    Each step adds the word that gives the highest merit, while the merit grows. Ties are broken by
+    the order of bytes. A step reads the documents that contain the added word, so a search costs at
+    most `max_candidates` passes over the index.
 
     Parameters
     ----------
     documents
         The indexed documents, ordered.
     max_candidates
-        Words that are looked at: those with the highest symmetric uncertainty of the class.
+        Number of words to consider: those with the highest symmetric uncertainty with the class.
 
     References
     ----------
@@ -76,23 +76,22 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
 
 
 def forward_search(relevance: Floats, between: Callable[[int], Floats]) -> Integers:
-    """Return the places of the words or attributes of the highest merit, in the order taken.
+    """Return the indices of the selected words or attributes, in order of selection.
 
-    Each step takes the one with which the merit is highest, of equal ones the first; the search
-    ends where none raises it.
+    Each step adds the one that gives the highest merit (ties: the first), while the merit grows.
 
     Parameters
     ----------
     relevance
-        The symmetric uncertainty of each of them and the class.
+        Symmetric uncertainty of each one with the class.
     between
-        Returns that of all of them and the one in a place.
+        Returns the symmetric uncertainty of all with the one at an index.
     """
     redundancy = np.zeros(len(relevance))
     left = np.ones(len(relevance), dtype=bool)
     selected: list[int] = []
     merit = relevant = 0.0
-    # The number selected, and twice the uncertainty of each two of them.
+    # Number of selected ones, and twice the sum of their pairwise uncertainties.
     size = repeated = 0.0
     while left.any():
         merits = (relevant + relevance) / np.sqrt(size + 1 + repeated + 2 * redundancy)

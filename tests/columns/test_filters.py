@@ -1,4 +1,4 @@
-"""KLNB, CBFWNB, DFWNB, TreeNB and SBC against the slow literal reference, and what is their own."""
+"""KLNB, CBFWNB, DFWNB, TreeNB and SBC compared with the slow reference, and their properties."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_composition_is_the_named_model(name: str) -> None:
         assert composed.predict_proba_one(row) == model.predict_proba_one(row)
 
 
-def test_raw_weights_are_relative_but_for_their_mean() -> None:
+def test_relative_weights_are_raw_weights_over_their_mean() -> None:
     rows = stream(60, "abc")
     raw = learned("ComposedNB", rows, event="gaussian", weights="kullback-leibler-raw")
     raw.refresh()
@@ -108,8 +108,8 @@ def test_raw_weights_are_relative_but_for_their_mean() -> None:
     assert max(raw.weights_.values()) < 1
 
 
-def test_weights_show_what_matters() -> None:
-    """An attribute that tells the classes apart, a near copy of it, and one that tells nothing."""
+def test_informative_attributes_have_larger_weights() -> None:
+    """The rows have an informative attribute, a near copy of it, and random noise."""
     rng = random.Random(1)
     rows: list[Row] = []
     for _ in range(300):
@@ -129,7 +129,7 @@ def test_weights_show_what_matters() -> None:
     assert 0 < weights["CBFWNB"]["b"] < weights["CBFWNB"]["a"] < 1
 
 
-def test_an_attribute_that_came_since_weighs_one() -> None:
+def test_a_new_attribute_has_weight_one() -> None:
     model = learned("KLNB", stream(40), refresh_every=10**9)
     model.refresh()
     model.learn_one({"later": "x"}, "a")
@@ -160,7 +160,7 @@ def test_bins_are_those_of_the_reference(sample: list[tuple[float, str, float]])
     assert found == pytest.approx(filters.description_length(sample))
 
 
-def test_numbers_that_tell_classes_apart_are_cut_between_them() -> None:
+def test_bins_separate_classes() -> None:
     rng = np.random.default_rng(5)
     classes = np.repeat([0, 1, 2], 50)
     weights = members(classes, np.ones(150), 3)
@@ -288,7 +288,7 @@ def test_thresholds_work(name: str) -> None:
     assert {"a", "b"} == set(decided)
 
 
-def test_what_does_not_compose_says_why() -> None:
+def test_invalid_compositions_are_refused() -> None:
     for weights in (*FILTERS.values(), "kullback-leibler-raw"):
         for event in ("multinomial", "bernoulli", "attributes"):
             if weights == "tree-depth":  # words have such weights too

@@ -1,4 +1,4 @@
-"""ENB, DNB, LNB, GDNB and MSENB against the slow literal reference."""
+"""ENB, DNB, LNB, GDNB and MSENB compared with the slow reference."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_gradients_are_those_of_the_losses(loss: Loss) -> None:
 
 
 def test_weights_show_what_matters() -> None:
-    """As in the paper's section IV-C: attributes that tell nothing beside as many that do."""
+    """As in section IV-C of the paper: half of the attributes are informative."""
     rng = random.Random(1)
     rows: list[Row] = []
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""Rows are learned, unlearned, merged, saved and refused as texts are."""
+"""Models of attribute tables learn, unlearn, merge, save and refuse rows as they do texts."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_batch_is_learned_as_one_by_one(name: str) -> None:
         part = rows[start : {0: 10, 10: 35, 35: 60}[start]]
         many.learn_many([row for row, _, _ in part], [label for _, label, _ in part])
     X = [row for row, _, _ in rows]
-    # Fits begin at other weights, and end in the same but for what the optimiser leaves.
+    # Fits begin at different weights and reach the same minimum up to the optimiser's tolerance.
     assert many.joint_log_likelihood_many(X) == pytest.approx(
         one.joint_log_likelihood_many(X), abs=1e-4
     )
@@ -130,7 +130,7 @@ def test_labels_come_and_go() -> None:
     assert model.classes_ == ["b", "c", "new"]
 
 
-def test_what_was_not_learned_is_not_unlearned() -> None:
+def test_unlearning_an_unknown_row_is_refused() -> None:
     rows = stream(20)
     model = learned("DNB", rows)
     before = model.to_bytes()
@@ -189,7 +189,7 @@ def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]) -> None
         make("LNB", **parameters)
 
 
-def test_what_does_not_compose_says_why() -> None:
+def test_invalid_compositions_are_refused() -> None:
     with pytest.raises(InputError, match="weights must be one of"):
         streamnb.ComposedNB("gaussian", weights="heavy")
     for dependence in ("hidden", "hidden-ratios", "one-dependence", "packaged"):
@@ -211,7 +211,7 @@ def test_what_does_not_compose_says_why() -> None:
         streamnb.ComposedNB("gaussian", weights="deviance").merge(streamnb.ComposedNB("gaussian"))
 
 
-def test_files_that_are_none_are_refused() -> None:
+def test_corrupt_snapshots_are_refused() -> None:
     from streamnb.columns.table import AttributeTable
 
     store = learned("LNB", stream(10))._store
@@ -234,7 +234,7 @@ def test_files_that_are_none_are_refused() -> None:
 
 
 def test_the_order_of_attributes_does_not_matter() -> None:
-    """A message is unlearned by one that names its attributes in another order, and from a file."""
+    """A message with another order of attributes is the same message, also after loading."""
     rows = [({"kind": "x", "size": 1.0, "flag": True}, "a", 1.0), ({"kind": "y"}, "b", 1.0)]
     model = learned("LNB", rows)
     row, label, _ = rows[0]
@@ -244,7 +244,7 @@ def test_the_order_of_attributes_does_not_matter() -> None:
 
 
 def test_a_part_of_a_weight_is_unlearned() -> None:
-    """What is left of an example stays in the index with the rest of its weight."""
+    """The example stays in the index with the rest of its weight."""
     rows = [({"size": 1.0 + n, "colour": "red"}, "pq"[n % 2], 1.0) for n in range(6)]
     heavy = ({"size": 4.5, "colour": "blue"}, "p", 3.0)
     model = learned("LNB", [*rows, heavy])

@@ -51,13 +51,13 @@ TABULAR = {
     "yeast": (1484, 8, 10, 5, 463, 0),
 }
 
-# Of the first 10,000 messages with seed 42; a change of the templates changes it.
+# Digest of the first 10,000 messages with seed 42; it changes with the templates.
 DIGEST = "bc31c3c7b99ff205cacc40679b2ec92b91494769c584d8edea4002586548f615"
 
 
 @pytest.fixture
 def no_data(monkeypatch, tmp_path):
-    """A machine without any data: no data folder, nothing downloaded, no network."""
+    """A machine without a data folder, downloads and network."""
 
     def refuse(*arguments, **options):
         raise requests.ConnectionError("no network in tests")

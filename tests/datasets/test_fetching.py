@@ -222,7 +222,7 @@ def test_an_archive_with_a_wrong_checksum_is_not_kept(published, server, nothing
     assert [path for path in nothing_there.rglob("*") if path.is_file()] == []
 
 
-def test_a_right_copy_beside_needs_no_network(published, server, nothing_there) -> None:
+def test_a_valid_copy_in_the_cache_needs_no_network(published, server, nothing_there) -> None:
     (name,) = published("sms", SMS)
     (nothing_there / "archives").mkdir(parents=True)
     (nothing_there / "archives" / name).write_bytes(SMS)
@@ -259,7 +259,7 @@ def test_a_download_that_ends_early(published, server, monkeypatch) -> None:
     assert not datasets.available("sms_spam")
 
 
-def test_nothing_of_an_archive_reaches_the_disk(published, nothing_there, tmp_path) -> None:
+def test_archives_are_not_unpacked_to_disk(published, nothing_there, tmp_path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
     link = tarfile.TarInfo("20news-bydate-train/a/7")

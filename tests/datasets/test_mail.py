@@ -1,4 +1,4 @@
-"""Mails of mboxes, Maildirs and folders, beside Python's own readers of them."""
+"""Mails of mboxes, Maildirs and folders, compared with Python's readers."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_sub_folders_are_labels(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_formats_are_known_by_what_there_is(tmp_path: Path) -> None:
+def test_formats_are_detected(tmp_path: Path) -> None:
     maildir(tmp_path / "box", {})
     (tmp_path / "inbox").write_bytes(mbox_of(MAILS))
     (tmp_path / "one.eml").write_bytes(MAILS[0])

@@ -80,7 +80,7 @@ def test_and_a_cluster(monkeypatch):
         ("kafka://localhost:9092/sms?group=x", "unknown option 'group'; known are follow, sec"),
     ],
 )
-def test_what_is_no_address_is_refused(address, says):
+def test_invalid_addresses_are_refused(address, says):
     with pytest.raises(InputError, match=says):
         TopicAddress.parse(address)
 

@@ -28,7 +28,7 @@ from streamnb.statistics.newton import cholesky, dense_step, exact_gram, least, 
 from support import fit_scores
 from support.fit_scores import models, scores
 
-# Kernels of OpenBLAS, and what a processor needs to run them.
+# Kernels of OpenBLAS, with the processor features that they need.
 KERNELS = {
     "PRESCOTT": {"sse2"},
     "NEHALEM": {"sse4_2"},
@@ -42,7 +42,7 @@ each_fit = pytest.mark.parametrize("name", models())
 
 
 def flags() -> set[str]:
-    """Return what this processor can do."""
+    """Return the features of this processor."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     return {flag for line in lines if line.startswith("flags") for flag in line.split()}
