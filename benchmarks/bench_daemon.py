@@ -33,7 +33,7 @@ from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.running import collecting_seldom
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.daemon.settings_fields import CLIENTS
+from streamnb_consumers.daemon.settings import CLIENTS
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.opening import open_kafka
 from streamnb_consumers.kafka.python_client.client_errors import kafka
@@ -98,7 +98,7 @@ class Round:
 
     def __init__(self, broker: Broker, client: str, model: str | None, batch: int) -> None:
         name = broker.unique("bench")
-        parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
+        parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.broker = broker
         self.topics = Topics(*(name + part for part in parts))
         self.name, self.client, self.batch = name, client, batch
@@ -107,7 +107,7 @@ class Round:
         worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model or ""))
         if model is None:
             worker = SharedFilter(Nothing(), SmsReader(("ham", "spam")), Options())
-        gather = Settings().batch_seconds
+        gather = Settings().linger_seconds
         limits = Limits(batch=batch, gather=gather, poll=0.1, commit=30.0, snapshot=1e9)
         self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
 

@@ -181,7 +181,7 @@ def ham_lost(only: Sequence[str] | None, seeds: int) -> None:
             n = sum(map(len, chosen))
             spam = sum(is_spam for stream in chosen for _, is_spam in stream)
             shown = []
-            for settings in (Settings(), Settings(ham_target=0.0)):
+            for settings in (Settings(), Settings(max_fpr=0.0)):
                 found = [lost_and_missed(DAEMONS[file], stream, settings) for stream in chosen]
                 lost, missed = (sum(each) for each in zip(*found, strict=True))
                 shown += [f"{lost / len(chosen):.1f} ({100 * lost / (n - spam):.2f} %)"]

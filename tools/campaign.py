@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from streamnb_consumers.daemon.settings_fields import CLIENTS
+from streamnb_consumers.daemon.settings import CLIENTS
 from support.broker import Broker, BrokerUnavailableError
 from support.scenes.campaign import Campaign, Plan, Report
 from support.scenes.standing import standing

@@ -21,6 +21,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from streamnb.cli.sources import plural
 from streamnb.cli.table import aligned
 from streamnb.datasets import Message, demo_stream
@@ -98,7 +100,7 @@ def _filter_and_kill(settings: Settings, line: int) -> bool:
     """Run `streamnb-sms` and kill it at a line; return False if it ended earlier."""
     flags = [
         f"--{field.name.replace('_', '-')}={getattr(settings, field.name)}"
-        for field in dataclasses.fields(settings)
+        for field in structs.fields(settings)
         if getattr(settings, field.name) != field.default
     ]
     # Settings in the environment of the user do not apply to the demo.
@@ -150,7 +152,7 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
     make_loop("sms", settings).run()
 
     # An uninterrupted run, for comparison.
-    whole = dataclasses.replace(
+    whole = structs.replace(
         settings, output=str(folder / "whole.jsonl"), snapshots="", batch=Settings().batch
     )
     loop = make_loop("sms", whole)

@@ -25,7 +25,7 @@ from support.filters import PLACE, handle_all, make_filter, records, stream
 
 NOW = 1_800_000_000_000  # milliseconds since 1970
 CENTURY = 100 * 365 * 86_400_000
-TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
+TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
 
 
 # --- records from the future ---------------------------------------------------------------------
@@ -117,7 +117,7 @@ def test_crafted_training_events_are_refused(field: str) -> None:
     with pytest.raises(BadRecordError, match="not a training event"):
         read_training_event(value.encode())
     worker = make_filter(shared=True)
-    worker.handle(Record(Partition("lessons", 0), 0, value.encode(), role="training"))
+    worker.handle(Record(Partition("training", 0), 0, value.encode(), role="training"))
     assert (worker.counters["bad_log"], worker.learner.learned) == (1, 0)
 
 

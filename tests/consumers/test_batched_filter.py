@@ -43,7 +43,7 @@ def worker(name: str, shared: bool) -> Filter:
 
 def training(events: list[TrainingEvent], first: int) -> list[Record]:
     """Training events as the log gives them back."""
-    place = Partition("lessons", 0)
+    place = Partition("training", 0)
     return [
         Record(place, first + at, canonical(event.to_json()), role="training")
         for at, event in enumerate(events)

@@ -101,7 +101,7 @@ def test_from_nothing_to_decisions_and_back_again(
         wait_for(port, "/readyz", "ok")
         assert get(port, "/livez") == (200, "ok\n")
         produce(broker, topic["MESSAGES"], [*messages, {"id": "odd", "text": 5}])  # type: ignore[dict-item]
-        told = wait_for(port, "/metrics", r'streamnb_model_lessons{filter="sms"} 20\.0')
+        told = wait_for(port, "/metrics", r'streamnb_model_training_events{filter="sms"} 20\.0')
         assert 'streamnb_dead_letters_total{filter="sms"} 1.0' in told
         assert 'streamnb_decision_latency_seconds_count{filter="sms"} 20.0' in told
         lag = (

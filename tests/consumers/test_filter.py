@@ -161,7 +161,7 @@ def test_training_events_come_back_through_a_log() -> None:
     assert teaching.learner.model.classes_ == []  # type: ignore[attr-defined]
     for _ in range(2):
         reader = make_filter(shared=True)
-        for record in records(events, Partition("lessons", 0), role="training"):
+        for record in records(events, Partition("training", 0), role="training"):
             assert reader.handle(record) == Outputs()
         assert reader.learner.model.to_bytes() == writer.learner.model.to_bytes()
 

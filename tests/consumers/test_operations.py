@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from streamnb import __version__
 from streamnb_consumers.daemon import assembly, logs
@@ -24,8 +24,7 @@ from streamnb_consumers.daemon.kafka_settings import _TLS_FILES, make_cluster, m
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics, table
 from streamnb_consumers.daemon.running import serving
-from streamnb_consumers.daemon.settings import Settings, parser, read_settings
-from streamnb_consumers.daemon.settings_fields import SECRETS
+from streamnb_consumers.daemon.settings import SECRETS, Settings, parser, read_settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.kafka.cluster import Topics
@@ -136,20 +135,20 @@ def test_metrics_tell_what_happened() -> None:
     now = [1_000.0]
     metrics = PrometheusMetrics(clock=lambda: now[0])
     value = metrics.registry.get_sample_value
-    assert value("streamnb_windowed_accuracy") != value("streamnb_windowed_accuracy")  # NaN
+    assert value("streamnb_rolling_accuracy") != value("streamnb_rolling_accuracy")  # NaN
     log = MemoryLog(records(stream(100)))
     worker = make_filter()
     Loop(MemorySource(log), MemorySink(log), worker, metrics=metrics).run()
     assert value("streamnb_decision_latency_seconds_count") == 100
-    assert value("streamnb_model_lessons") == worker.learner.learned
-    assert value("streamnb_windowed_accuracy") == worker.learner.confusion.rolling_accuracy()
+    assert value("streamnb_model_training_events") == worker.learner.learned
+    assert value("streamnb_rolling_accuracy") == worker.learner.confusion.rolling_accuracy()
     assert value("streamnb_corrections_total") == worker.counters["corrected"]
     now[0] += 90.0
     assert value("streamnb_snapshot_age_seconds") == 90.0
 
 
 def test_what_is_told_names_its_filter_and_what_runs() -> None:
-    metrics = PrometheusMetrics(told_as="spam")
+    metrics = PrometheusMetrics(kind="spam")
     server = HealthServer("127.0.0.1", 0, Health(), metrics.application)
     try:
         for path in ("/metrics", "/metrics?name[]=streamnb_build_info"):
@@ -190,7 +189,7 @@ def test_delays_of_labels_and_lags() -> None:
 
 def test_topics_and_names_follow_the_kind() -> None:
     assert make_topics("spam", Settings(feedback_topic="")) == Topics(
-        "spam", "", "spam-decisions", "spam-lessons", "spam-windows", "spam-dead-letters"
+        "spam", "", "spam-decisions", "spam-training", "spam-join-state", "spam-dead-letters"
     )
     cluster = make_cluster("sms", Settings(**KAFKA, instance_id="w1"), {})  # type: ignore[arg-type]
     assert (cluster.group, cluster.instance_id) == ("streamnb-sms", "w1")
@@ -201,10 +200,10 @@ def test_topics_and_names_follow_the_kind() -> None:
 
 def test_layouts_of_topics() -> None:
     layouts = {each.name: each for each in make_topics("sms", Settings()).layouts(6)}
-    assert layouts["sms-windows"].configs["cleanup.policy"] == "compact"
-    assert layouts["sms-lessons"].configs["retention.ms"] == "-1"
-    assert layouts["sms-lessons"].partitions == 1
-    shared = ["sms", "sms-feedback", "sms-windows"]
+    assert layouts["sms-join-state"].configs["cleanup.policy"] == "compact"
+    assert layouts["sms-training"].configs["retention.ms"] == "-1"
+    assert layouts["sms-training"].partitions == 1
+    shared = ["sms", "sms-feedback", "sms-join-state"]
     assert {layouts[name].partitions for name in shared} == {6}
 
 
@@ -275,7 +274,7 @@ def test_files_of_tls_are_tried(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="STREAMNB_TLS_KEY_PASSWORD must be set"):
         make_cluster("sms", settings, {})  # and nobody is asked at a terminal
     with pytest.raises(SettingsError, match="tls_ca_file"):
-        make_cluster("sms", dataclasses.replace(settings, tls_ca_file="/no/file"), password)
+        make_cluster("sms", structs.replace(settings, tls_ca_file="/no/file"), password)
     made.write_text("no certificate")
     with pytest.raises(SettingsError, match="tls_ca_file"):
         make_cluster("sms", settings, password)
@@ -342,7 +341,7 @@ def test_the_records_in_the_documents_are_those_that_are_written() -> None:
                 worker.handle(Record(there, events, written.value, role="training"))
                 events += 1
     assert set(last) == {
-        topics.decisions, topics.training, topics.windows, topics.dead_letters
+        topics.decisions, topics.training, topics.join_state, topics.dead_letters
     }  # fmt: skip
     for topic, written in last.items():
         (row,) = [each for each in rows if each.startswith(f"| `{topic}`")]

@@ -26,7 +26,7 @@ from streamnb_consumers.records import (
 )
 from support.filters import PLACE, make_filter, records, stream
 
-TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
+TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
 LOG = Partition("windows", 0)
 
 
@@ -93,7 +93,7 @@ def test_workers_that_read_the_same_training_events_have_the_same_state() -> Non
         worker = make_filter(shared=True)
         for record in records(stream(start)):
             worker.handle(record)  # its own share of the messages
-        for record in records(events, Partition("lessons", 0), role="training"):
+        for record in records(events, Partition("training", 0), role="training"):
             worker.handle(record)
         states.append(state.dump(worker))
     assert states[0] == states[1]
@@ -114,7 +114,7 @@ def _events(record: Record) -> list[TrainingEvent]:
 def test_a_bad_training_event_stays_in_its_log(
     value: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (record,) = records([value], Partition("lessons", 0), role="training")
+    (record,) = records([value], Partition("training", 0), role="training")
     worker = make_filter(shared=True)
     assert worker.handle(record) == Outputs()
     assert worker.counters["bad_log"] == 1
@@ -146,7 +146,7 @@ def test_each_output_has_its_topic() -> None:
     decision, event, change, dead = encode(outputs, TOPICS, 1_000)
     assert (decision.topic, decision.key) == ("decisions", b"a")
     assert json.loads(decision.value or b"")["label"] == "spam"
-    assert (event.topic, event.key) == ("lessons", b"a")
+    assert (event.topic, event.key) == ("training", b"a")
     assert (change.topic, change.partition, change.value) == ("windows", 1, None)
     assert (dead.topic, dead.key, dead.value) == ("dead", b"k", b"\xff")
     assert dict(dead.headers)["offset"] == b"7"

@@ -187,7 +187,7 @@ def test_lists_decide_before_the_model_and_learning_goes_on(tmp_path: Path) -> N
     allow, deny = tmp_path / "allow", tmp_path / "deny"
     allow.write_text("\ufeff# friends\nAnn@shop.example  # she writes to us\n\n")
     deny.write_text("shop.example\n")
-    settings = Settings(allow_senders=str(allow), deny_senders=str(deny), top_words=1)
+    settings = Settings(allow_senders=str(allow), deny_senders=str(deny), explain_top_k=1)
     worker = make_from_settings("spam", settings)
 
     def ask(sender: str, words: str, **more: str) -> Any:

@@ -102,7 +102,7 @@ def resident(worker: Worker) -> int:
 def test_malformed_records(
     broker: Broker, tmp_path: Path, client: str, kind: str, bad: int
 ) -> None:
-    settings = {"client": client, "window_bytes": MEBIBYTE, "feedback_topic": "", "batch": 500}
+    settings = {"client": client, "join_window_bytes": MEBIBYTE, "feedback_topic": "", "batch": 500}
     with Scene(broker, tmp_path, **settings) as scene:
         main = SPAM_MAIN if kind == "spam" else None
         worker = scene.worker("a", **({"main": main} if main else {}))

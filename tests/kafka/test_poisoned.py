@@ -25,7 +25,7 @@ FUTURE = 253_402_300_799_000  # the year 9999, in milliseconds
 
 @pytest.fixture
 def stage(broker: Broker, client: str) -> Iterator[Stage]:
-    made = Stage(broker, partitions=1, client=client, window_age=3600.0)
+    made = Stage(broker, partitions=1, client=client, join_window_age=3600.0)
     yield made
     made.close()
 
@@ -129,8 +129,12 @@ def test_ten_thousand_of_them(
     """A process, whose breaker lets bad input through, decides or sets aside each of them."""
     write_headers_without_values(monkeypatch)
     generator = random.Random(7)
-    settings = {"client": client, "breaker_share": 1.0, "breaker_records": 10 * MANY}
-    with Scene(broker, tmp_path, window_bytes=2**22, **settings) as scene:
+    settings = {
+        "client": client,
+        "circuit_breaker_ratio": 1.0,
+        "circuit_breaker_records": 10 * MANY,
+    }
+    with Scene(broker, tmp_path, join_window_bytes=2**22, **settings) as scene:
         topics = scene.topics
         # Brokers refuse timestamps of the future unless a topic allows them.
         admin = kafka.KafkaAdminClient(bootstrap_servers=broker.bootstrap)
@@ -151,7 +155,7 @@ def test_ten_thousand_of_them(
                 bad["value"] = b"[" * 2_000
             futures.append(producer.send(topics.messages, **{"key": b"bad", **bad}))
         # Nor does anything end it that stands in the logs which filters write.
-        for topic in (topics.training, topics.windows, topics.feedback):
+        for topic in (topics.training, topics.join_state, topics.feedback):
             for number in range(100):
                 found = crafted(generator, 1 + number)
                 send = {"key": b"k", **found, "headers": [], "partition": 0, "timestamp_ms": None}

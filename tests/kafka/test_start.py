@@ -97,7 +97,7 @@ def test_a_new_worker_begins_with_the_snapshot_of_another(group: Group) -> None:
     third = group.worker(snapshots=str(group.folder / "own"), shared_snapshots="")
     assert third.keeping.snapshots is not None
     old = make_filter("sms", Settings(**group.settings))
-    old.handle(Record(Partition(group.lessons, 0), 0, events(1)[0], role="training"))
+    old.handle(Record(Partition(group.training, 0), 0, events(1)[0], role="training"))
     third.keeping.snapshots.save(state.dump(old))
     with pytest.raises(TruncatedError, match="training events 1 to 2,000"):
         group.ready(third)
@@ -126,7 +126,7 @@ def test_workers_with_other_settings_are_told(group: Group) -> None:
     group.ready(first)
     group.label("m0")
     until(lambda: first.worker.learner.learned == 1, group.step)
-    (event,) = group.broker.read_all(group.lessons)
+    (event,) = group.broker.read_all(group.training)
     assert first.worker.identity is not None
     assert event.headers == [(HEADER, first.worker.identity.header)]
     # By the log; by the shared snapshots; and where they are adopted, from then on the other way.
@@ -175,7 +175,7 @@ def test_a_hundred_thousand_training_events(group: Group) -> None:
     worker = make_filter("sms", Settings(**group.settings))
     assert first.worker.identity is not None
     worker.belong(first.worker.identity.log)
-    place = Partition(group.lessons, 0)
+    place = Partition(group.training, 0)
     for at, value in enumerate(values):
         worker.handle(Record(place, at, value, role="training"))
     folder = group.folder / "shared"

@@ -118,7 +118,7 @@ def test_a_snapshot_larger_than_allowed_is_refused_before_it_is_whole(tmp_path: 
 
 
 def test_shared_snapshots_are_compressed(tmp_path: Path) -> None:
-    offsets = {Partition("lessons", 0): 7}
+    offsets = {Partition("training", 0): 7}
     shared = SharedSnapshots(
         FolderStore(tmp_path), every=0.0, clock=lambda: 1.0, spawn=lambda work: work()
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from streamnb_consumers.daemon.settings_fields import CLIENTS
+from streamnb_consumers.daemon.settings import CLIENTS
 from support.broker import Broker, BrokerUnavailableError, locked
 
 

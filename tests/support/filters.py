@@ -18,7 +18,7 @@ from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Partition, Record, Role
 
 PLACE = Partition("sms", 0)
-LOG = Partition("sms-lessons", 0)
+LOG = Partition("sms-training", 0)
 WORDS = {
     "spam": ["win", "cash", "prize", "free", "claim", "now", "call", "urgent", "offer", "text"],
     "ham": ["see", "you", "at", "noon", "home", "dinner", "love", "thanks", "later", "meeting"],

@@ -26,7 +26,7 @@ class Group:
     def __init__(self, broker: Broker, folder: Path, **settings: Any) -> None:
         self.broker, self.folder = broker, folder
         self.name = broker.unique("start")
-        self.lessons = f"{self.name}-lessons"
+        self.training = f"{self.name}-training"
         self.settings: dict[str, Any] = {
             "bootstrap_servers": broker.bootstrap,
             "messages_topic": self.name,
@@ -34,7 +34,7 @@ class Group:
                 f"{name}_topic": f"{self.name}-{name}"
                 for name in ("feedback", "decisions", "windows", "dead_letters")
             },
-            "training_topic": self.lessons,
+            "training_topic": self.training,
             "group": self.name,
             "model": "MNB()",
             "create_topics": 1,
@@ -88,7 +88,7 @@ class Group:
         values = events(count)
         for at, value in enumerate(values):
             more = list(headers) if at == 0 else []
-            producer.send(self.lessons, value, b"m%d" % at, headers=more, partition=0)
+            producer.send(self.training, value, b"m%d" % at, headers=more, partition=0)
         producer.flush()
         producer.close()
         return values
@@ -118,7 +118,7 @@ class Group:
     def log_start(self) -> int:
         """Return the offset of the first training event that is left."""
         consumer = kafka.KafkaConsumer(bootstrap_servers=self.broker.bootstrap)
-        place = kafka.TopicPartition(self.lessons, 0)
+        place = kafka.TopicPartition(self.training, 0)
         found = consumer.beginning_offsets([place])[place]
         consumer.close()
         return int(found)
@@ -126,10 +126,10 @@ class Group:
     def make_anew(self) -> None:
         """Delete the topic of training events, and make it again."""
         admin = kafka.KafkaAdminClient(bootstrap_servers=self.broker.bootstrap)
-        admin.delete_topics([self.lessons])
-        until(lambda: admin.describe_topics([self.lessons])[0]["error_code"] == 3)
+        admin.delete_topics([self.training])
+        until(lambda: admin.describe_topics([self.training])[0]["error_code"] == 3)
         admin.close()
-        self.broker.create_topics({self.lessons: 1})
+        self.broker.create_topics({self.training: 1})
 
     def close(self) -> None:
         """End all workers."""

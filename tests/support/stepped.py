@@ -32,7 +32,7 @@ class Stage:
         self.broker, self.partitions, self.settings = broker, partitions, settings
         self.client = client
         self.group = broker.unique("stepped")
-        parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
+        parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.topics = Topics(*(self.group + part for part in parts))
         # Brokers refuse timestamps of the future unless a topic allows them.
         future = {"message.timestamp.after.max.ms": str(2**62)}

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import structs
+
 from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb.model.drift import NO_DETECTOR
@@ -22,7 +24,7 @@ from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import Metrics, PrometheusMetrics
-from streamnb_consumers.daemon.settings_fields import AUTO, Settings
+from streamnb_consumers.daemon.settings import AUTO, Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store
@@ -44,7 +46,7 @@ __all__ = ["make_filter", "make_loop"]
 
 # Records of topics are what they look like.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
-_HAM_TARGET = 0.01
+_MAX_FPR = 0.01
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
@@ -74,24 +76,24 @@ def make_filter(kind: str, settings: Settings) -> Filter:
             **size,
         )
     bounds = Bounds(
-        count=settings.window_count,
-        age=round(settings.window_age * 1000) or None,
-        size=settings.window_bytes,
-        future=round(settings.window_future * 1000) or None,
-        labels=settings.label_rate or None,
+        count=settings.join_window_count,
+        age=round(settings.join_window_age * 1000) or None,
+        size=settings.join_window_bytes,
+        future=round(settings.join_window_future * 1000) or None,
+        labels=settings.labels_per_hour or None,
     )
     options = Options(
         pos_label=settings.pos_label,
         negative=settings.negative,
-        max_fpr=_ham_target(settings, model),
-        explain_top_k=settings.top_words,
+        max_fpr=_max_fpr(settings, model),
+        explain_top_k=settings.explain_top_k,
         adopt=settings.training_log_adopt,
         bounds=bounds,
         cutoffs=_cutoffs(settings),
         senders=SenderLists(
             read_senders(settings.allow_senders), read_senders(settings.deny_senders)
         ),
-        label_source_header=settings.label_source,
+        label_source_header=settings.label_source_header,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
     )
     kind_of = SharedFilter if settings.bootstrap_servers else LocalFilter
@@ -130,11 +132,11 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
     return model, spec.parameters["model"].parameters
 
 
-def _ham_target(settings: Settings, model: Any) -> float | None:
+def _max_fpr(settings: Settings, model: Any) -> float | None:
     """Return the share of ham that may be lost: where nothing is said, what cuts leave open."""
-    if settings.ham_target != AUTO:
-        return float(settings.ham_target) or None
-    return _HAM_TARGET if is_calibrated(model) and not settings.spam_cutoff else None
+    if settings.max_fpr != AUTO:
+        return float(settings.max_fpr) or None
+    return _MAX_FPR if is_calibrated(model) and not settings.spam_cutoff else None
 
 
 def _cutoffs(settings: Settings) -> Cutoffs | None:
@@ -172,7 +174,7 @@ def make_loop(
     """
     environment = os.environ if environment is None else environment
     if not settings.bootstrap_servers:
-        settings = dataclasses.replace(settings, format=recognised(kind, settings, begun))
+        settings = structs.replace(settings, format=recognised(kind, settings, begun))
     worker = make_filter(kind, settings)
     log = shared = None
     if settings.bootstrap_servers:
@@ -183,7 +185,7 @@ def make_loop(
     keep = settings.snapshots and not dry_run
     limits = Limits(
         batch=settings.batch,
-        gather=settings.batch_seconds if settings.bootstrap_servers else 0.0,
+        gather=settings.linger_seconds if settings.bootstrap_servers else 0.0,
         poll=settings.poll_seconds,
         commit=settings.commit_seconds,
         stop=settings.stop_seconds,
@@ -197,8 +199,8 @@ def make_loop(
         shared=shared,
         log=log,
         limits=limits,
-        breaker=Breaker(settings.breaker_share, settings.breaker_records),
-        metrics=PrometheusMetrics(told_as=kind) if settings.http_port else Metrics(),
+        breaker=Breaker(settings.circuit_breaker_ratio, settings.circuit_breaker_records),
+        metrics=PrometheusMetrics(kind=kind) if settings.http_port else Metrics(),
         # As long as the watchdog gives one round of the loop, and then a little: the watchdog's
         # message is the better one.
         health=Health(

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
 
 __all__ = ["first_bytes", "recognised"]

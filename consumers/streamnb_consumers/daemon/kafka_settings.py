@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
-from streamnb_consumers.daemon.settings_fields import SECRETS, Settings
+from streamnb_consumers.daemon.settings import SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 

@@ -241,7 +241,7 @@ class Loop:
     def _start(self) -> None:
         with self.watchdog.limit("start", 4 * self.limits.commit):
             if self.keeping.begin(self.limits.commit):
-                self.metrics.began(self.worker, self.keeping.size)
+                self.metrics.started(self.worker, self.keeping.size)
             self.sink.start(self.limits.commit)
             try:
                 committed = self.source.start(dict(self.worker.offsets), self.limits.commit)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from msgspec import structs
 
 from streamnb.datasets.mail import MAIL_FORMATS, Mail, mail_format, read_mails
 from streamnb.errors import StreamNBError
 from streamnb.mail.header_block import first_value, with_header, without_header
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags
-from streamnb_consumers.daemon.settings_fields import Settings
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held, load
 from streamnb_consumers.errors import SettingsError
@@ -82,7 +83,7 @@ def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
     if settings.bootstrap_servers:
         raise SettingsError("bootstrap_servers is set: mails of topics are learned by their labels")
     folder = Path(settings.snapshots) if settings.snapshots else default_folder()
-    known = settings if settings.format != "auto" else dataclasses.replace(settings, format="mail")
+    known = settings if settings.format != "auto" else structs.replace(settings, format="mail")
     worker = make_filter("spam", known)
     if flags.registers:
         return _register(flags, settings, worker, folder, _mails(settings, begun))
@@ -109,7 +110,7 @@ def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
 def _mails(settings: Settings, begun: bytes) -> Iterator[Mail]:
     """Return the mails of the input; one that is alone is whole, whatever its length."""
     if settings.input != "-":
-        kind = settings.format
+        kind: str = settings.format
         if kind == "auto":
             kind = mail_format(settings.input) or "mail"
         if kind not in MAIL_FORMATS:

@@ -1,4 +1,4 @@
-"""What is measured, for Prometheus, where its client is installed."""
+"""Metrics for Prometheus, and the totals of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Metrics", "PrometheusMetrics", "table"]
 
 
 class Metrics:
-    """Measure nothing; remember the last error and the sums that a summary needs."""
+    """Totals of a run and the last error; subclasses export more."""
 
     def __init__(self) -> None:
         self.last_error = ""
@@ -32,7 +32,7 @@ class Metrics:
     def committed(
         self, records: list[Record], outputs: Outputs, worker: Filter, seconds: float
     ) -> None:
-        """Note a committed transaction that took so many seconds."""
+        """Count a committed transaction and its duration."""
         self.records += len(records)
         self.decisions += len(outputs.decisions)
         self.dead_letters += len(outputs.dead_letters)
@@ -40,135 +40,131 @@ class Metrics:
             self.last_error = outputs.dead_letters[-1].error
 
     def aborted(self) -> None:
-        """Note an aborted transaction."""
+        """Count an aborted transaction."""
 
-    def began(self, worker: Filter, size: int) -> None:
-        """Note what a filter holds at its start, from a snapshot of so many bytes; 0: from none."""
+    def started(self, worker: Filter, size: int) -> None:
+        """Set the state after a start from a snapshot of `size` bytes; 0 for no snapshot."""
 
     def saved(self, size: int) -> None:
-        """Note a snapshot of so many bytes."""
+        """Set age and size of the newest snapshot."""
 
     def lag(self, waiting: Mapping[Partition, int]) -> None:
-        """Note how many records wait in each partition of this worker."""
+        """Set the number of unread records of each assigned partition."""
 
 
-class _Kind(NamedTuple):
-    """A metric: all that its client and its documentation need."""
+class _Metric(NamedTuple):
+    """Name, type, description, labels and buckets of a metric."""
 
     name: str
     type: str
-    meaning: str
+    description: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
 
 
-# Seconds: of a batch, from a record's arrival to its decision, and from a message to its label.
+# Seconds: batch duration, decision latency, label delay.
 _FAST = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-_ARRIVAL = (*_FAST, 30.0, 60.0, 300.0, 3600.0)
-_LABEL = (1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
+_LATENCY = (*_FAST, 30.0, 60.0, 300.0, 3600.0)
+_DELAY = (1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
 
-_KINDS = (
-    _Kind("records", "counter", "Records handled, by role.", ("role",)),
-    _Kind("decisions", "counter", "Decisions, by label; empty: nothing learned yet.", ("label",)),
-    _Kind("lessons", "counter", "Labels joined to their messages, by label.", ("label",)),
-    _Kind("corrections", "counter", "Labels that replaced another one."),
-    _Kind("dead_letters", "counter", "Records that could not be used."),
-    _Kind("aborted_transactions", "counter", "Transactions that were tried again."),
-    _Kind("lag_records", "gauge", "Records that wait in a partition.", ("topic", "partition")),
-    _Kind(
+_METRICS = (
+    _Metric("records", "counter", "Records handled, by role.", ("role",)),
+    _Metric(
+        "decisions", "counter", "Decisions, by label; empty: the model has no data.", ("label",)
+    ),
+    _Metric("training_events", "counter", "Labels joined to their messages.", ("label",)),
+    _Metric("corrections", "counter", "Labels that replaced another label."),
+    _Metric("dead_letters", "counter", "Invalid records."),
+    _Metric("aborted_transactions", "counter", "Transactions that were retried."),
+    _Metric("lag_records", "gauge", "Unread records of a partition.", ("topic", "partition")),
+    _Metric(
         "decision_latency_seconds",
         "histogram",
-        "From a message's timestamp to its committed decision.",
-        buckets=_ARRIVAL,
+        "Time from a message's timestamp to its committed decision.",
+        buckets=_LATENCY,
     ),
-    _Kind("batch_seconds", "histogram", "From a batch's poll to its commit.", buckets=_FAST),
-    _Kind(
+    _Metric("batch_seconds", "histogram", "Time from a batch's poll to its commit.", buckets=_FAST),
+    _Metric(
         "label_delay_seconds",
         "histogram",
-        "From a message's timestamp to its label's.",
-        buckets=_LABEL,
+        "Time from a message's timestamp to its label's.",
+        buckets=_DELAY,
     ),
-    _Kind("windowed_accuracy", "gauge", "Share of right among recent decisions with labels."),
-    _Kind("drift_alarms", "counter", "Alarms of drift that were raised since the start."),
-    _Kind(
-        "drift_timestamp_seconds",
-        "gauge",
-        "When the label came that raised the last alarm of drift, since 1970.",
-    ),
-    _Kind("challengers", "counter", "Challengers: started, swapped in, given up.", ("event",)),
-    _Kind("challenger_running", "gauge", "1 while a challenger learns beside the model, else 0."),
-    _Kind("one_minus_auc_ratio", "gauge", "1 - AUC of the scores against later labels."),
-    _Kind("score_cut", "gauge", "Scores must be above it to be positive."),
-    _Kind("model_lessons", "gauge", "Labels that the model has learned."),
-    _Kind("model_words", "gauge", "Different words that the model knows."),
-    _Kind("window_messages", "gauge", "Messages that wait for a label."),
-    _Kind("window_bytes", "gauge", "Bytes that they take."),
-    _Kind("labels_waiting", "gauge", "Labels that wait for their messages."),
-    _Kind("snapshot_age_seconds", "gauge", "Since the last snapshot, or since the start."),
-    _Kind("snapshot_bytes", "gauge", "Size of the last snapshot."),
-    _Kind("build_info", "gauge", "1, with what runs in its labels.", ("version", "python")),
+    _Metric("rolling_accuracy", "gauge", "Accuracy of recent decisions with labels."),
+    _Metric("drift_alarms", "counter", "Drift alarms since the start."),
+    _Metric("drift_timestamp_seconds", "gauge", "Unix time of the last drift alarm."),
+    _Metric("challengers", "counter", "Challengers: started, swapped in, given up.", ("event",)),
+    _Metric("challenger_running", "gauge", "1 while a challenger trains, else 0."),
+    _Metric("roc_auc", "gauge", "Area under the ROC curve of the scores of labelled messages."),
+    _Metric("decision_threshold", "gauge", "Scores above it are positive."),
+    _Metric("model_training_events", "gauge", "Training events that the model has learned."),
+    _Metric("model_words", "gauge", "Distinct words in the model."),
+    _Metric("join_window_messages", "gauge", "Messages that wait for a label."),
+    _Metric("join_window_bytes", "gauge", "Bytes of these messages."),
+    _Metric("pending_labels", "gauge", "Labels that wait for their messages."),
+    _Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
+    _Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),
+    _Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
 )
 
 
 def table() -> str:
-    """Return the table of all metrics, as Markdown."""
+    """Return the Markdown table of all metrics."""
     lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for kind in _KINDS:
-        suffix = "_total" if kind.type == "counter" else ""
-        labels = ", ".join(f"`{label}`" for label in kind.labels)
+    for metric in _METRICS:
+        suffix = "_total" if metric.type == "counter" else ""
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
         lines.append(
-            f"| `streamnb_{kind.name}{suffix}` | {kind.type} | {labels} | {kind.meaning} |"
+            f"| `streamnb_{metric.name}{suffix}` | {metric.type} | {labels} | "
+            f"{metric.description} |"
         )
     return "\n".join(lines)
 
 
-class _Told:
-    """A registry whose samples have one more label, as they are told."""
+class _LabelledRegistry:
+    """Registry wrapper that adds the `filter` label on export."""
 
     def __init__(self, registry: Any, kind: str) -> None:
         self._registry, self._kind = registry, kind
 
-    def restricted_registry(self, names: Iterable[str]) -> _Told:
-        """Return only some of it, which Prometheus may ask for."""
-        return _Told(self._registry.restricted_registry(names), self._kind)
+    def restricted_registry(self, names: Iterable[str]) -> _LabelledRegistry:
+        """Return a registry of the named metrics only."""
+        return _LabelledRegistry(self._registry.restricted_registry(names), self._kind)
 
     def collect(self) -> Iterator[Any]:
         """Yield the metrics."""
         for metric in self._registry.collect():
-            told = copy.copy(metric)
-            told.samples = [
+            labelled = copy.copy(metric)
+            labelled.samples = [
                 sample._replace(labels={"filter": self._kind} | sample.labels)
                 for sample in metric.samples
             ]
-            yield told
+            yield labelled
 
 
 class PrometheusMetrics(Metrics):
-    """Measure with `prometheus_client`.
+    """Metrics in `prometheus_client`.
 
     Parameters
     ----------
     registry
-        A registry of it; None is a new one.
+        Registry of `prometheus_client`; None for a new one.
     clock
-        Seconds since 1970.
-    told_as
-        What the label `filter` says of everything that Prometheus reads; empty: no label.
+        Unix time in seconds.
+    kind
+        Value of the label `filter` of all exported metrics; empty for no label.
 
     Raises
     ------
     MissingDependencyError
-        If it is not installed.
+        If `prometheus_client` is not installed.
     """
 
     def __init__(
-        self,
-        registry: Any = None,
-        clock: Callable[[], float] = time.time,
-        told_as: str = "",
+        self, registry: Any = None, clock: Callable[[], float] = time.time, kind: str = ""
     ) -> None:
         super().__init__()
-        self._told_as = told_as
+        self._kind, self._clock = kind, clock
         try:
             import prometheus_client as client
         except ImportError as error:
@@ -176,123 +172,127 @@ class PrometheusMetrics(Metrics):
                 "metrics need prometheus_client: pip install 'streamnb[consumers]'"
             ) from error
         self.registry = client.CollectorRegistry() if registry is None else registry
-        self._clock = clock
         classes: dict[str, Any] = {
             "counter": client.Counter,
             "gauge": client.Gauge,
             "histogram": client.Histogram,
         }
-        self._of: dict[str, Any] = {}
-        for kind in _KINDS:
-            more = {"buckets": kind.buckets} if kind.buckets else {}
-            self._of[kind.name] = classes[kind.type](
-                f"streamnb_{kind.name}", kind.meaning, kind.labels, registry=self.registry, **more
+        self._metrics: dict[str, Any] = {}
+        for metric in _METRICS:
+            more = {"buckets": metric.buckets} if metric.buckets else {}
+            self._metrics[metric.name] = classes[metric.type](
+                f"streamnb_{metric.name}",
+                metric.description,
+                metric.labels,
+                registry=self.registry,
+                **more,
             )
-        # What has no value yet is not zero.
+        # Without a value a gauge would be zero, which is a valid value of these.
         for name in (
-            "windowed_accuracy",
+            "rolling_accuracy",
             "drift_timestamp_seconds",
-            "one_minus_auc_ratio",
-            "score_cut",
+            "roc_auc",
+            "decision_threshold",
         ):
-            self._of[name].set(math.nan)
-        self._of["build_info"].labels(__version__, platform.python_version()).set(1)
-        # An age that is computed when it is asked for goes on growing when the loop hangs.
+            self._metrics[name].set(math.nan)
+        self._metrics["build_info"].labels(__version__, platform.python_version()).set(1)
+        # The age is computed at each scrape, so it also grows while the loop hangs.
         self._saved_at = clock()
-        self._alarms = 0  # of the filter that were told
-        self._challenges: dict[str, int] = {}  # the same, by what happened
-        self._of["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
+        self._metrics["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
+        # Alarms and challenges that are already counted: an aborted transaction repeats them.
+        self._alarms = 0
+        self._challenges: dict[str, int] = {}
 
     @property
     def application(self) -> Callable[..., Iterable[bytes]]:
-        """The WSGI application that tells all this to Prometheus."""
+        """The WSGI application of `/metrics`."""
         import prometheus_client
 
-        told: Any = _Told(self.registry, self._told_as) if self._told_as else self.registry
-        application: Callable[..., Iterable[bytes]] = prometheus_client.make_wsgi_app(told)
+        exported: Any = (
+            _LabelledRegistry(self.registry, self._kind) if self._kind else self.registry
+        )
+        application: Callable[..., Iterable[bytes]] = prometheus_client.make_wsgi_app(exported)
         return application
 
     def committed(
         self, records: list[Record], outputs: Outputs, worker: Filter, seconds: float
     ) -> None:
-        """Note a committed transaction."""
+        """Count a committed transaction and its duration."""
         super().committed(records, outputs, worker, seconds)
-        of, now = self._of, self._clock()
+        metrics, now = self._metrics, self._clock()
         for role in {record.role for record in records}:
             count = sum(record.role == role for record in records)
-            of["records"].labels(role).inc(count)
-        # By decisions, not by records: of those that are replayed the decisions were made before.
+            metrics["records"].labels(role).inc(count)
+        # Replayed records have no decision here: theirs was committed earlier.
         arrived = {(record.partition, record.offset): record.timestamp for record in records}
         for decision in outputs.decisions:
-            of["decisions"].labels(decision.label or "").inc()
+            metrics["decisions"].labels(decision.label or "").inc()
             timestamp = arrived.get((decision.partition, decision.offset))
             if timestamp is not None:
-                of["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
+                metrics["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
         for event in outputs.training:
-            of["lessons"].labels(event.learn).inc()
+            metrics["training_events"].labels(event.learn).inc()
             if event.unlearn is not None:
-                of["corrections"].inc()
+                metrics["corrections"].inc()
             if event.delay is not None:
-                of["label_delay_seconds"].observe(max(0.0, event.delay))
-        of["dead_letters"].inc(len(outputs.dead_letters))
-        of["batch_seconds"].observe(seconds)
-        self._state(worker)
+                metrics["label_delay_seconds"].observe(max(0.0, event.delay))
+        metrics["dead_letters"].inc(len(outputs.dead_letters))
+        metrics["batch_seconds"].observe(seconds)
+        self._set_state(worker)
 
-    def began(self, worker: Filter, size: int) -> None:
-        """Note what a filter holds at its start."""
+    def started(self, worker: Filter, size: int) -> None:
+        """Set the state after a start; earlier alarms and challenges do not count."""
         alarm = worker.learner.alarm
         if alarm is not None and alarm.count:
-            self._alarms = alarm.count  # those of the snapshot were raised before
-            self._tell_drift(alarm.last)
+            self._alarms = alarm.count
+            self._set_drift(alarm.last)
         reactions = ChallengerEvents.of(worker.learner.model)
         self._challenges = {} if reactions is None else reactions.events
-        self._state(worker)
-        self._of["snapshot_bytes"].set(size)
+        self._set_state(worker)
+        self._metrics["snapshot_bytes"].set(size)
 
-    def _tell_drift(self, at: int | None) -> None:
-        """Tell when the last alarm was raised: now, if records have no time."""
-        self._of["drift_timestamp_seconds"].set(self._clock() if at is None else at / 1000)
+    def _set_drift(self, at: int | None) -> None:
+        """Set the time of the last alarm: now, if the record has no timestamp."""
+        self._metrics["drift_timestamp_seconds"].set(self._clock() if at is None else at / 1000)
 
-    def _state(self, worker: Filter) -> None:
-        of = self._of
-        alarm = worker.learner.alarm
-        # After an aborted transaction the filter goes back, and raises the same alarms again.
+    def _set_state(self, worker: Filter) -> None:
+        metrics, learner = self._metrics, worker.learner
+        alarm = learner.alarm
         if alarm is not None and alarm.count > self._alarms:
-            of["drift_alarms"].inc(alarm.count - self._alarms)
+            metrics["drift_alarms"].inc(alarm.count - self._alarms)
             self._alarms = alarm.count
-            self._tell_drift(alarm.last)
-        self._tell_challenges(ChallengerEvents.of(worker.learner.model))
-        accuracy, area = worker.learner.confusion.rolling_accuracy(), worker.learner.bound.roc_auc()
-        of["windowed_accuracy"].set(math.nan if accuracy is None else accuracy)
-        of["one_minus_auc_ratio"].set(math.nan if area is None else 1 - area)
-        of["score_cut"].set(worker.learner.bound.threshold)
-        of["model_lessons"].set(worker.learner.learned)
-        of["model_words"].set(getattr(worker.learner.model, "n_words", 0))
+            self._set_drift(alarm.last)
+        self._set_challenges(ChallengerEvents.of(learner.model))
+        accuracy, auc = learner.confusion.rolling_accuracy(), learner.bound.roc_auc()
+        metrics["rolling_accuracy"].set(math.nan if accuracy is None else accuracy)
+        metrics["roc_auc"].set(math.nan if auc is None else auc)
+        metrics["decision_threshold"].set(learner.bound.threshold)
+        metrics["model_training_events"].set(learner.learned)
+        metrics["model_words"].set(getattr(learner.model, "n_words", 0))
         windows = worker.join.windows.values()
-        of["window_messages"].set(sum(map(len, windows)))
-        of["window_bytes"].set(sum(window.size for window in windows))
-        of["labels_waiting"].set(sum(window.waiting for window in windows))
+        metrics["join_window_messages"].set(sum(map(len, windows)))
+        metrics["join_window_bytes"].set(sum(window.size for window in windows))
+        metrics["pending_labels"].set(sum(window.waiting for window in windows))
 
-    def _tell_challenges(self, reactions: ChallengerEvents | None) -> None:
-        self._of["challenger_running"].set(reactions is not None and reactions.active)
+    def _set_challenges(self, reactions: ChallengerEvents | None) -> None:
+        self._metrics["challenger_running"].set(reactions is not None and reactions.active)
         for event, count in ({} if reactions is None else reactions.events).items():
-            told = self._challenges.get(event, 0)
-            # As with alarms: after an aborted transaction the same happens again.
-            self._of["challengers"].labels(event).inc(max(0, count - told))
-            self._challenges[event] = max(count, told)
+            known = self._challenges.get(event, 0)
+            self._metrics["challengers"].labels(event).inc(max(0, count - known))
+            self._challenges[event] = max(count, known)
 
     def aborted(self) -> None:
-        """Note an aborted transaction."""
-        self._of["aborted_transactions"].inc()
+        """Count an aborted transaction."""
+        self._metrics["aborted_transactions"].inc()
 
     def saved(self, size: int) -> None:
-        """Note a snapshot."""
+        """Set age and size of the newest snapshot."""
         self._saved_at = self._clock()
-        self._of["snapshot_bytes"].set(size)
+        self._metrics["snapshot_bytes"].set(size)
 
     def lag(self, waiting: Mapping[Partition, int]) -> None:
-        """Note how many records wait; partitions that went to other workers are forgotten."""
-        gauge = self._of["lag_records"]
+        """Set the number of unread records; drop partitions that moved to other workers."""
+        gauge = self._metrics["lag_records"]
         gauge.clear()
         for place, count in waiting.items():
             gauge.labels(place.source, place.number).set(count)

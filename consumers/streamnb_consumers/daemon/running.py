@@ -14,8 +14,7 @@ from streamnb_consumers.daemon.health import HealthServer
 from streamnb_consumers.daemon.kafka_settings import make_cluster
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
-from streamnb_consumers.daemon.settings import PREFIX, Settings, to_toml
-from streamnb_consumers.daemon.settings_fields import SECRETS
+from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings, to_toml
 from streamnb_consumers.daemon.state_folder import held
 
 __all__ = ["check", "collecting_seldom", "run_loop", "serving"]

@@ -1,146 +1,490 @@
-"""The settings: defaults < TOML file < environment < flags. Each is one field of `Settings`.
+"""Settings and their sources: defaults < TOML file < environment < command line.
 
-Secrets have no field: they come from the environment alone (`settings_fields.SECRETS`), so that no
-file and no process list shows them.
+`Settings` declares type, range, default and description of each setting once; msgspec converts and
+checks the values. Secrets are not settings: they come from the environment only (`SECRETS`), so no
+file and no process list contains them.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import difflib
 import json
 import os
 import tomllib
+import typing
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from streamnb import __version__
+from streamnb.errors import MissingDependencyError
+from streamnb.online.cutoffs import UNSURE
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
-from streamnb_consumers.daemon.settings_fields import SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 
-__all__ = ["PREFIX", "Settings", "parser", "read_settings", "table", "to_toml"]
+try:
+    import msgspec
+    from msgspec import Meta, structs
+except ImportError as error:
+    raise MissingDependencyError(
+        "the consumers need msgspec: pip install 'streamnb[consumers]'"
+    ) from error
+
+__all__ = [
+    "AUTO",
+    "CLIENTS",
+    "PREFIX",
+    "SECRETS",
+    "Settings",
+    "parser",
+    "read_settings",
+    "table",
+    "to_toml",
+]
 
 PREFIX = "STREAMNB_"
-_FILTER = (
-    "Filter a stream of messages: JSON lines in (id, text, optional label: predicted first, then "
-    "learned), one decision a line out; or with bootstrap_servers, from topics to topics."
+SECRETS = ("sasl_username", "sasl_password", "tls_key_password")
+AUTO = "auto"
+CLIENTS = ("kafka-python", "confluent")
+
+# The title of a type completes the sentence "NAME must be ...".
+_TOPIC = Meta(
+    pattern=r"^(?!\.{1,2}\Z)([A-Za-z0-9._-]|\{kind\}){1,249}\Z",
+    title="1 to 249 letters, digits, dots, underscores or hyphens, and not only dots",
 )
+_TOPIC_OR_EMPTY = Meta(pattern=rf"^\Z|{_TOPIC.pattern}", title=f"empty, or {_TOPIC.title}")
+_CONTROL = r"\x00-\x1f\x7f-\x9f"
+_NAME = Meta(
+    pattern=rf"^(?=.*\S)[^{_CONTROL}]+\Z", title="a name that is not blank, without control codes"
+)
+_NAME_OR_EMPTY = Meta(pattern=rf"^\Z|{_NAME.pattern}", title=f"empty, or {_NAME.title}")
+_HEADER = Meta(
+    pattern=r"^[A-Za-z][A-Za-z0-9-]{0,75}\Z",
+    title="a header name: letters, digits and hyphens, a letter first",
+)
+_HEADER_OR_EMPTY = Meta(pattern=rf"^\Z|{_HEADER.pattern}", title=f"empty, or {_HEADER.title}")
+
+_ANY_COUNT = Meta(ge=1, le=2**53)
+_SIZE = Meta(ge=0, le=2**30)
+_SHARE = Meta(ge=0.0, le=1.0)
+_SECONDS = Meta(ge=0.0, le=1e6)
+_TIMEOUT = Meta(ge=0.1, le=3600.0)
 
 
-def parser(
-    program: str, description: str = _FILTER, names: Iterable[str] = ()
-) -> argparse.ArgumentParser:
-    """Return the parser of the flags: one for each setting, and a few that are no settings.
+def _help(text: str) -> Meta:
+    return Meta(description=text)
 
-    Parameters
-    ----------
-    program
-        What it is called.
-    description
-        What it does.
-    names
-        Settings that have flags; none for all, and for what a filter can do besides.
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """All settings of a filter. The description of each field explains it.
+
+    Raises
+    ------
+    SettingsError
+        If two settings contradict each other.
     """
-    made = argparse.ArgumentParser(
-        prog=program,
-        description=description,
-        epilog=f"Every setting may also stand in the TOML file, or in the environment as "
-        f"{PREFIX} and its name in capitals.",
+
+    model: Annotated[
+        str,
+        _help(
+            "model, in the notation of `streamnb evaluate --model`; empty: the default of the "
+            "filter; `Challenger(model=…)`: after a drift alarm a fresh model challenges this one"
+        ),
+    ] = ""
+    labels: Annotated[
+        tuple[str, ...],
+        _help("labels to learn; records with other labels are dead letters; empty: any label"),
+    ] = ("ham", "spam")
+    pos_label: Annotated[str, _help("positive label; scores are its log odds")] = "spam"
+    negative: Annotated[
+        str, _help("label to decide where `max_fpr` forbids the positive label")
+    ] = "ham"
+    max_fpr: Annotated[
+        Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"],
+        _help(
+            "maximum false-positive rate; 0: no bound; auto: 0.01 for models with calibrated "
+            "probabilities if `spam_cutoff` is 0, else no bound"
+        ),
+    ] = "auto"
+    spam_cutoff: Annotated[
+        float,
+        _SHARE,
+        _help("decide `pos_label` from this probability on; 0: the threshold of the model applies"),
+    ] = 0.0
+    ham_cutoff: Annotated[
+        float,
+        _SHARE,
+        _help(
+            "decide `negative` up to this probability of `pos_label`, and `unsure` between both "
+            "cutoffs; 0: never `unsure`"
+        ),
+    ] = 0.0
+    allow_senders: Annotated[
+        str, _help("file of senders that are never `pos_label`: one address or domain per line")
+    ] = ""
+    deny_senders: Annotated[str, _help("file of senders that are always `pos_label`")] = ""
+    status_header: Annotated[
+        str, _HEADER, _help("header that `-p` writes; it is removed from mails before reading")
+    ] = "X-Spam-Status"
+    drift: Annotated[
+        Literal["adwin", "ddm", "none"],
+        _help(
+            "drift detector of river for the errors of decisions: `adwin`, `ddm` or `none`; adds "
+            "a second to the start"
+        ),
+    ] = "none"
+    explain_top_k: Annotated[
+        int,
+        Meta(ge=0, le=1000),
+        _help("number of top contributing words in a decision"),
+    ] = 0
+    max_bytes: Annotated[
+        int,
+        _SIZE,
+        _help("maximum message size in bytes; 0: default of the filter (SMS 65,536, mail 2^24)"),
+    ] = 0
+    max_text: Annotated[
+        int,
+        _SIZE,
+        _help(
+            "maximum characters of text to read per message; the rest is ignored; 0: default of "
+            "the filter (SMS 4,096; mail 8,192 for models with a tokenizer, else 262,144)"
+        ),
+    ] = 0
+    join_window_count: Annotated[
+        int, _ANY_COUNT, _help("maximum messages that wait for a label, per partition")
+    ] = 100_000
+    join_window_age: Annotated[
+        float, Meta(ge=0.0, le=1e9), _help("maximum seconds they wait; 0: no bound")
+    ] = 0.0
+    join_window_future: Annotated[
+        float,
+        Meta(ge=0.0, le=1e9),
+        _help("maximum seconds a timestamp may lie in the future; later ones are replaced by this "
+              "limit; 0: no bound"),
+    ] = 60.0  # fmt: skip
+    join_window_bytes: Annotated[
+        int, _ANY_COUNT, _help("maximum bytes of waiting messages, per partition")
+    ] = 2**27
+    labels_per_hour: Annotated[
+        float,
+        Meta(ge=0.0, le=1e9),
+        _help(
+            "maximum labels per source, hour and partition, all at once or spread; further labels "
+            "are dead letters; 0: no bound"
+        ),
+    ] = 1000.0
+    label_source_header: Annotated[
+        str,
+        _HEADER_OR_EMPTY,
+        _help("record header that names the source of a label; without it there is no bound"),
+    ] = "labelled-by"
+    input: Annotated[str, _help("input file or folder of mail; `-`: standard input")] = "-"
+    format: Annotated[
+        Literal["auto", "jsonl", "mail", "mbox", "maildir", "eml"],
+        _help("input format; SMS: only jsonl; auto: detect it"),
+    ] = "auto"
+    output: Annotated[
+        str, _help("output file for decisions, written exactly once; `-`: standard output")
+    ] = "-"
+    dead_letters: Annotated[
+        str,
+        _help("file of dead letters; empty: standard error, or the output file with `.dead`"),
+    ] = ""
+    snapshots: Annotated[str, _help("folder of snapshots; empty: no snapshots")] = ""
+    shared_snapshots: Annotated[
+        str,
+        _help("folder or fsspec URL of snapshots shared by all workers of a group; empty: none"),
+    ] = ""
+    shared_snapshot_seconds: Annotated[
+        float, _SECONDS, _help("seconds between shared snapshots of the group")
+    ] = 300.0
+    training_log_truncate: Annotated[
+        bool,
+        _help("delete training events that the oldest shared snapshot contains: true or false"),
+    ] = False
+    training_log_adopt: Annotated[
+        bool,
+        _help("learn training events written under other settings: true or false"),
+    ] = False
+    snapshots_kept: Annotated[int, Meta(ge=1, le=1000), _help("number of snapshots to keep")] = 3
+    snapshot_bytes: Annotated[int, _ANY_COUNT, _help("maximum size of a snapshot in bytes")] = 2**33
+    snapshot_seconds: Annotated[float, _SECONDS, _help("seconds between snapshots")] = 60.0
+    batch: Annotated[
+        int, Meta(ge=1, le=100_000), _help("maximum records per transaction")
+    ] = 2000  # fmt: skip
+    linger_seconds: Annotated[
+        float,
+        Meta(ge=0.0, le=10.0),
+        _help(
+            "minimum seconds between transactions that are not full (topics only): fewer, larger "
+            "transactions cost less and delay decisions"
+        ),
+    ] = 0.02
+    poll_seconds: Annotated[
+        float, Meta(ge=0.001, le=60.0), _help("maximum wait for records in seconds")
+    ] = 0.5
+    commit_seconds: Annotated[
+        float, _TIMEOUT, _help("maximum wait for a commit or a start in seconds")
+    ] = 60.0
+    stop_seconds: Annotated[float, _TIMEOUT, _help("maximum seconds for a shutdown")] = 10.0
+    circuit_breaker_ratio: Annotated[
+        float, Meta(ge=0.01, le=1.0), _help("stop the filter at this ratio of invalid records")
+    ] = 0.8
+    circuit_breaker_records: Annotated[
+        int, _ANY_COUNT, _help("number of recent records for this ratio")
+    ] = 1000
+    http_port: Annotated[
+        int, Meta(ge=0, le=65_535), _help("port of `/livez`, `/readyz` and `/metrics`; 0: none")
+    ] = 0
+    http_host: Annotated[str, _help("address of this HTTP server")] = "127.0.0.1"
+    bootstrap_servers: Annotated[
+        str,
+        _help("Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`"),
+    ] = ""
+    client: Annotated[
+        Literal["kafka-python", "confluent"],
+        _help("Kafka client: `kafka-python`, or the faster `confluent` for Kafka 4.0 and later"),
+    ] = "kafka-python"
+    messages_topic: Annotated[str, _TOPIC, _help("topic of messages, labelled or not")] = "{kind}"
+    feedback_topic: Annotated[
+        str,
+        _TOPIC_OR_EMPTY,
+        _help("topic of labels, with the keys and partitions of the messages; empty: none"),
+    ] = "{kind}-feedback"
+    decisions_topic: Annotated[str, _TOPIC, _help("topic of decisions")] = "{kind}-decisions"
+    training_topic: Annotated[
+        str,
+        _TOPIC,
+        _help("topic of training events (labelled messages): the log that builds the model"),
+    ] = "{kind}-training"
+    join_state_topic: Annotated[
+        str,
+        _TOPIC,
+        _help("compacted topic of the join windows, with the partitions of the messages"),
+    ] = "{kind}-join-state"
+    dead_letters_topic: Annotated[
+        str, _TOPIC, _help("topic of invalid records")
+    ] = "{kind}-dead-letters"  # fmt: skip
+    group: Annotated[str, _NAME, _help("consumer group of the workers")] = "streamnb-{kind}"
+    instance_id: Annotated[
+        str,
+        _NAME_OR_EMPTY,
+        _help("static name of this worker in the group; empty: a new member at each start"),
+    ] = ""
+    transactional_id: Annotated[
+        str,
+        _NAME_OR_EMPTY,
+        _help(
+            "name of this worker's transactions; empty: `group` with `instance_id` or a random id"
+        ),
+    ] = ""
+    session_seconds: Annotated[
+        float,
+        Meta(ge=1.0, le=1800.0),
+        _help("seconds without a heartbeat until the group reassigns a worker's partitions"),
+    ] = 10.0
+    transaction_seconds: Annotated[
+        float,
+        Meta(ge=1.0, le=900.0),
+        _help("seconds until Kafka aborts the transaction of a dead worker"),
+    ] = 30.0
+    create_topics: Annotated[
+        int,
+        Meta(ge=0, le=10_000),
+        _help("number of partitions for missing topics; 0: create no topics"),
+    ] = 0
+    security_protocol: Annotated[
+        Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
+        _help("PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"),
+    ] = "PLAINTEXT"
+    sasl_mechanism: Annotated[
+        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"],
+        _help("PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"),
+    ] = "SCRAM-SHA-512"
+    tls_ca_file: Annotated[
+        str, _help("PEM file of trusted certificates; empty: those of the system")
+    ] = ""
+    tls_cert_file: Annotated[str, _help("PEM file of the client certificate; empty: none")] = ""
+    tls_key_file: Annotated[
+        str, _help("PEM file of its key; empty: the key is in `tls_cert_file`")
+    ] = ""
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"], _help("DEBUG, INFO, WARNING or ERROR")
+    ] = "WARNING"
+    log_format: Annotated[Literal["json", "text"], _help("json or text")] = "json"
+
+    def __post_init__(self) -> None:
+        self._check_decisions()
+        if self.output != "-" and self.input == "-":
+            raise SettingsError(
+                "output is a file and input is standard input: an output file is written exactly "
+                "once, which needs an input file; set input, or redirect the output with >"
+            )
+        for name in ("shared_snapshots", "training_log_truncate", "training_log_adopt"):
+            if getattr(self, name) and not self.bootstrap_servers:
+                raise SettingsError(
+                    f"{name} is set without bootstrap_servers: it applies to topics only"
+                )
+        if self.training_log_truncate and not self.shared_snapshots:
+            raise SettingsError(
+                "training_log_truncate is set without shared_snapshots: new workers would have no "
+                "model; set shared_snapshots"
+            )
+        if self.bootstrap_servers:
+            self._check_kafka()
+
+    def _check_decisions(self) -> None:
+        for name in ("pos_label", "negative") if self.labels else ():
+            if getattr(self, name) not in self.labels:
+                raise SettingsError(
+                    f"{name} must be one of the labels {', '.join(self.labels)}, not "
+                    f"{getattr(self, name)!r}"
+                )
+        if self.pos_label == self.negative:
+            raise SettingsError(
+                f"pos_label and negative are the same label {self.negative!r}: they must differ"
+            )
+        if self.ham_cutoff and not self.ham_cutoff < self.spam_cutoff:
+            raise SettingsError(
+                f"ham_cutoff must be below spam_cutoff, {self.spam_cutoff:g}, not "
+                f"{self.ham_cutoff:g}"
+            )
+        if self.ham_cutoff and (not self.labels or UNSURE in self.labels):
+            raise SettingsError(f"ham_cutoff needs labels that do not contain {UNSURE!r}")
+
+    def _check_kafka(self) -> None:
+        for each in self.bootstrap_servers.split(","):
+            _, colon, port = each.strip().rpartition(":")
+            if not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
+                raise SettingsError(
+                    f"bootstrap_servers must be host:port, separated by commas, not {each!r}"
+                )
+        for name, default in (("input", "-"), ("output", "-"), ("dead_letters", ""),
+                              ("format", "auto")):  # fmt: skip
+            if getattr(self, name) != default:
+                raise SettingsError(f"{name} and bootstrap_servers are both set: choose one")
+        topics: dict[str, str] = {}
+        for name in _FIELDS:
+            if name.endswith("_topic") and getattr(self, name):
+                other = topics.setdefault(getattr(self, name), name)
+                if other != name:
+                    raise SettingsError(
+                        f"{name} and {other} are the same topic {getattr(self, name)}"
+                    )
+        encrypted = self.security_protocol.endswith("SSL")
+        for name in ("tls_ca_file", "tls_cert_file", "tls_key_file"):
+            if getattr(self, name) and not encrypted:
+                raise SettingsError(
+                    f"{name} is set, but security_protocol {self.security_protocol} encrypts "
+                    "nothing: set it to SSL or SASL_SSL"
+                )
+        if self.tls_key_file and not self.tls_cert_file:
+            raise SettingsError("tls_key_file is set without tls_cert_file: set both")
+
+
+_FIELDS = {field.name: field for field in structs.fields(Settings)}
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _description(name: str) -> str:
+    text: str = next(
+        meta.description
+        for meta in typing.get_args(_FIELDS[name].type)[1:]
+        if meta.description is not None
     )
-    made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    made.add_argument("--config", metavar="FILE", help="a TOML file of settings")
-    if not names:
-        made.add_argument(
-            "--check-config", action="store_true", help="check the settings, print them and end"
-        )
-        made.add_argument(
-            "--dry-run",
-            action="store_true",
-            help="read and decide; write, commit and keep nothing",
-        )
-        if program == "streamnb-spam":
-            add_mail_flags(made)
-    chosen = frozenset(names) or {field.name for field in dataclasses.fields(Settings)}
-    for field in dataclasses.fields(Settings):
-        if field.name not in chosen:
-            continue
-        made.add_argument(
-            *(f"--{name.replace('_', '-')}" for name in _names(field)),
-            metavar=field.name.upper(),
-            help=f"{field.metadata['help']} (default: {_shown(field.default) or 'empty'})".replace(
-                "%", "%%"
-            ),
-        )
-    return made
+    return text
+
+
+def _default_text(name: str) -> str:
+    default = _FIELDS[name].default
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
+# --- sources ------------------------------------------------------------------------------------
 
 
 def read_settings(
     flags: argparse.Namespace, environment: Mapping[str, str] | None = None
 ) -> Settings:
-    """Return the settings that file, environment and flags make.
+    """Return the settings from file, environment and command line.
 
     Raises
     ------
     SettingsError
-        If a key is unknown or a value out of range; it names the place it came from.
+        If a setting is unknown, invalid or contradicts another; the error names its source.
 
     Examples
     --------
     >>> flags = parser("streamnb-sms").parse_args(["--batch", "10"])
-    >>> settings = read_settings(flags, {"STREAMNB_BATCH": "20", "STREAMNB_TOP_WORDS": "3"})
-    >>> settings.batch, settings.top_words
+    >>> found = read_settings(flags, {"STREAMNB_BATCH": "20", "STREAMNB_EXPLAIN_TOP_K": "3"})
+    >>> found.batch, found.explain_top_k
     (10, 3)
     """
     environment = os.environ if environment is None else environment
-    values: dict[str, Any] = {}
-    fields = {field.name: field for field in dataclasses.fields(Settings)}
-
-    def take(name: str, value: Any, place: str) -> None:
-        try:
-            values[name] = fields[name].metadata["read"](value)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise SettingsError(f"{place}: {name} {error}, not {value!r}") from None
-
-    now = {name: field.name for field in fields.values() for name in _names(field)}
     path = flags.config or environment.get(f"{PREFIX}CONFIG")
-    for given, value in _read_toml(path).items():
-        name = now.get(given, given)
-        if name in SECRETS:
-            raise SettingsError(
-                f"{path}: {name} is a secret: it is read from the environment only, as "
-                f"{PREFIX}{name.upper()}"
-            )
-        if name not in fields:
-            known = ", ".join(fields)
-            raise SettingsError(f"{path}: there is no setting {name!r}; there are {known}")
-        take(name, value, str(path))
-    _check_variables(environment, now)
-    for given, name in reversed(now.items()):  # a name of before counts less than today's
-        variable = PREFIX + given.upper()
+    values = {name: _convert(path, name, value) for name, value in _read_toml(path).items()}
+    _check_variables(environment)
+    for name in _FIELDS:
+        variable, flag = PREFIX + name.upper(), getattr(flags, name, None)
         if variable in environment:
-            take(name, environment[variable], variable)
-    for name in fields:
-        if (value := getattr(flags, name, None)) is not None:
-            take(name, value, f"--{name.replace('_', '-')}")
+            values[name] = _convert(variable, name, environment[variable], strict=False)
+        if flag is not None:
+            values[name] = _convert(_flag(name), name, flag, strict=False)
     return Settings(**values)
 
 
-def _names(field: dataclasses.Field[Any]) -> list[str]:
-    """Return what a setting is called, and what it was called before."""
-    return [name for name in (field.name, field.metadata["former"]) if name]
+def _convert(source: str | None, name: str, value: Any, strict: bool = True) -> Any:
+    """Return a value in the type of its setting; text converts to numbers unless strict."""
+    if name in SECRETS:
+        raise SettingsError(
+            f"{source}: {name} is a secret: set it in the environment, as {PREFIX}{name.upper()}"
+        )
+    if name not in _FIELDS:
+        raise SettingsError(
+            f"{source}: there is no setting {name!r}; the settings are {', '.join(_FIELDS)}"
+        )
+    given = value
+    if name == "labels":
+        given = value.split(",") if isinstance(value, str) else value
+        if isinstance(given, list):
+            given = [each.strip() if isinstance(each, str) else each for each in given]
+            given = [each for each in given if each != ""]
+    try:
+        return msgspec.convert(given, _FIELDS[name].type, strict=strict)
+    except msgspec.ValidationError:
+        raise SettingsError(f"{source}: {name} must be {_allowed(name)}, not {value!r}") from None
 
 
-def _check_variables(environment: Mapping[str, str], fields: Iterable[str]) -> None:
-    """Name variables that look like a misspelled setting; others may be somebody else's."""
-    known = [*(PREFIX + name.upper() for name in (*fields, *SECRETS)), f"{PREFIX}CONFIG"]
+def _allowed(name: str) -> str:
+    """Return the values that a setting may have, in words."""
+    base, *metas = typing.get_args(_FIELDS[name].type)
+    if name == "max_fpr":
+        return "a number from 0 to 0.5, or auto"
+    if typing.get_origin(base) is Literal:
+        return f"one of {', '.join(typing.get_args(base))}"
+    if base in (int, float):
+        meta = next(meta for meta in metas if meta.ge is not None)
+        if base is int:
+            return f"a whole number from {meta.ge:,} to {meta.le:,}"
+        return f"a number from {meta.ge:g} to {meta.le:g}"
+    titles: list[str] = [meta.title for meta in metas if meta.title is not None]
+    other = {bool: "true or false", str: "a string"}.get(base, "labels, separated by commas")
+    return titles[0] if titles else other
+
+
+def _check_variables(environment: Mapping[str, str]) -> None:
+    """Refuse variables that resemble a setting; others may belong to other programs."""
+    known = [*(PREFIX + name.upper() for name in (*_FIELDS, *SECRETS)), f"{PREFIX}CONFIG"]
     for variable in environment:
         if variable.startswith(PREFIX) and variable not in known:
-            meant = difflib.get_close_matches(variable, known, n=1, cutoff=0.93)
-            if meant:
-                raise SettingsError(f"{variable} is no setting: is {meant[0]} meant?")
+            similar = difflib.get_close_matches(variable, known, n=1, cutoff=0.93)
+            if similar:
+                raise SettingsError(f"{variable} is not a setting: did you mean {similar[0]}?")
 
 
 def _read_toml(path: str | None) -> dict[str, Any]:
@@ -152,12 +496,53 @@ def _read_toml(path: str | None) -> dict[str, Any]:
         raise SettingsError(f"{path} can't be read: {error}") from error
 
 
-def _shown(value: Any) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value)
+def parser(
+    program: str, description: str = "", names: Iterable[str] = ()
+) -> argparse.ArgumentParser:
+    """Return the command-line parser, with one flag per setting.
+
+    Parameters
+    ----------
+    program, description
+        Name and description of the command; by default the description of a filter.
+    names
+        Settings of the command; by default all, and the flags of a filter.
+    """
+    made = argparse.ArgumentParser(
+        prog=program,
+        description=description
+        or "Filter a stream of messages. Reads JSON lines (id, text, optional label), writes one "
+        "decision per message, then learns the label. With bootstrap_servers it reads and writes "
+        "Kafka topics.",
+        epilog="Each setting may also be in the TOML file, or in the environment as "
+        f"{PREFIX} and its name in capitals.",
+    )
+    made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    made.add_argument("--config", metavar="FILE", help="TOML file of settings")
+    if not names:
+        made.add_argument(
+            "--check-config", action="store_true", help="check the settings, print them and exit"
+        )
+        made.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="read and decide, but do not write, commit or save anything",
+        )
+        if program == "streamnb-spam":
+            add_mail_flags(made)
+    chosen = frozenset(names) or frozenset(_FIELDS)
+    for name in _FIELDS:
+        if name in chosen:
+            text = f"{_description(name)} (default: {_default_text(name) or 'empty'})"
+            made.add_argument(_flag(name), metavar=name.upper(), help=text.replace("%", "%%"))
+    return made
+
+
+# --- output -------------------------------------------------------------------------------------
 
 
 def to_toml(settings: Settings, kind: str) -> str:
-    r"""Return settings as the TOML file that they would be read from; `{kind}` is filled in.
+    r"""Return settings as a TOML file, with `{kind}` replaced.
 
     Examples
     --------
@@ -165,7 +550,7 @@ def to_toml(settings: Settings, kind: str) -> str:
     ['model = "MNB()"', 'labels = ["ham", "spam"]']
     """
     lines = []
-    for name, value in dataclasses.asdict(settings).items():
+    for name, value in structs.asdict(settings).items():
         shown = value.replace("{kind}", kind) if isinstance(value, str) else value
         lines.append(f"{name} = {_toml(shown)}\n")
     return "".join(lines)
@@ -175,16 +560,16 @@ def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):
-        # As in JSON, but that TOML knows no surrogates and no DEL.
+        # As JSON, except that TOML forbids surrogates and DEL.
         plain = value.encode("utf-8", "replace").decode()
         return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value).lower()  # a number, or true or false
+    return str(value).lower()  # a number, true or false
 
 
 def table() -> str:
-    """Return the table of all settings, as Markdown."""
+    """Return the Markdown table of all settings."""
     lines = ["| key | default | meaning |", "| --- | --- | --- |"]
-    for field in dataclasses.fields(Settings):
-        shown = f"`{_shown(field.default)}`" if _shown(field.default) else "empty"
-        lines.append(f"| `{field.name}` | {shown} | {field.metadata['help']} |")
+    for name in _FIELDS:
+        default = f"`{_default_text(name)}`" if _default_text(name) else "empty"
+        lines.append(f"| `{name}` | {default} | {_description(name)} |")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What a Kafka cluster is to a filter: addresses, topics, names, secrets; without its client."""
+"""Addresses, names and topics of a filter in a Kafka cluster, independent of the client library."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 __all__ = ["MAX_RECORD_BYTES", "Cluster", "TopicLayout", "Topics"]
 
-# What a topic that a filter makes must hold besides others' messages: features as JSON, which may
-# take six bytes a character, and dead letters with their headers. Bytes.
+# Maximum record size of the topics that a filter creates. Features as JSON take up to six bytes
+# per character, and dead letters have headers. Bytes.
 MAX_RECORD_BYTES = 2**25
-# A window's log is read from its beginning by whoever is given its partition, and the segment that
-# is being written is never compacted: so segments are small. Bytes.
-_WINDOW_SEGMENT_BYTES = 2**25
+# A new owner reads the join state of its partition from the beginning, and Kafka never compacts
+# the active segment. Small segments keep that fast. Bytes.
+_JOIN_STATE_SEGMENT_BYTES = 2**25
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TopicLayout:
-    """How to make a topic: the cluster's own replication, and these partitions and configs."""
+    """Name, partitions and configuration of a topic; the cluster sets its replication."""
 
     name: str
     partitions: int
@@ -27,89 +27,87 @@ class TopicLayout:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Topics:
-    """The topics of one filter.
+    """The topics of a filter.
 
     Attributes
     ----------
     messages
-        Messages, with labels or without; shared out in the group.
+        Messages, labelled or not; the group shares their partitions.
     feedback
-        Labels by id, with the keys and as many partitions as `messages`; empty: none.
+        Labels by id, with the keys and partitions of `messages`; empty for none.
     decisions
-        One decision for each message.
+        One decision per message.
     training
-        The log of labelled messages, which every worker reads whole.
-    windows
-        The join windows as a changelog, compacted, with as many partitions as `messages`.
+        Log of training events; each worker reads all of it.
+    join_state
+        Changes of the join windows; compacted, with the partitions of `messages`.
     dead_letters
-        Records that could not be used, as they came.
+        Invalid records, unchanged.
     """
 
     messages: str
     feedback: str
     decisions: str
     training: str
-    windows: str
+    join_state: str
     dead_letters: str
 
     def layouts(self, partitions: int) -> list[TopicLayout]:
-        """Return how to make each topic.
+        """Return the layout of each topic.
 
-        Training events have one partition, so that all workers learn them in the same order, and
-        are kept for ever: the model is made of them.
+        Training events have one partition, so all workers learn them in the same order. They never
+        expire, because the model is a fold over them.
 
         Examples
         --------
-        >>> topics = Topics("sms", "", "decisions", "lessons", "windows", "dead")
+        >>> topics = Topics("sms", "", "decisions", "training", "join-state", "dead")
         >>> [(each.name, each.partitions) for each in topics.layouts(4)]
-        [('sms', 4), ('decisions', 4), ('lessons', 1), ('windows', 4), ('dead', 1)]
+        [('sms', 4), ('decisions', 4), ('training', 1), ('join-state', 4), ('dead', 1)]
         """
         size = {"max.message.bytes": str(MAX_RECORD_BYTES)}
-        kept = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+        unlimited = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
         compacted = {
             "cleanup.policy": "compact",
-            "segment.bytes": str(_WINDOW_SEGMENT_BYTES),
+            "segment.bytes": str(_JOIN_STATE_SEGMENT_BYTES),
             "min.cleanable.dirty.ratio": "0.3",
         }
-        made = [
+        layouts = [
             TopicLayout(self.messages, partitions, {}),
             TopicLayout(self.feedback, partitions, {}),
             TopicLayout(self.decisions, partitions, size),
-            TopicLayout(self.training, 1, size | kept),
-            TopicLayout(self.windows, partitions, size | compacted),
+            TopicLayout(self.training, 1, size | unlimited),
+            TopicLayout(self.join_state, partitions, size | compacted),
             TopicLayout(self.dead_letters, 1, size),
         ]
-        return [each for each in made if each.name]
+        return [each for each in layouts if each.name]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cluster:
-    """How to reach a cluster, and under which names.
+    """Connection to a cluster and the names of a worker in it.
 
     Attributes
     ----------
     bootstrap_servers
-        Addresses (host:port) of brokers, separated by commas.
+        Brokers as host:port, separated by commas.
     group
-        The consumer group.
+        Consumer group.
     instance_id
-        The worker's name in the group that stays its own over restarts; None: a new member
-        each time.
+        Static member name; None for a dynamic member.
     transactional_id
-        The name of its transactions: of two processes with the same name the older is fenced.
-    named
-        Whether another process may have this name. A name that is no other's is fenced only when
-        the broker ends a transaction that was open for too long, and goes on.
+        Name of the transactions. A newer process with the same name fences an older one.
     session_seconds
-        Time without a heartbeat after which the group gives a worker's partitions to others; the
-        broker's own setting where the client is `confluent`.
+        Seconds without a heartbeat until the group reassigns the partitions. With `confluent` the
+        broker's setting applies.
     transaction_seconds
-        Time after which the broker aborts a transaction of a process that died.
+        Seconds until the broker aborts the transaction of a dead process.
+    named
+        Whether another process may have the same name. A worker with a unique name can be fenced
+        only by the broker, after a transaction that was open too long, and may continue.
     security
-        TLS and SASL, by the names that kafka-python gives its arguments; not shown, for passwords
-        are in it.
+        TLS and SASL arguments of kafka-python; not shown, because they contain passwords.
     client
-        What it is reached with: `kafka-python` or `confluent`.
+        `kafka-python` or `confluent`.
     """
 
     bootstrap_servers: str

@@ -76,7 +76,7 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
         yield Written(topics.training, None, event.id.encode(), value, settings)
         settings = []  # once a transaction: whoever reads the log reads all of it
     for number, key, change in outputs.changes:
-        yield Written(topics.windows, number, key, change, [])
+        yield Written(topics.join_state, number, key, change, [])
     for dead_letter in outputs.dead_letters:
         yield _dead_letter(dead_letter, topics.dead_letters)
 

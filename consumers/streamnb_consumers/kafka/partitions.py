@@ -56,7 +56,7 @@ class Partitions:
         return Partition(self._topics.feedback, number)
 
     def _window(self, number: int) -> Partition:
-        return Partition(self._topics.windows, number)
+        return Partition(self._topics.join_state, number)
 
     def _running(self) -> list[Owned]:
         return [owned for owned in self._owned.values() if owned.state is State.RUNNING]

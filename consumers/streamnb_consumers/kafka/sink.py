@@ -43,7 +43,7 @@ class KafkaSink:
         self._writer: Writer | None = None
         self._begun = False
         self._most = MAX_RECORD_BYTES
-        self._written = (topics.decisions, topics.training, topics.windows, topics.dead_letters)
+        self._written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
 
     def start(self, timeout: float) -> None:
         """Connect, and abort what a process of the same name left unfinished.

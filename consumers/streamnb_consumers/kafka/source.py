@@ -157,7 +157,7 @@ class KafkaSource:
 
     def _connect(self, timeout: float) -> None:
         topics = self._topics
-        roles: Roles = {topics.training: "training", topics.windows: "window"}
+        roles: Roles = {topics.training: "training", topics.join_state: "window"}
         if topics.feedback:
             roles = {**roles, topics.feedback: "feedback"}
         side = self._driver.reader(roles)
@@ -174,9 +174,9 @@ class KafkaSource:
 
     def _check_topics(self, reader: Reader, timeout: float) -> None:
         topics = self._topics
-        used = [topics.messages, topics.training, topics.windows, topics.feedback]
+        used = [topics.messages, topics.training, topics.join_state, topics.feedback]
         counts = check_topics(reader, [name for name in used if name], timeout)
-        for name in filter(None, (topics.windows, topics.feedback)):
+        for name in filter(None, (topics.join_state, topics.feedback)):
             if counts[name] != counts[topics.messages]:
                 raise SettingsError(
                     f"{name} has {counts[name]} partitions and {topics.messages} has "

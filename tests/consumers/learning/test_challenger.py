@@ -314,7 +314,7 @@ def test_the_metrics_and_the_log_tell_of_challengers(caplog: Any) -> None:
     running = challenged()
     started(running)
     fresh = PrometheusMetrics()
-    fresh.began(running, 1)
+    fresh.started(running, 1)
     assert value(fresh, "challenger_running") == 1
     assert value(fresh, "challengers_total", event="started") == 0
 

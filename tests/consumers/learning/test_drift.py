@@ -123,7 +123,7 @@ def test_the_metrics_and_the_log_tell_of_alarms(caplog: Any) -> None:
     assert told[-1].detector == "adwin"
     # Another process begins with the alarms of the snapshot told, and none of its own.
     fresh = PrometheusMetrics()
-    fresh.began(worker, 1)
+    fresh.started(worker, 1)
     fresh.committed([], Outputs(), worker, 0.0)
     assert fresh.registry.get_sample_value("streamnb_drift_alarms_total") == 0
     told_since = fresh.registry.get_sample_value("streamnb_drift_timestamp_seconds")

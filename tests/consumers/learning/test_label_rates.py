@@ -196,5 +196,5 @@ def test_the_settings_bound_named_sources_by_default() -> None:
         worker.handle(message(n))
     outputs = [worker.handle(labelled(n, "mallory")) for n in range(1003)]
     assert sum(len(each.training) for each in outputs) == 1000
-    free = assembled("sms", Settings(model="MNB", label_rate=0.0))
+    free = assembled("sms", Settings(model="MNB", labels_per_hour=0.0))
     assert free.options.bounds.labels is None

@@ -107,7 +107,7 @@ def test_a_named_stream_may_hold_mails(tmp_path: Path) -> None:
 def test_the_commands_learn_and_decide_what_the_daemon_does(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = Settings(format="eml", ham_target=0.0)
+    settings = Settings(format="eml", max_fpr=0.0)
     learned, decisions = decided(corpus, settings)
     file = tmp_path / "spam.model"
     assert main(["learn", str(corpus), "--model", DEFAULT_MODEL, "-o", str(file)]) == 0

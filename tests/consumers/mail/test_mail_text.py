@@ -70,8 +70,8 @@ def test_a_log_of_the_other_form_ends_the_filter(model: str, features: object) -
 def test_the_bound_is_on_where_probabilities_are_calibrated() -> None:
     cases = {
         Settings(): 0.01,
-        Settings(ham_target=0.0): None,
-        Settings(ham_target=0.2): 0.2,
+        Settings(max_fpr=0.0): None,
+        Settings(max_fpr=0.2): 0.2,
         Settings(model=WORDS): None,
         Settings(spam_cutoff=0.9): None,
     }

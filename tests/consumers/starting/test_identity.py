@@ -23,8 +23,8 @@ from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import make_filter, records
 
-PLACE = Partition("lessons", 0)
-TOPICS = Topics("sms", "labels", "decisions", "lessons", "windows", "dead")
+PLACE = Partition("training", 0)
+TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
 EVENT = canonical(TrainingEvent("a", "win cash", "spam").to_json())
 
 
@@ -141,7 +141,7 @@ def test_the_first_training_event_of_a_transaction_says_who_wrote_it() -> None:
             super().send(outputs)
 
     Loop(MemorySource(log), Sink(log), worker).run()
-    events = [each for each in sent if each.topic == "lessons"]
+    events = [each for each in sent if each.topic == "training"]
     assert worker.identity is not None
     assert [each.headers for each in events] == [[(HEADER, worker.identity.header)], [], []]
     reader = make()

@@ -19,7 +19,7 @@ from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Partition
 from support.filters import make_filter, records, stream
 
-LOG = Partition("lessons", 0)
+LOG = Partition("training", 0)
 
 
 class Clock:

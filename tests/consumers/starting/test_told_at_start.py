@@ -20,14 +20,14 @@ from streamnb_consumers.kafka.python_client.client_errors import kafka
 from support.filters import make_filter, records, stream
 
 GAUGES = (
-    "model_lessons",
+    "model_training_events",
     "model_words",
-    "window_messages",
-    "window_bytes",
-    "labels_waiting",
-    "windowed_accuracy",
-    "one_minus_auc_ratio",
-    "score_cut",
+    "join_window_messages",
+    "join_window_bytes",
+    "pending_labels",
+    "rolling_accuracy",
+    "roc_auc",
+    "decision_threshold",
     "snapshot_bytes",
 )
 
@@ -57,7 +57,7 @@ def test_gauges_are_right_before_the_first_message(tmp_path: Path) -> None:
     after = make(log)
     after._start()
     assert told(after) == told(before)
-    assert told(after)["model_lessons"]
+    assert told(after)["model_training_events"]
     assert told(after)["snapshot_bytes"]
 
 

@@ -82,7 +82,7 @@ class Scene:
         self.broker, self.folder = broker, folder
         self.workers: list[Worker] = []
         name = broker.unique("kill")
-        parts = ("", "-feedback", "-decisions", "-lessons", "-windows", "-dead-letters")
+        parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.topics = Topics(*(name + part for part in parts))
         self.settings: dict[str, object] = {
             "bootstrap_servers": broker.bootstrap,

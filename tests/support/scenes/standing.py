@@ -52,7 +52,7 @@ def standing(scene: Scene) -> str:
         learned[event["id"], event["learn"]] += 1
     missing = Counter(came[name] for name, label in wanted if (name, label) not in learned)
     kinds: Counter[Any] = Counter()
-    for each in read(topics.windows):
+    for each in read(topics.join_state):
         kinds[each.partition, each.key[:2], each.value is None] += 1
     lines += [
         f"decided {dict(decided)}",
