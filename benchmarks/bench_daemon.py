@@ -32,8 +32,7 @@ from streamnb import datasets
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.running import collecting_seldom
-from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.daemon.settings import CLIENTS
+from streamnb_consumers.daemon.settings import CLIENTS, Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.opening import open_kafka
 from streamnb_consumers.kafka.python_client.client_errors import kafka

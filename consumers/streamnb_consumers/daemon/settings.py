@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 from streamnb import __version__
 from streamnb.errors import MissingDependencyError
-from streamnb.online.cutoffs import UNSURE
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.errors import SettingsError
 
