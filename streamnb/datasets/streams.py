@@ -16,7 +16,7 @@ from streamnb.datasets.folder import available, data_file, data_folder
 from streamnb.datasets.shuffling import shuffled
 from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.datasets.uniform import read_text
-from streamnb.errors import DataError, InputError
+from streamnb.errors import DataError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -210,7 +210,7 @@ def _sms(seed: int) -> Iterator[Message]:
         return read_messages(path, format="sms", on_bad="fail")
     try:
         return read_text(download("sms"))
-    except DataError as error:
+    except (DataError, MissingDependencyError) as error:
         raise DataError(
             f"the SMS collection is not in the data folder, and {error}; or set STREAMNB_DATA to a "
             f"folder that holds text/sms_spam.jsonl.xz, or use the stream synthetic-sms"

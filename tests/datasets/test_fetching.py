@@ -331,3 +331,5 @@ def test_downloads_without_pooch_name_the_extra(published, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(MissingDependencyError, match=r"streamnb\[datasets\]"):
         datasets.fetch("sms")
+    with pytest.raises(DataError, match=r"streamnb\[datasets\].*synthetic-sms"):
+        list(datasets.stream("sms"))
