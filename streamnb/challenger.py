@@ -338,12 +338,12 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     def save(self, path: str | Path) -> None:
         """Write a compressed model file; an existing file is replaced atomically."""
-        persistence.save(path, self.to_bytes())
+        persistence.save_bytes(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
         """Return the model that `save` wrote; parameters and errors are those of `from_bytes`."""
-        return cls.from_bytes(persistence.load(path), tokenizer, n_jobs)
+        return cls.from_bytes(persistence.load_bytes(path), tokenizer, n_jobs)
 
     @classmethod
     def wrote(cls, data: bytes) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Estimate
 from streamnb.model.hooks import (
     MakeScoring,
@@ -22,6 +21,7 @@ from streamnb.model.hooks import (
     RuntimeHooks,
     Scorer,
 )
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_number
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels

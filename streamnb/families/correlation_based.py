@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import Check, whole
 from streamnb.statistics.documents import Documents

@@ -14,8 +14,8 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, DocumentWeights
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import InstanceWeights, WordWeights
 from streamnb.parameters import Check, check_flag, whole
 from streamnb.statistics.counts import Floats

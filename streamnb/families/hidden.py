@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from streamnb import _core
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence
 from streamnb.model.hooks import PeriodicStatistic, RuntimeHooks
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, optional_whole, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 

@@ -24,9 +24,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Bernoulli
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Estimate
 from streamnb.model.hooks import PeriodicStatistic, RuntimeHooks
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_flag, optional_whole
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Event
+from streamnb.model.text_base import TextNaiveBayes
 
 __all__ = ["BNB", "CNB", "MNB", "OVA", "Bernoulli", "Complement", "Multinomial", "OneVersusAll"]
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.families.independent import OneVersusAll
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_flag, check_from_zero, one_of, whole
 from streamnb.text.tokenizer import Tokenizer
 
@@ -146,7 +146,8 @@ class OnlineNB(TextNaiveBayes):
     alpha
         Additive smoothing, above 0.
     term_weighting
-        As in `streamnb.model.base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and x_i.
+        As in `streamnb.model.text_base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
+        x_i.
     nb_weight
         c, 0 to 1e6: the weight of naive Bayes.
     learning_rate

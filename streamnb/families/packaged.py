@@ -13,9 +13,9 @@ from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event
 from streamnb.model.hooks import PendingUpdate, PeriodicStatistic, RuntimeHooks
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import (
     Check,
     check_bound,

@@ -11,9 +11,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood
 from streamnb.model.hooks import PeriodicStatistic, RuntimeHooks
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_above_zero, check_from_zero, one_of, whole
 
 __all__ = ["CNBTree", "MNBTree", "OVATree", "Tree"]

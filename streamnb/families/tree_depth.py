@@ -14,9 +14,9 @@ from streamnb.columns.fits import FilterWeighting
 from streamnb.errors import InputError, shown
 from streamnb.families.gaussian import AttributeStatistic
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights
 from streamnb.model.hooks import RuntimeHooks
+from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import Check, check_above_zero, check_number, whole
 from streamnb.statistics.documents import Documents

@@ -6,19 +6,17 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from river import base
 
 from streamnb import _core
 from streamnb.columns import reading as columns
-from streamnb.errors import ModelFileError
 from streamnb.model import merging, persistence, reprs
-from streamnb.model.composition import Composition, Event, build_runtime
+from streamnb.model.composition import Composition, build_runtime
 from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import Tuning
@@ -32,9 +30,6 @@ from streamnb.text.inputs import check_term_weighting
 from streamnb.text.labels import Label, Labels, check_label
 from streamnb.text.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 Message = str | Mapping[Any, float]
 Time = float | datetime.datetime | None
 Tokenize = Tokenizer | Callable[[str], Iterable[Any]]
@@ -42,7 +37,7 @@ Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class NaiveBayes(base.MiniBatchClassifier):
+class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     """Base of all models.
 
     A subclass names its components and may add their parameters to the common ones below.
@@ -103,7 +98,6 @@ class NaiveBayes(base.MiniBatchClassifier):
 
     composition: ClassVar[Composition]
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
-    known: ClassVar[dict[str, type[NaiveBayes]]] = {}
     # Models of columns have one term weighting.
     term_weighting = "counts"
 
@@ -122,10 +116,6 @@ class NaiveBayes(base.MiniBatchClassifier):
     n_jobs: int | None = None
     half_life: float | str | None = None
     window_size: int | None = None
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        NaiveBayes.known.setdefault(cls.__name__, cls)
 
     def __post_init__(self) -> None:
         self._begin(None, Labels())
@@ -579,170 +569,3 @@ class NaiveBayes(base.MiniBatchClassifier):
         """Return the model as HTML for notebooks."""
         learned = self.n_documents, self.n_words, self.classes_
         return reprs.model_html(type(self).__name__, self._parameters(), self._changed(), learned)
-
-    # --- model files and copies ---------------------------------------------------------------
-
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a model file: equal for models that have learned the same.
-
-        Statistics are refreshed first and not written, because they follow from the counts.
-        """
-        with self._lock:
-            self.refresh()
-            return persistence.dump(persistence.state_of(self))
-
-    def save(self, path: str | Path) -> None:
-        """Write a compressed model file; an existing file is replaced atomically."""
-        persistence.save(path, self.to_bytes())
-
-    @classmethod
-    def load(
-        cls, path: str | Path, tokenizer: Tokenize | None = None, n_jobs: int | None = None
-    ) -> Self:
-        """Return the model that a file contains.
-
-        Parameters
-        ----------
-        path
-            A file that `save` wrote.
-        tokenizer
-            The tokenizer function that the model was saved with, if it had one.
-        n_jobs
-            The parameter of this name, which files do not contain: threads for batches.
-
-        Raises
-        ------
-        ModelFileError
-            If the file is truncated, altered, has another version, or contains another model.
-        InputError
-            If `n_jobs` is invalid.
-        """
-        return cls.from_bytes(persistence.load(path), tokenizer, n_jobs)
-
-    @classmethod
-    def from_bytes(
-        cls, data: bytes, tokenizer: Tokenize | None = None, n_jobs: int | None = None
-    ) -> Self:
-        """Return the model that `to_bytes` wrote; parameters and errors are those of `load`."""
-        check_jobs("n_jobs", n_jobs)
-        state = persistence.read(data, tokenizer)
-        with persistence.readable():
-            found = NaiveBayes.known.get(state.model)
-            if found is None:
-                raise ModelFileError(f"the file contains a model of unknown class {state.model!r}")
-            if not issubclass(found, cls):
-                raise ModelFileError(
-                    f"the file contains a model of class {found.__name__}, not {cls.__name__}: "
-                    f"use {found.__name__}.load, or streamnb.load for any class"
-                )
-            model = found(**{**found._read_parameters(state.parameters), "n_jobs": n_jobs})
-            model._begin(state.counts, Labels(state.labels))
-            persistence.restore(model, state)
-        model._schedule.reset(round(model.n_documents))
-        model.refresh()
-        return model
-
-    @classmethod
-    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a model file as the class takes them."""
-        return parameters
-
-    def saved_parameters(self) -> dict[str, Any]:
-        """Return the parameters that a model file contains: all but `n_jobs`."""
-        return {k: v for k, v in self._get_params().items() if k != "n_jobs"}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return everything for pickle and deepcopy, current statistics included."""
-        with self._lock:
-            order = self._labels.order
-            class_ids = [class_id for _, class_id in order]
-            return {
-                "parameters": self._parameters(),
-                "labels": [label for label, _ in order],
-                "counts": self._store.snapshot(statistics=True),
-                "schedule": (self._schedule.messages, self._schedule.due),
-                "columns": dict(self._columns.ranges) if self._columns is not None else None,
-                "records": [tuning.state() for tuning in self._tunings],
-                "statistics": [each.state(self._store, class_ids) for each in self._statistics],
-            }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state["parameters"])
-        self._begin(state["counts"], Labels(state["labels"]))
-        self._schedule.messages, self._schedule.due = state["schedule"]
-        for tuning, record in zip(self._tunings, state["records"], strict=True):
-            tuning.restore(record)
-        for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
-            statistic.restore(self._store, kept)
-        self._scoring = self._scorer.scoring
-        if self._columns is not None:
-            self._columns.ranges = state["columns"]
-
-
-_DOCUMENTATION = """
-
-Parameters, methods and errors are those of `{module}.{family}`.
-
-Examples
---------
->>> from streamnb import {name}
->>> model = {name}({example})
->>> model.learn_one("win cash now", "spam")
->>> model.learn_one("see you at noon", "ham")
->>> model.predict_one("cash, now")
-'spam'
-
-References
-----------
-[^1]: {paper}, {equations}.
-"""
-
-
-@dataclasses.dataclass(eq=False, repr=False)
-class TextNaiveBayes(NaiveBayes):
-    """Base of the models that read texts.
-
-    A family of models defines a subclass with its component. Its published models are subclasses of
-    that, which only name their event model and the equations of the paper:
-
-        class HCNB(HiddenNB, event="complement", equations="Equations 15, 17 and 18")
-
-    Parameters
-    ----------
-    term_weighting
-        Transformation of the count f of a word in a message, before it is learned or scored:
-        `"counts"`, f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f)
-        (near its `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of
-        the message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With
-        unit lengths use a smaller `alpha`, for example 0.01. Fractional values are rounded to
-        nonzero multiples of 2**-20, which keeps unlearning and merging exact.
-
-    Notes
-    -----
-    The other parameters, methods and errors are those of `NaiveBayes`.
-    """
-
-    composition = Composition(Event())
-    example: ClassVar[str] = ""
-
-    term_weighting: str = "counts"
-
-    def __init_subclass__(
-        cls,
-        event: str | None = None,
-        equations: str = "",
-        paper: str = "Hidden multinomial naive Bayes (HMNB paper)",
-    ) -> None:
-        super().__init_subclass__()
-        if event is None:
-            return
-        family = cls.__bases__[0]
-        cls.composition = dataclasses.replace(cls.composition, event=Event.named(event))
-        cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + _DOCUMENTATION.format(
-            module=family.__module__,
-            family=family.__name__,
-            name=cls.__name__,
-            example=cls.example,
-            paper=paper,
-            equations=equations,
-        )

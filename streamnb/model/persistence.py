@@ -12,15 +12,20 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from streamnb import _core
+from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, StreamNBError
 from streamnb.model.composition import Component
 from streamnb.model.compression import compressed, decompressed
+from streamnb.model.schedule import Schedule
+from streamnb.parameters import check_jobs
 from streamnb.statistics.counts import Counts
 from streamnb.text.inputs import token_name
-from streamnb.text.labels import Label, from_json, to_json
+from streamnb.text.labels import Label, Labels, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -137,14 +142,14 @@ def packed(
     return magic + version.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
 
 
-def save(path: str | Path, data: bytes) -> None:
+def save_bytes(path: str | Path, data: bytes) -> None:
     """Write compressed bytes to a file atomically."""
     from pathlib import Path
 
     write(Path(path), compressed(data))
 
 
-def load(path: str | Path) -> bytes:
+def load_bytes(path: str | Path) -> bytes:
     """Return the decompressed bytes of a file."""
     from pathlib import Path
 
@@ -298,3 +303,125 @@ def _parameter_from_json(name: str, value: Any) -> Any:
     if name == "pos_label" and value is not None:
         return from_json(value)
     return value
+
+
+class SavedModel:
+    """The model files and copies of a model.
+
+    Attributes
+    ----------
+    known
+        The classes that a file may contain, by name.
+    """
+
+    known: ClassVar[dict[str, type[Any]]] = {}
+
+    refresh: Callable[[], None]
+    _begin: Callable[[bytes | None, Labels], None]
+    _parameters: Callable[[], dict[str, Any]]
+    _get_params: Callable[[], dict[str, Any]]
+    _lock: threading.RLock
+    _store: _core.CountStore | AttributeTable
+    _labels: Labels
+    _columns: Any
+    _schedule: Schedule
+    _statistics: tuple[Any, ...]
+    _tunings: tuple[Any, ...]
+    _scorer: Any
+    _scoring: Any
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        SavedModel.known.setdefault(cls.__name__, cls)
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of a model file: equal for models that have learned the same.
+
+        Statistics are refreshed first and not written, because they follow from the counts.
+        """
+        with self._lock:
+            self.refresh()
+            return dump(state_of(self))
+
+    def save(self, path: str | Path) -> None:
+        """Write a compressed model file; an existing file is replaced atomically."""
+        save_bytes(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
+        """Return the model that a file contains.
+
+        Parameters
+        ----------
+        path
+            A file that `save` wrote.
+        tokenizer
+            The tokenizer function that the model was saved with, if it had one.
+        n_jobs
+            The parameter of this name, which files do not contain: threads for batches.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is truncated, altered, has another version, or contains another model.
+        InputError
+            If `n_jobs` is invalid.
+        """
+        return cls.from_bytes(load_bytes(path), tokenizer, n_jobs)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
+        """Return the model that `to_bytes` wrote; parameters and errors are those of `load`."""
+        check_jobs("n_jobs", n_jobs)
+        state = read(data, tokenizer)
+        with readable():
+            found = SavedModel.known.get(state.model)
+            if found is None:
+                raise ModelFileError(f"the file contains a model of unknown class {state.model!r}")
+            if not issubclass(found, cls):
+                raise ModelFileError(
+                    f"the file contains a model of class {found.__name__}, not {cls.__name__}: "
+                    f"use {found.__name__}.load, or streamnb.load for any class"
+                )
+            model: Any = found(**{**found._read_parameters(state.parameters), "n_jobs": n_jobs})
+            model._begin(state.counts, Labels(state.labels))
+            restore(model, state)
+        model._schedule.reset(round(model.n_documents))
+        model.refresh()
+        return model  # type: ignore[no-any-return]
+
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a model file as the class takes them."""
+        return parameters
+
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a model file contains: all but `n_jobs`."""
+        return {k: v for k, v in self._get_params().items() if k != "n_jobs"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything for pickle and deepcopy, current statistics included."""
+        with self._lock:
+            order = self._labels.order
+            class_ids = [class_id for _, class_id in order]
+            return {
+                "parameters": self._parameters(),
+                "labels": [label for label, _ in order],
+                "counts": self._store.snapshot(statistics=True),
+                "schedule": (self._schedule.messages, self._schedule.due),
+                "columns": dict(self._columns.ranges) if self._columns is not None else None,
+                "records": [tuning.state() for tuning in self._tunings],
+                "statistics": [each.state(self._store, class_ids) for each in self._statistics],
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["parameters"])
+        self._begin(state["counts"], Labels(state["labels"]))
+        self._schedule.messages, self._schedule.due = state["schedule"]
+        for tuning, record in zip(self._tunings, state["records"], strict=True):
+            tuning.restore(record)
+        for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
+            statistic.restore(self._store, kept)
+        self._scoring = self._scorer.scoring
+        if self._columns is not None:
+            self._columns.ranges = state["columns"]
