@@ -132,7 +132,7 @@ def test_check_config(capsys: Any, monkeypatch: Any) -> None:
     assert "batch = 7" in shown
     assert 'model = "CNB"' in shown
     assert run("spam", ["--check-config", "--model", "XNB"]) == 2
-    assert "there is no model" in capsys.readouterr().err
+    assert "unknown model" in capsys.readouterr().err
 
 
 ODD = 'a"b\\c\n\t\x00\x1f\x7f\x85é😀 {kind} # = [x]'

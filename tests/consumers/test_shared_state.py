@@ -1,4 +1,4 @@
-"""Workers that share their state through logs: windows and models made again from these."""
+"""Workers that share their state through logs: join state and models rebuilt from these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from streamnb_consumers.records import (
 from support.filters import PLACE, make_filter, records, stream
 
 TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
-LOG = Partition("windows", 0)
+LOG = Partition("join-state", 0)
 
 
 def restored(changes: list[Change], generator: random.Random, **options: Any) -> Filter:
@@ -147,7 +147,7 @@ def test_each_output_has_its_topic() -> None:
     assert (decision.topic, decision.key) == ("decisions", b"a")
     assert json.loads(decision.value or b"")["label"] == "spam"
     assert (event.topic, event.key) == ("training", b"a")
-    assert (change.topic, change.partition, change.value) == ("windows", 1, None)
+    assert (change.topic, change.partition, change.value) == ("join-state", 1, None)
     assert (dead.topic, dead.key, dead.value) == ("dead", b"k", b"\xff")
     assert dict(dead.headers)["offset"] == b"7"
     assert dict(dead.headers)["h"] == b"1"

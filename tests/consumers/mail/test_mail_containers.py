@@ -172,7 +172,7 @@ def test_sub_folders_are_labels_that_are_learned(tmp_path: Path, capfd: Any) -> 
     assert [each["id"][-3:] for each in decisions] == [f"{number:03}" for number in range(20)]
     assert [each["version"] for each in decisions] == list(range(20))
     dead = json.loads((tmp_path / "out.dead").read_text())
-    assert dead["error"] == "label 'eggs' is none of ham, spam"
+    assert dead["error"] == "label 'eggs' is not one of ham, spam"
     assert base64.b64decode(dead["value"]) == b"a: b"
 
 

@@ -225,7 +225,7 @@ def test_a_file_of_many_is_learned_at_once(taught: Mailer, tmp_path: Path) -> No
     box = tmp_path / "box"
     box.write_bytes(b"From a\n" + SPAM + b"\nFrom b\n" + NEITHER + b"\nFrom c\n\n")
     assert taught(b"", "-s", "--input", str(box)) == 3  # the last one is empty
-    assert b"mail 3: an empty mail" in taught.errors
+    assert b"mail 3: the mail is empty" in taught.errors
     assert taught(NEITHER, "--format=mail") == 0
     assert json.loads(taught.output)["version"] == 4
     assert taught(b"From a\n" + NEITHER, "-S", "--format=mbox") == 0
