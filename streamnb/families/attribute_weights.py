@@ -83,7 +83,7 @@ class MeasuredAttributesNB(NaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     values: Mapping[str, int] | None = None
@@ -102,7 +102,8 @@ class KLNB(MeasuredAttributesNB):
     mean, which leaves weights far below 1, so that the prior decides almost alone:
     `ComposedNB("gaussian", weights="kullback-leibler-raw")`.
 
-    Parameters and columns are those of `streamnb.families.attribute_weights.MeasuredAttributesNB`.
+    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
+    and columns.
 
     Examples
     --------
@@ -144,7 +145,8 @@ class CBFWNB(MeasuredAttributesNB):
     of them for N(A_i; A_j). For this measure, numbers are divided into intervals by Fayyad and
     Irani's criterion. The weights enter the score of Equations 5 and 6 of reference 1.
 
-    Parameters and columns are those of `streamnb.families.attribute_weights.MeasuredAttributesNB`.
+    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
+    and columns.
 
     Examples
     --------
@@ -180,7 +182,8 @@ class DFWNB(MeasuredAttributesNB):
     class and not redundant. For this search, numbers are divided into intervals by Fayyad and
     Irani's criterion. `DFWMNB`, `DFWCNB` and `DFWOVA` do the same with words.
 
-    Parameters and columns are those of `streamnb.families.attribute_weights.MeasuredAttributesNB`.
+    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
+    and columns.
 
     Examples
     --------
@@ -214,7 +217,8 @@ class TreeNB(MeasuredAttributesNB):
     score of Equations 5 and 6 of reference 1, which describes the model with one tree. Reference 2
     averages the weights over ten trees, each grown over a sample.
 
-    Parameters and columns are those of `streamnb.families.attribute_weights.MeasuredAttributesNB`.
+    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
+    and columns.
 
     Examples
     --------
@@ -244,7 +248,8 @@ class SBC(MeasuredAttributesNB):
     attribute that raises the number of correctly classified recent messages most, until none does.
     If no attribute alone is better than the prior, none is selected.
 
-    Parameters and columns are those of `streamnb.families.attribute_weights.MeasuredAttributesNB`.
+    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
+    and columns.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class ChiSquare(Weights, name="chi-square"):
 class ChiSquareNB(TextNaiveBayes):
     """Naive Bayes in which words that are over-represented in a class count more for it.
 
-    Parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), weights=ChiSquare())

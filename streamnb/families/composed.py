@@ -119,8 +119,8 @@ class ComposedNB(TextNaiveBayes, _Positional):
     Notes
     -----
     The parameters from `factor` on belong to components given by name. A component given as an
-    object has its own: `Packaged(bag_threshold=0.5)`. The other parameters, methods and errors are
-    those of `streamnb.model.base.NaiveBayes`.
+    object has its own: `Packaged(bag_threshold=0.5)`. `streamnb.model.base.NaiveBayes`
+    documents the other parameters, methods and errors.
 
     Raises
     ------

@@ -296,8 +296,8 @@ class NBCF(TextNaiveBayes):
 
     Notes
     -----
-    `alpha`, `oov` and `vocabulary_size` have no effect. The other parameters, methods and errors
-    are those of `streamnb.model.base.NaiveBayes`.
+    `alpha`, `oov` and `vocabulary_size` have no effect. `streamnb.model.base.NaiveBayes` documents
+    the other parameters, methods and errors.
 
     Examples
     --------

@@ -196,7 +196,7 @@ class DiscriminativeNB(TextNaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), document_weights=Discriminative())

@@ -114,7 +114,7 @@ class FittedAttributesNB(NaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     multiclass: str = "pairs"
@@ -133,8 +133,8 @@ class ENB(FittedAttributesNB):
     The fit minimises its logarithm, which has the same minimum. This loss is the most sensitive of
     the five to wrong labels.
 
-    Parameters, columns and multiclass decisions are those of
-    `streamnb.families.fitted_weights.FittedAttributesNB`.
+    `streamnb.families.fitted_weights.FittedAttributesNB` documents parameters, columns
+    and multiclass decisions.
 
     Examples
     --------
@@ -169,8 +169,8 @@ class DNB(FittedAttributesNB):
 
         Σ_i ln (1 + exp[−2 y_i f(x_i)])      (Equation 13)
 
-    Parameters, columns and multiclass decisions are those of
-    `streamnb.families.fitted_weights.FittedAttributesNB`.
+    `streamnb.families.fitted_weights.FittedAttributesNB` documents parameters, columns
+    and multiclass decisions.
 
     Examples
     --------
@@ -200,8 +200,8 @@ class LNB(FittedAttributesNB):
 
     They are the maximum likelihood estimate of P(y|x) (Theorem 1).
 
-    Parameters, columns and multiclass decisions are those of
-    `streamnb.families.fitted_weights.FittedAttributesNB`.
+    `streamnb.families.fitted_weights.FittedAttributesNB` documents parameters, columns
+    and multiclass decisions.
 
     Examples
     --------
@@ -234,8 +234,8 @@ class GDNB(FittedAttributesNB):
 
     which is the deviance with a multiplier α of its own (Equation 18).
 
-    Parameters, columns and multiclass decisions are those of
-    `streamnb.families.fitted_weights.FittedAttributesNB`.
+    `streamnb.families.fitted_weights.FittedAttributesNB` documents parameters, columns
+    and multiclass decisions.
 
     Examples
     --------
@@ -267,8 +267,8 @@ class MSENB(FittedAttributesNB):
     as noise. The loss has several minima; a fit starts from the weights of `LNB` and finds one near
     them. The paper calls this model MSE.
 
-    Parameters, columns and multiclass decisions are those of
-    `streamnb.families.fitted_weights.FittedAttributesNB`.
+    `streamnb.families.fitted_weights.FittedAttributesNB` documents parameters, columns
+    and multiclass decisions.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:
 class GainRatioNB(TextNaiveBayes):
     """Naive Bayes with words weighted by gain ratio.
 
-    Parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), weights=GainRatio())

@@ -173,7 +173,7 @@ class HiddenNB(TextNaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), dependence=Hidden())

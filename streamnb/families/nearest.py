@@ -75,7 +75,7 @@ class NearestNB(TextNaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`. With
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
     `prior="empirical"`, a class without a message among the k counts as one message.
     """
 

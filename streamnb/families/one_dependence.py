@@ -52,7 +52,7 @@ class OneDependenceNB(HiddenNB):
     A prediction visits each pair of words of the message, so its cost grows with their square
     unless `max_parents` bounds it. Gain ratios are refreshed as `refresh_every` says.
 
-    Parameters are those of `streamnb.families.hidden.HiddenNB`.
+    `streamnb.families.hidden.HiddenNB` documents the parameters.
     """
 
     composition = Composition(Multinomial(), dependence=OneDependence())

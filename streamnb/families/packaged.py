@@ -446,7 +446,7 @@ def _meetings(
 class PackagedNB(TextNaiveBayes):
     """Naive Bayes in which each attribute has a hidden parent, mixed from its package.
 
-    Parameters are those of `HNB`.
+    `HNB` documents the parameters.
     """
 
     columns: bool = False
@@ -516,7 +516,7 @@ class HNB(PackagedNB):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Examples
     --------
@@ -579,7 +579,7 @@ class PHNB(PackagedNB):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `HNB`.
+    `HNB` documents the other parameters, methods and errors.
 
     Examples
     --------

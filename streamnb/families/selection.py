@@ -180,7 +180,7 @@ def _by_share(counts: Counts, first: Integers) -> Floats:
 class SelectionNB(TextNaiveBayes):
     """Naive Bayes on the words with the highest gain ratios.
 
-    Parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), weights=Selection())

@@ -176,7 +176,7 @@ class LeafNB(TextNaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`. With
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
     `prior="empirical"`, a class without messages in the leaf counts as one message.
     """
 

@@ -169,7 +169,7 @@ class TreeDepthNB(TextNaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `streamnb.model.base.NaiveBayes`.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     References
     ----------

@@ -11,7 +11,7 @@ from streamnb.model.composition import Composition, Event
 
 _DOCUMENTATION = """
 
-Parameters, methods and errors are those of `{module}.{family}`.
+`{module}.{family}` documents the parameters, methods and errors.
 
 Examples
 --------
@@ -49,7 +49,7 @@ class TextNaiveBayes(NaiveBayes):
 
     Notes
     -----
-    The other parameters, methods and errors are those of `NaiveBayes`.
+    `NaiveBayes` documents the other parameters, methods and errors.
     """
 
     composition = Composition(Event())

@@ -121,7 +121,7 @@ def test_an_explanation_in_words() -> None:
 def test_explanations_without_classes_or_with_many() -> None:
     empty = MNB().explain_one("win")
     assert "the model has no classes" in repr(empty)
-    assert "no class is known" in harmless(empty._repr_html_()).text
+    assert "the model has no classes" in harmless(empty._repr_html_()).text
     model = MNB()
     for number in range(30):
         model.learn_one(f"word{number} common", number)
