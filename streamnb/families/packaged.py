@@ -414,10 +414,7 @@ def _frequencies(documents: Documents) -> Floats:
 def _meetings(
     documents: Documents,
 ) -> Iterator[list[tuple[Integers, Integers, Floats]]]:
-    """Yield the pairs of words that share documents in each class, and how often, block by block.
-
-    The id of the first word of a pair is below that of the second.
-    """
+    """Yield pairs of words (ids ascending) that share documents in each class, and how often."""
     width = documents.presence.shape[1]
     classes = int(documents.classes.max(initial=0)) + 1
     by_class = []

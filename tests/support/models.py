@@ -1,10 +1,10 @@
-"""The table of models: of each its family, its slow reference, and what tests have to know of it.
+"""The table of models: the family, the slow reference and the test properties of each model.
 
-Every list of models in the tests follows from `ROWS`, and a test holds `ROWS` against
-`streamnb.families.__all__`: a new model is a new row. Tests of the whole matrix (`matrix`) run the
-representative of each family in `make test` and every model in `make soak`; a model that shares its
-family's code by another event model needs no more. Equality with the slow reference is tested of
-every model, always (`every`).
+All lists of models in the tests derive from `ROWS`, and a test compares `ROWS` with
+`streamnb.families.MODELS`: a new model needs a new row. Tests of the whole matrix (`matrix`) run
+the representative of each family in `make test` and all models in `make soak`. The models of a
+family differ only in their event model. `every` runs all models in `make test`: one test of
+equality with the slow reference does.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from references.online_weights import OnlineWeightsReference
 from references.packaged import PackagedReference
 from references.weights import WeightsReference
 
-# The ratio of hidden parents that the published figures of HOVA were computed with: a model by the
-# names of its parts, as no class has it.
+# The ratio of hidden parents behind the published figures of HOVA: a composition without a class.
 RATIOS = "HOVA ratios"
 
 
@@ -42,37 +41,34 @@ class Row:
     Attributes
     ----------
     name
-        Of the class, or of a composition of parts.
+        Name of the class or the composition.
     family
-        Models that share their code but for the event model.
+        Family of models, which share all code except the event model.
     reference
-        Makes the slow literal version, given parameters.
+        Returns the slow reference for given parameters.
     make
-        Makes the model, given parameters; None is the class of that name.
+        Returns the model for given parameters; None means the class of that name.
     representative
-        Whether tests of the whole matrix run it in `make test`.
+        Whether tests of the whole matrix run the model in `make test`.
     parameters
-        Fit for short streams: how often the slow reference weighs all documents, how small a leaf
-        may be, how many documents are near.
+        Parameters for short streams: rounds of weighting, size of a leaf, number of neighbours.
     columns
         Whether messages are rows of a table, not texts.
     indexed
-        Whether it looks at past messages, so that it keeps an index of them.
+        Whether the model keeps an index of past messages.
     paired
-        Whether it pairs words, and so may keep a table of the pairs.
+        Whether the model pairs words and may keep a table of pairs.
     messages
-        How many real messages its slow reference follows: fewer where it takes long for one.
+        Number of real messages that the slow reference follows; fewer for slow references.
     rounded
-        Whether its sums are of weights that are no integers: other ids of classes or another order
-        of messages are other orders of adding up, which leave other roundings.
+        Whether sums have fractional weights, so that the order of summation changes the rounding.
     between_messages
-        Whether it knows nothing of a class from its messages one by one.
+        Whether single messages carry no information about a class.
     presence
-        Whether its event model, or its form of documents, asks whether a word is there, and not how
-        often.
+        Whether the model uses the presence of words, not their counts.
     corrected
-        Whether it takes a step by the score of each message, which the order of messages changes:
-        unlearning leaves it, and merging averages it. What then holds instead is in
+        Whether each message takes a step by its score, so that the order of messages matters.
+        Unlearning keeps the steps, and merging averages them: see
         `tests/models/test_online_corrections.py`.
     """
 
@@ -93,7 +89,7 @@ class Row:
 
 
 def _rows(family: str, *names: str, reference: Any, represented_by: str, **facts: Any) -> list[Row]:
-    """Return the rows of a family, whose reference takes the name of the model."""
+    """Return the rows of a family; its reference takes the name of the model."""
     return [
         Row(
             name,
@@ -113,7 +109,7 @@ def _weights(prefix: str, family: str, represented_by: str, **facts: Any) -> lis
 
 
 def _online(**parameters: Any) -> Any:
-    """Return the model with the tokens that other models have."""
+    """Return the model with the default tokenizer of the other models."""
     return streamnb.OnlineNB(**{"tokenizer": streamnb.Tokenizer(), **parameters})
 
 
