@@ -1,7 +1,7 @@
-"""The exceptions that streamnb raises on purpose.
+"""The exceptions of streamnb.
 
-Each derives from `StreamNBError` and from the builtin exception that says the same thing, so that
-both `except StreamNBError` and `except ValueError` do what a reader expects.
+Each derives from `StreamNBError` and from the matching builtin exception, so both
+`except StreamNBError` and `except ValueError` work.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ class StreamNBError(Exception):
 
 
 class InputError(StreamNBError, ValueError):
-    """An argument, a message or a weight cannot be used; the state of the model is unchanged."""
+    """An argument, a message or a weight is invalid; the model is unchanged."""
 
 
 class NotLearnedError(StreamNBError, ValueError):
-    """Something was asked of a model, or taken from it, that it has not learned."""
+    """The operation needs something that the model has not learned."""
 
 
 class ModelFileError(StreamNBError, ValueError):
-    """A saved model is truncated, altered, of another kind or of an unknown version."""
+    """A model file is truncated, altered, or has another kind or version."""
 
 
 class DataError(StreamNBError, ValueError):
-    """A data set is absent, or a file of messages does not hold what it should."""
+    """A data set is missing, or a file of messages is invalid."""
 
 
 class MissingDependencyError(StreamNBError, ImportError):
-    """An optional dependency is needed and not installed; the message says how to install it."""
+    """An optional dependency is not installed; the message names the command to install it."""
 
 
 def shown(value: Any) -> str:
-    """Return a value as an error shows it: short, whatever it is.
+    """Return the short form of any value for an error message.
 
     Examples
     --------
