@@ -47,7 +47,7 @@ def test_batches_equal_one_by_one(name: str) -> None:
 
 
 def assert_same_predictions(model: Any, messages: list[Any]) -> None:
-    """In one call, a model says of many messages what it says of each."""
+    """A batch has the same predictions as its single messages."""
     labels, scores, shares = zip(*model.predictions_many(messages), strict=True)
     assert list(labels) == [model.predict_one(x) for x in messages]
     for x, got, share in zip(messages, scores, shares, strict=True):
@@ -100,7 +100,7 @@ def test_order_of_messages_classes_and_words_does_not_matter(name: str) -> None:
     straight, shuffled = (make_model(name, refresh_every=1) for _ in range(2))
     for counts, label, weight in stream:
         straight.learn_one(counts, label, weight)
-    # Steps follow the order of messages; that of words leaves no trace in any model.
+    # Steps depend on the order of messages; no model depends on the order of words.
     order = stream if ROWS[name].corrected else rng.sample(stream, len(stream))
     for counts, label, weight in order:
         keys = rng.sample(list(counts), len(counts))

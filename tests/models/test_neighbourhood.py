@@ -115,7 +115,7 @@ def test_goes_with_any_form_of_documents(name: str, term_weighting: str) -> None
     assert model.to_bytes() == before
     if term_weighting != "presence":
         return
-    # Nothing but the presence of words counts.
+    # Only the presence of words counts.
     shape = {**model._get_params(), "term_weighting": "counts"}
     counted = type(model)(**shape)
     for counts, label, weight in stream[:100]:
@@ -172,7 +172,7 @@ def test_a_split_on_a_forgotten_word_is_no_split() -> None:
     assert len(nodes(model)) == 3
     model.unlearn_one("win cash", "spam")  # "cash", the word of the split, is gone
     assert nodes(model) == [-1]
-    # Whoever gets its id splits nothing.
+    # The next word with its id splits no node.
     for x, y in [("new words here", "spam"), ("others", "ham")]:
         model.learn_one(x, y)
     anew = streamnb.MNBTree(min_samples_leaf=1, refresh_every=10**9)
@@ -238,7 +238,7 @@ def test_online_trees_grow_message_by_message() -> None:
     batch = streamnb.OVATree(**ONLINE)
     batch.learn_many([x for x, _, _ in sms_stream()], [y for _, y, _ in sms_stream()])
     assert batch._store.tree() == model._store.tree()
-    # Nothing was evicted or unlearned: grown anew it is the same.
+    # Without evictions and unlearning, a tree grown from scratch is the same.
     grown = model._store.tree()
     model.refresh()
     assert model._store.tree() == grown

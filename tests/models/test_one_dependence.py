@@ -47,7 +47,7 @@ def test_messages_without_a_parent_score_as_independent(
     model = getattr(streamnb, name)(refresh_every=1, **parameters)
     plain = getattr(streamnb, name[-3:])(**parameters)
     for x, y, w in synthetic_stream():
-        # A word of every message tells nothing.
+        # A word in every message carries no information.
         model.learn_one(x | {"everywhere": 1}, y, w)
         plain.learn_one(x | {"everywhere": 1}, y, w)
     for x in ({}, {"new": 2}, {"everywhere": 3, "new": 1}):

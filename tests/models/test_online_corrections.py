@@ -1,4 +1,4 @@
-"""Naive Bayes corrected online: what its corrections are, and what becomes of them."""
+"""Online corrections: scores, unlearning, merging, files and bounds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def make_reference(**parameters: Any) -> OnlineWeightsReference:
 
 
 def counts_of(model: Any) -> Any:
-    """What was counted, in an order that does not depend on ids."""
+    """The counts in an order that does not depend on ids."""
     counts = model.counts()
     tokens, documents = counts.tokens.toarray(), counts.documents.toarray()
     names = model._store.words()
@@ -72,7 +72,7 @@ def test_by_hand() -> None:
     x = 3822 / 4096
     odds = 5 * math.log(1.03 / 0.03) / x
     assert model.joint_log_likelihood_one({"a": 1}) == pytest.approx({"ham": odds, "spam": -odds})
-    # An unknown word says nothing, but lessens what the other says.
+    # An unknown word has no effect of its own but reduces the weight of the other.
     lessened = model.joint_log_likelihood_one({"a": 1, "new": 1})["ham"]
     assert lessened == pytest.approx(odds * x / (x + 1))
     model.learn_one({"c": 1}, "spam")
@@ -179,7 +179,7 @@ def test_unlearning_takes_counts_back_and_leaves_corrections(stream: Stream, ext
     for x, _, _ in [*stream, extra]:
         expected = reference.scores(x)
         assert_same_scores(model.joint_log_likelihood_one(x), expected, x)
-    # Nothing is left of words that are no more: the next to have the id begins anew.
+    # Removed words leave nothing behind: the next word with the id starts from scratch.
     model.learn_one({"fresh": 1}, "ham")
     reference.learn({"fresh": 1}, "ham")
     assert_same_scores(
@@ -271,7 +271,7 @@ def test_corrections_are_numbers_that_a_file_may_not_forge() -> None:
     model = learned(make(), STREAM)
     snapshot = model._store.snapshot(False)
     tokenizer = streamnb.Tokenizer().native()
-    # The last numbers are those of the calibrations: a, k and the corners of H.
+    # The last numbers belong to the calibrations: a, k and the entries of H.
     for value in (math.nan, math.inf, -1.0):
         forged = snapshot[:-8] + np.float64(value).tobytes()
         with pytest.raises(streamnb.ModelFileError):
@@ -315,7 +315,7 @@ def test_words_in_another_order_learn_the_same() -> None:
     assert learned(make(), shuffled).to_bytes() == learned(make(), sms_stream()).to_bytes()
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- invalid values -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

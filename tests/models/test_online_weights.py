@@ -1,4 +1,4 @@
-"""Documents weighed as they are learned: in batches, unlearned, merged, saved, at bounds."""
+"""Online document weights: batches, unlearning, merging, files and bounds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_by_hand() -> None:
     more = 1 + round(16 / 21 * 1024) / 1024
     scores = model.joint_log_likelihood_one({"b": 1})
     assert scores["spam"] == pytest.approx(math.log((2 + 1) / (2 + more + 2)), abs=1e-15)
-    # Given counts stay: what a message counts for besides stands beside them.
+    # Counts stay as given; additional weights are stored separately.
     assert model.counts().tokens.sum() == 4
     assert model.n_documents == 4
 
@@ -323,7 +323,7 @@ def test_explanations_add_up() -> None:
             assert explanation.baseline[label] + parts == pytest.approx(score, abs=1e-9)
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- invalid values -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

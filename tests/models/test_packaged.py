@@ -179,7 +179,7 @@ def test_bins_join_as_the_range_grows() -> None:
     """The order of arrival, and so every widening on the way, leaves nothing behind."""
     rows = mixed_stream()
     model, turned = learned(rows), learned(rows[::-1])
-    # All but the order of the indexed documents is the same.
+    # Only the order of the indexed documents differs.
     model.refresh()
     turned.refresh()
     for row, _, _ in rows:

@@ -1,4 +1,4 @@
-"""Weights by depth in a tree: by hand, settings, bounds, and what a refresh leaves alone."""
+"""Weights by depth in a tree: by hand, settings, bounds and concurrent refreshes."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_predictions_go_on_while_a_tree_grows(monkeypatch: pytest.MonkeyPatch) -
     may_end.set()
     refresh.join()
     assert max(model.weights_.values()) == 2.0
-    # What was learned meanwhile is in the totals.
+    # The totals include messages that were learned meanwhile.
     copied = ComposedNB(weights="tree-depth", min_samples_leaf=1, refresh_every=10**9)
     learned(copied, STREAM).refresh()
     copied.learn_one({"w1": 1, "w7": 3}, "a")

@@ -76,7 +76,7 @@ def test_selection_is_leave_one_out_by_unlearning(event: str) -> None:
     for words, _ in WeightsReference(f"GRS{event}").kept(kept):
         names_kept = {word for word, column in kept.words.items() if words[column]}
         only = [({t: f for t, f in x.items() if t in names_kept}, y, w) for x, y, w in stream]
-        # m is that of all words, whatever is learned.
+        # m counts all words.
         part = learned(getattr(streamnb, event)(vocabulary_size=len(names)), only)
         decided = 0
         for x, y, w in only:

@@ -196,7 +196,7 @@ def test_the_id_of_a_forgotten_word_has_no_weight() -> None:
 
 
 def test_the_id_of_a_forgotten_class_counts_for_nothing() -> None:
-    """Rounds of weights are of messages: those of a label that is gone are not the next label's."""
+    """Weights of a removed label do not pass to the next label with its id."""
     model = streamnb.DWMNB(refresh_every=10**9, rounds=5)
     stream = [({"some": 1.0}, "a", 1.0), ({"some": 1.0, "other": 1.0}, "b", 1.0)] * 3
     gone = [({"some": 2.0, "clue": 1.0}, "c", 1.0), ({"other": 1.0}, "c", 1.0)]
@@ -207,6 +207,6 @@ def test_the_id_of_a_forgotten_class_counts_for_nothing() -> None:
     kept = copy.deepcopy(model)
     for each in (model, kept):
         each.learn_one({"late": 1.0}, "d")
-    # A copy numbers classes anew: what an id counted for before can't be in it.
+    # A copy renumbers classes, so it must not contain the weights of old ids.
     x = {"late": 1.0, "some": 1.0}
     assert_same_scores(model.joint_log_likelihood_one(x), kept.joint_log_likelihood_one(x), x)

@@ -131,7 +131,7 @@ def test_margins_are_those_of_models_that_unlearned_the_message(event: str) -> N
     margins = Margins.of(indexed, parameters, leave_one_out=True)
     assert margins is not None
     found = margins.offsets + margins.slopes.margins(np.ones(len(margins.words)))
-    # m is that of all words, whatever is learned.
+    # m counts all words.
     plain = learned(ComposedNB(EVENTS[event], vocabulary_size=model.n_words), stream)
     for j, (x, y, w) in enumerate(stream):
         plain.unlearn_one(x, y, w)
@@ -347,7 +347,7 @@ def test_weights_are_exponents_beside_parents_too(event: str) -> None:
             assert got[label] == pytest.approx(score - (1 - scale) * nothing[label], abs=1e-9)
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- invalid values -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A model that a fresh one challenges: beside lists and river's detector, at every message."""
+"""The challenger equals a version with lists and river's detector at every message."""
 
 from __future__ import annotations
 

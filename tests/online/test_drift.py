@@ -1,4 +1,4 @@
-"""The alarm of drift beside river's detectors, step by step."""
+"""Drift detection equals river's detectors step by step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_alarms_are_those_of_river_where_errors_rise(name: str) -> None:
         elif direct.drift_detected:
             fell.append(place)
     assert (alarm.count, alarm.seen) == (len(raised), len(UP_AND_DOWN))
-    # Soon after the errors rise, and by ADWIN alone when they fall, which is no alarm.
+    # Alarms follow rising errors; ADWIN also detects falling errors, which raise no alarm.
     assert any(1500 <= place < 1700 for place in raised)
     assert name == "ddm" or any(4500 <= place < 4800 for place in raised)
     assert bool(fell) is (name == "adwin")

@@ -1,4 +1,4 @@
-"""Models with a half-life equal their slow references at every prefix, and what follows."""
+"""Models with a half-life equal their slow references at every prefix; copies, files and bounds."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_explanations_add_up_to_the_scores() -> None:
 
 
 def test_merging_adds_what_is_left_in_any_order() -> None:
-    """Of two models the last messages are of one moment, however many each has learned."""
+    """The last messages of two merged models count as simultaneous."""
     stream = synthetic_stream(weighted=True)
     parts = [stream[:20], stream[20:33], stream[33:90]]
 
@@ -266,7 +266,7 @@ def test_a_shift_is_followed_sooner() -> None:
 
 
 def test_scores_stay_when_a_shift_of_the_clock_alone_divides() -> None:
-    """Dividing is by a power of two: scores are what they would be without, to rounding."""
+    """Divisions are by powers of two, so scores change by rounding only."""
     long, short = MNB(half_life=1.0), MNB(half_life=1.0)
     stream = sms_stream()[:60]
     # 240 half-lives before, so that the last messages fall on both sides of a division.

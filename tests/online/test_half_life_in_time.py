@@ -1,4 +1,4 @@
-"""A half-life in time: models equal their slow references at every prefix, and what follows."""
+"""A half-life in time: models equal their slow references at every prefix."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_message_without_a_time_or_an_older_one_is_of_now() -> None:
     assert left(("a", BEGIN), ("b", None)) == (1.0, 1.0)
     assert left(("a", None), ("b", BEGIN)) == (1.0, 1.0)
     assert left(("a", hour), ("b", BEGIN)) == (1.0, 1.0)
-    # By a half-life at most, whatever the message says.
+    # The clock advances by at most one half-life.
     assert left(("a", BEGIN), ("b", BEGIN * 1000)) == (0.5, 1.0)
     assert left(("a", BEGIN), ("b", float("nan"))) == (1.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""What comes all of one class teaches nothing: no step is taken before both sides were met."""
+"""Messages of a single class take no step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.data import require_data
 
 
 def test_messages_sorted_by_class_do_no_harm() -> None:
-    """All of one class, then all of another: it decides as well as on the stream as it came."""
+    """A stream sorted by class is learned as well as a mixed stream."""
     with lzma.open(require_data("text/sms_spam.jsonl.xz"), "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line, _ in zip(lines, range(1400), strict=False)]
     stream = [(record["text"], record["label"]) for record in records]

@@ -33,7 +33,7 @@ def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
 
 @matrix(EXACT)
 def test_what_left_leaves_no_trace(name: str) -> None:
-    """The bytes are those of a new model that has learned the last messages alone."""
+    """The bytes equal those of a new model that has learned the last messages only."""
     stream = synthetic_stream(weighted=True)[:90]
     model, new = make_model(name, window_size=25), make_model(name, window_size=25)
     learned(model, stream)
@@ -121,7 +121,7 @@ def test_a_label_that_left_is_unknown_until_it_comes_again() -> None:
 
 
 def test_pruned_words_leave_the_window_too() -> None:
-    """What is pruned leaves the messages of the window: nothing is taken back twice."""
+    """Pruned words leave the messages of the window, so they are not unlearned twice."""
     stream = [
         ({f"w{(7 * i + k * k) % 211}": 1 + k % 2 for k in range(6)}, "ab"[i % 2], 1.0)
         for i in range(400)
