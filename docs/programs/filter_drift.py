@@ -32,7 +32,7 @@ def errors(model: str, bound: float | str, posts: list[tuple[str, str]]) -> str:
     """Return the errors of a filter in each part of the stream, in percent."""
     settings = Settings(
         model=model,
-        ham_target=bound,
+        max_fpr=bound,
         max_bytes=2**22,
         labels=("other", "wanted"),
         pos_label="wanted",
