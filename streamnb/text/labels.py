@@ -6,7 +6,7 @@ import contextlib
 import heapq
 import itertools
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -163,12 +163,6 @@ class Labels:
         for label, class_id in new.items():
             self.names.extend([None] * (class_id + 1 - len(self.names)))
             self.names[class_id] = label
-
-    def add_known(self, new: Iterable[Label], known: Iterable[bool]) -> None:
-        """Add the new labels that have messages."""
-        for label, has_messages in zip(new, known, strict=True):
-            if has_messages:
-                self.add(label)
 
     def add(self, label: Label) -> int:
         """Add a new label and return its id."""

@@ -24,7 +24,7 @@ class TestModelSpecs:
             ("MNB + CNB", "is not a model"),
             ("os.system", "is not a model"),
             ("hmnb", "did you mean HMNB"),
-            ("river:GaussianNB", "there is no model"),
+            ("river:GaussianNB", "unknown model"),
             ("MNB(0.5)", "by name"),
             ("MNB(**x)", "by name"),
             ("MNB(alpha=open('x'))", "alpha should be"),

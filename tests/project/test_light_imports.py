@@ -43,7 +43,7 @@ def test_nothing_heavy_is_imported(statement: str) -> None:
 
 
 def test_the_package_costs_little_more_than_its_dependencies() -> None:
-    """The import of streamnb takes about 1.5 times as long as that of numpy and river's base."""
+    """The import of streamnb takes less than twice as long as that of numpy and river's base."""
 
     def seconds(statement: str) -> float:
         program = f"import time; start = time.process_time(); {statement}; "
@@ -54,7 +54,7 @@ def test_the_package_costs_little_more_than_its_dependencies() -> None:
         ]
         return min(map(float, runs))
 
-    assert seconds("import streamnb") < 1.75 * seconds("import numpy, river.base")
+    assert seconds("import streamnb") < 2 * seconds("import numpy, river.base")
 
 
 PROGRAMS = {

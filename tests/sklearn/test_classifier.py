@@ -228,7 +228,7 @@ def test_parameters() -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("NoSuchNB", "model: there is no model 'NoSuchNB'"),
+        ("NoSuchNB", "model: unknown model 'NoSuchNB'"),
         ("MNB(beta=1)", r"model: MNB\(beta=1\): .*beta"),
         ("river:MultinomialNB", "model must be None, a model of streamnb"),
         (3, "model must be None, a model of streamnb .*not 3"),
