@@ -21,7 +21,7 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo serve test test-broker campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth peers results docs site picture wheel soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -50,6 +50,7 @@ help:
 	@echo 'make docs    write the generated parts of the documents again'
 	@echo 'make site    the documentation as a site, in out/site'
 	@echo 'make picture  the picture of the page in the documents, by Chromium'
+	@echo 'make stub    write the types of the native core, streamnb/_core.pyi'
 	@echo 'make wheel   a wheel for any Linux, in dist, tried in an empty environment'
 	@echo 'make clean   remove .venv and everything built'
 	@echo 'Settings: PYTHON=$(PYTHON)  STREAMNB_DATA=$(or $(STREAMNB_DATA),../shared/data)'
@@ -144,6 +145,10 @@ site: $(STAMPS)/docs $(EITHER)
 
 picture: $(STAMPS)/test $(NATIVE)
 	$(BIN)/python docs/programs/take_picture.py
+
+# After a change of core/src/bindings/.
+stub: $(STAMPS)/wheel | machine
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/make_stub.py
 
 # As the release builds it: zig links against an old glibc, and auditwheel says which.
 wheel: $(STAMPS)/wheel | machine

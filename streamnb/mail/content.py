@@ -79,14 +79,14 @@ def mail_words(raw: bytes, room: int = MAX_TEXT) -> Counter[str]:
         words.append(f"header:{name}")
         _add_header(words, name, text)
     left = room
-    for kind, charset, file_name, _, text in parts:
+    for kind, charset, file_name, _, content in parts:
         if file_name:
             words += [f"attached:{word.lower()}" for word in _URL_WORD.findall(file_name[:200])]
             words.append(f"extension:{file_name.rpartition('.')[2].lower()[:10]}")
-        if text is not None:
+        if content is not None:
             words.append(f"charset:{(charset or 'utf-8').lower()[:_MAX_WORD]}")
-            _add_content(words, kind, text)
-            left -= len(text)
+            _add_content(words, kind, content)
+            left -= len(content)
     if left <= 0:
         words.append("mime:long")
     return Counter(words)

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from streamnb._core import UNICODE_VERSION
+from streamnb._core import unicode_version
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.jsons import canonical
 
@@ -105,7 +105,7 @@ class Identity:
     labels: tuple[str, ...]
     pos_label: str
     log: str
-    unicode: str = UNICODE_VERSION
+    unicode: str = unicode_version()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""

@@ -1,24 +1,24 @@
-//! Batches of messages.
+//! Messages and batches of messages.
 
-use crate::bindings::errors::raise;
-use crate::bindings::messages::Item;
-use crate::bindings::waiting::watched;
+use super::{input_error, raise, watched};
 use crate::counts::batch::{self, Items, Matrix, Messages};
+use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
+use crate::counts::store::check_weight;
 use crate::text::tokenizer::Tokenizer;
 use crate::threads::lock;
 use crate::watch::Watch;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// Many messages, checked. Texts are read as they are needed, by the thread that called.
+/// Checked messages. The calling thread reads texts when they are needed.
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Batch {
     messages: Messages<Item>,
-    /// What was raised as they were read: by the handler of a signal, as texts can be read.
+    /// The exception of a signal handler during reading.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -42,8 +42,7 @@ impl Batch {
         Batch { messages: Messages::Items(Items::unread(len, Box::new(read))), raised }
     }
 
-    /// Does work on the messages without the GIL, with a watch that stops it when a signal's handler
-    /// raises; returns what the work found, or raises what the handler did.
+    /// Do work on the messages as [`watched`] does.
     pub fn watched<R: Send>(
         &self,
         py: Python<'_>,
@@ -53,18 +52,18 @@ impl Batch {
         lock(&self.raised).take().map_or(Ok(found), Err)
     }
 
-    /// The messages, to be read with this tokenizer.
-    pub fn cut_by<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
+    /// The messages with the tokenizer that splits them.
+    pub fn with_tokenizer<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
         batch::Batch { messages: &self.messages, tokenizer }
     }
 }
 
 #[pymethods]
 impl Batch {
-    /// The messages of a list: strings, or mappings of tokens to counts.
+    /// Create a batch from a list of strings, or of mappings from tokens to counts.
     #[new]
     fn new(messages: &Bound<'_, PyList>) -> PyResult<Self> {
-        // No text is refused, whatever it has: the first may be learned before the last is read.
+        // No text is invalid, so the first may be learned before the last is read.
         if messages.iter().all(|message| message.is_instance_of::<PyString>()) {
             return Ok(Batch::unread(messages));
         }
@@ -73,8 +72,8 @@ impl Batch {
         Ok(Batch::read(Messages::Items(items.into())))
     }
 
-    /// The rows of a sparse matrix, given as its indptr, indices and data and the word of each
-    /// column.
+    /// Create a batch from the rows of a sparse matrix: its indptr, indices and data, and the word
+    /// of each column.
     #[staticmethod]
     fn from_rows(
         py: Python<'_>,
@@ -95,12 +94,120 @@ impl Batch {
     }
 }
 
-/// So many items, or what the first of them raised that could not be read.
+/// Return `number` items, or the first exception.
 fn read_items(number: usize, items: impl Iterator<Item = PyResult<Item>>) -> PyResult<Vec<Item>> {
-    // What collects results does not know how many there will be, and copies them as they grow.
+    // `collect` of results does not know their number, and would copy them as they grow.
     let mut read = Vec::with_capacity(number);
     for item in items {
         read.push(item?);
     }
     Ok(read)
+}
+
+/// A message that is readable without the GIL.
+pub enum Item {
+    Text(PyBackedStr),
+    Owned(String),
+    Counts(WordCounts),
+}
+
+impl AsMessage for Item {
+    fn as_message(&self) -> Message<'_> {
+        match self {
+            Item::Text(text) => Message::Text(text),
+            Item::Owned(text) => Message::Text(text),
+            Item::Counts(counts) => Message::Counts(counts),
+        }
+    }
+}
+
+impl Item {
+    /// Read and check a message.
+    pub fn read(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Ok(text) = x.cast::<PyString>() else { return Ok(Item::Counts(read_counts(x)?)) };
+        Ok(match PyBackedStr::try_from(text.clone()) {
+            Ok(text) => Item::Text(text),
+            Err(_) => Item::Owned(without_surrogates(text)?),
+        })
+    }
+}
+
+/// Call `work` with a text as a message.
+pub fn with_text<R>(
+    text: &Bound<'_, PyString>,
+    work: impl FnOnce(&Message<'_>) -> R,
+) -> PyResult<R> {
+    match text.to_str() {
+        Ok(text) => Ok(work(&Message::Text(text))),
+        Err(_) => Ok(work(&Message::Text(&without_surrogates(text)?))),
+    }
+}
+
+/// Replace each lone surrogate by U+FFFD.
+fn without_surrogates(text: &Bound<'_, PyString>) -> PyResult<String> {
+    let encoded = text.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
+    let codes = encoded.cast::<PyBytes>()?.as_bytes().as_chunks::<4>().0.iter();
+    let character = |code: &[u8; 4]| char::from_u32(u32::from_le_bytes(*code));
+    Ok(codes.map(|code| character(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+}
+
+/// Read and check the counts of a mapping; zeros are left out.
+pub fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
+    let py = x.py();
+    let converted;
+    let mapping = match x.cast::<PyDict>() {
+        Ok(mapping) => mapping,
+        Err(_) => {
+            converted = inputs(py)?.call_method1("as_dict", (x,))?.cast_into::<PyDict>()?;
+            &converted
+        }
+    };
+    let mut counts = WordCounts::default();
+    for (key, value) in mapping.iter() {
+        let given = match value.cast_exact::<PyFloat>() {
+            Ok(float) => float.value(),
+            Err(_) => match value.extract::<f64>() {
+                Ok(count) => count,
+                Err(_) => return Err(bad_count(&key, &value)),
+            },
+        };
+        let checked = check_count(given, "");
+        let Ok(count) = checked else { return Err(bad_count(&key, &value)) };
+        let Some(count) = count else { continue };
+        match key.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
+            Some(word) => counts.push(word.as_bytes(), count),
+            // An n-gram of river, an integer feature, or an invalid word.
+            None => {
+                let name = inputs(py)?.call_method1("token_name", (&key,))?;
+                counts.push(name.cast::<PyString>()?.to_str()?.as_bytes(), count);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// Read and check the weight of a message.
+pub fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let given = match weight.cast_exact::<PyFloat>() {
+        Ok(float) => float.value(),
+        Err(_) => weight.extract::<f64>().unwrap_or(f64::NAN),
+    };
+    check_weight(given).map_err(|error| match weight.repr() {
+        Ok(shown) => input_error(weight.py(), format!("{error}: {shown} was given")),
+        Err(error) => error,
+    })?;
+    Ok(given)
+}
+
+fn inputs(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("streamnb.text.inputs")
+}
+
+fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
+    let message = inputs(key.py())
+        .and_then(|inputs| inputs.call_method1("bad_count", (key, value))?.extract::<String>());
+    match message {
+        Ok(message) => input_error(key.py(), message),
+        Err(error) => error,
+    }
 }

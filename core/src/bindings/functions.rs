@@ -1,64 +1,69 @@
-//! Functions on arrays and labels, and the measure of tokenising.
+//! Functions on arrays, labels and texts.
 
-use crate::bindings::arrays::bytes_of;
-use crate::bindings::batch::Batch;
-use crate::bindings::errors::raise;
-use crate::bindings::tokenizer::NativeTokenizer;
-use crate::bindings::waiting::watched;
+use super::batch::Batch;
+use super::tokenizer::NativeTokenizer;
+use super::{bytes_of, raise, watched};
 use crate::counts::batch::Messages;
 use crate::counts::rows::ClassId;
 use crate::statistics::cooccurrence::{self, DocumentRows};
 use crate::statistics::grow;
 use crate::statistics::split::Limits;
+use crate::text::unicode;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-/// Tokenises and hashes the texts of a batch and does nothing else: the limit that learning and
-/// predicting are measured against. Returns the sum of the hashes.
+/// Return the Unicode versions of the character tables.
+#[pyfunction]
+pub fn unicode_version() -> String {
+    unicode::version()
+}
+
+/// Tokenise and hash the texts of a batch, and return the sum of the hashes. This is the upper limit
+/// of the speed of learning and predicting.
 #[pyfunction]
 pub fn tokenize_and_hash(
     py: Python<'_>,
     tokenizer: &NativeTokenizer,
     batch: &Batch,
 ) -> PyResult<u64> {
-    let messages = batch.cut_by(&tokenizer.inner).messages;
+    let messages = batch.with_tokenizer(&tokenizer.inner).messages;
     batch.watched(py, |watch| {
         let mut sum = 0u64;
         messages.read(watch);
         if let Messages::Items(items) = messages {
             for message in (0..messages.len()).map_while(|place| items.get(place)) {
-                tokenizer.cut(&message, |token| sum = sum.wrapping_add(token.hash));
+                tokenizer.split(&message, |token| sum = sum.wrapping_add(token.hash));
             }
         }
         sum
     })
 }
 
-/// Objects whose ids are remembered as labels are read.
-const REMEMBERED: usize = 64;
+/// Number of label objects whose ids are cached while labels are read.
+const CACHED_LABELS: usize = 64;
 
-/// The class id of each label of a list, uint32, as bytes: what `ids` has for it.
+/// Return the class id of each label, uint32, as bytes.
 ///
-/// The labels of a stream are the same few objects again and again, and what is the same object has
-/// the same id: for most of them no dictionary is asked.
+/// The labels of a stream are usually a few objects. The same object has the same id, so most labels
+/// need no lookup in the dictionary `ids`.
 #[pyfunction]
 pub fn class_ids<'py>(
     labels: &Bound<'py, PyList>,
     ids: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    // A dictionary that has no id may make one.
+    // `__missing__` of a subclass of dict may add an id.
     let id_of = |label: &Bound<'py, PyAny>| match ids.get_item(label)? {
         Some(id) => id.extract(),
         None => ids.as_any().get_item(label)?.extract(),
     };
     let mut found: Vec<ClassId> = Vec::with_capacity(labels.len());
-    // They are alive as long as these are: an address stands for one of them.
+    // These references keep the labels alive, so an address identifies a label.
     let labels: Vec<_> = labels.iter().collect();
-    let mut known = [(std::ptr::null_mut(), 0); REMEMBERED];
+    let mut known = [(std::ptr::null_mut(), 0); CACHED_LABELS];
     for label in &labels {
         let address = label.as_ptr();
-        let (of, id) = &mut known[address as usize / size_of::<u128>() % REMEMBERED];
+        let (of, id) = &mut known[address as usize / size_of::<u128>() % CACHED_LABELS];
         if *of != address {
             (*of, *id) = (address, id_of(label)?);
         }
@@ -67,8 +72,8 @@ pub fn class_ids<'py>(
     Ok(bytes_of(ids.py(), &found))
 }
 
-/// For each word, the sum of the squared weights of documents it shares with each other word, as
-/// bytes; the documents are a sparse documents × words matrix of ascending word ids.
+/// Return for each word the sum, over the other words, of the squared weight of the documents that
+/// contain both, as bytes. The documents are a sparse documents × words matrix of ascending word ids.
 #[pyfunction]
 pub fn cooccurrence_squares<'py>(
     py: Python<'py>,
@@ -85,10 +90,10 @@ pub fn cooccurrence_squares<'py>(
     Ok(bytes_of(py, &sums.map_err(|error| raise(py, error))?))
 }
 
-/// The conditional mutual information of words that met, at most `most` pairs: their first words and
-/// their second, int64, and their bits, float64, as bytes; and the sum of bits over all pairs of
-/// words, whether they met or not. The documents are a sparse documents × words matrix of ascending
-/// word ids.
+/// Return the conditional mutual information of at most `most` pairs of words that occur together:
+/// the first words and the second words, int64, and the bits, float64, as bytes; and the sum of bits
+/// over all pairs of words. The documents are a sparse documents × words matrix of ascending word
+/// ids.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
 pub fn pair_information<'py>(
@@ -101,7 +106,7 @@ pub fn pair_information<'py>(
     n_classes: usize,
     most: usize,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64)> {
     let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
     let weights = weights.to_vec(py)?;
     let found = watched(py, |watch| {
@@ -114,17 +119,16 @@ pub fn pair_information<'py>(
         found.strongest.iter().map(|pair| i64::from(of(pair))).collect::<Vec<_>>()
     };
     let bits: Vec<f64> = found.strongest.iter().map(|pair| pair.bits).collect();
-    let arrays = (
+    Ok((
         bytes_of(py, &word_ids(|pair| pair.first)),
         bytes_of(py, &word_ids(|pair| pair.second)),
         bytes_of(py, &bits),
         found.total,
-    );
-    Ok(arrays.into_pyobject(py)?.into_any())
+    ))
 }
 
-/// For each word, the least depth at which the tree that documents grow is split on it, that of the
-/// root being 1, and 0 where it is on none: int64, as bytes. The documents are a sparse documents ×
+/// Return for each word the minimum depth of its splits in the tree of the documents, int64, as
+/// bytes. The root has depth 1; a word without a split has 0. The documents are a sparse documents ×
 /// words matrix of ascending word ids; `word_order` has the words in the order of their bytes.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]

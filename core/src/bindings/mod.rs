@@ -1,38 +1,115 @@
-//! Everything that knows Python: a file for each class, arguments in and results out, no more.
+//! The Python module: one file for each class, and the arrays of a count store in its own files.
 
-mod arrays;
 mod batch;
-mod errors;
-mod exports;
 mod functions;
-mod learning;
 mod mail;
-mod messages;
-mod options;
 mod predicting;
 mod scoring;
-mod scratch;
 mod statistics;
 mod store;
 mod tokenizer;
-mod waiting;
 
-use crate::text::unicode;
+use crate::error::Error;
+use crate::scoring::scorer::Scratch;
+use crate::watch::Watch;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::cell::RefCell;
 
+/// The native core: tokenizer, count store and scores. Arrays are passed as bytes or buffers.
 #[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("UNICODE_VERSION", unicode::version())?;
-    module.add_class::<tokenizer::NativeTokenizer>()?;
-    module.add_class::<batch::Batch>()?;
-    module.add_class::<scoring::Scoring>()?;
-    module.add_class::<store::CountStore>()?;
-    module.add_function(wrap_pyfunction!(functions::class_ids, module)?)?;
-    module.add_function(wrap_pyfunction!(scoring::compositions, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::cooccurrence_squares, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::pair_information, module)?)?;
-    module.add_function(wrap_pyfunction!(mail::mail_text, module)?)?;
-    module.add_function(wrap_pyfunction!(mail::read_mail, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::split_depths, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::tokenize_and_hash, module)?)
+mod _core {
+    #[pymodule_export]
+    use super::batch::Batch;
+    #[pymodule_export]
+    use super::functions::{
+        class_ids, cooccurrence_squares, pair_information, split_depths, tokenize_and_hash,
+        unicode_version,
+    };
+    #[pymodule_export]
+    use super::mail::{mail_text, read_mail};
+    #[pymodule_export]
+    use super::scoring::{Scoring, compositions};
+    #[pymodule_export]
+    use super::store::CountStore;
+    #[pymodule_export]
+    use super::tokenizer::NativeTokenizer;
+}
+
+/// Convert an error of the core to an exception of `streamnb.errors`.
+fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let name = match error {
+        Error::Invalid(_) => "InputError",
+        Error::NotLearned(_) => "NotLearnedError",
+        Error::Corrupt(_) => "ModelFileError",
+    };
+    let class = py.import("streamnb.errors").and_then(|errors| errors.getattr(name));
+    match class.and_then(|class| class.call1((error.to_string(),))) {
+        Ok(value) => PyErr::from_value(value),
+        Err(error) => error,
+    }
+}
+
+fn input_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    raise(py, Error::Invalid(message.into()))
+}
+
+/// A number that numpy reads from its native bytes.
+trait Number: Copy {
+    fn append(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! number {
+    ($type:ty) => {
+        impl Number for $type {
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+        }
+    };
+}
+number!(f64);
+number!(i64);
+number!(u32);
+
+/// Return an array for numpy, as bytes.
+fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {
+    let mut bytes = Vec::with_capacity(size_of_val(values));
+    for value in values {
+        value.append(&mut bytes);
+    }
+    PyBytes::new(py, &bytes)
+}
+
+/// Call `work` with the buffers of this thread, or with new ones if a signal handler interrupted a
+/// call that uses them.
+fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+    thread_local! {
+        static SCRATCH: RefCell<Scratch> = RefCell::default();
+    }
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => work(&mut scratch),
+        Err(_) => work(&mut Scratch::default()),
+    })
+}
+
+/// Do long work without the GIL; raise the exception of a signal handler.
+///
+/// Python calls signal handlers only on its main thread, between two of its own steps. So the work
+/// periodically acquires the GIL and lets Python check for signals. An exception of a handler, such
+/// as `KeyboardInterrupt`, stops the work. The store stays locked meanwhile: a handler may raise or
+/// predict, but it must not learn with the same model.
+fn watched<R: Send>(py: Python<'_>, work: impl FnOnce(&Watch<'_>) -> R + Send) -> PyResult<R> {
+    py.detach(|| {
+        let raised = RefCell::new(None);
+        let goes_on = || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => true,
+            Err(error) => {
+                raised.replace(Some(error));
+                false
+            }
+        };
+        let found = work(&Watch::asking(&goes_on));
+        raised.into_inner().map_or(Ok(found), Err)
+    })
 }

@@ -1,12 +1,9 @@
 //! Scores, decisions and explanations.
 
-use crate::bindings::arrays::bytes_of;
-use crate::bindings::batch::Batch;
-use crate::bindings::messages::read_counts;
-use crate::bindings::scoring::Scoring;
-use crate::bindings::scratch::with_scratch;
-use crate::bindings::store::CountStore;
-use crate::bindings::waiting::watched;
+use super::batch::{Batch, read_counts};
+use super::scoring::Scoring;
+use super::store::CountStore;
+use super::{bytes_of, watched, with_scratch};
 use crate::counts::message::{Message, WordCounts};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
@@ -18,8 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 impl CountStore {
-    /// Scores the one message `x` is, so that the soft maximum gives probabilities, and makes
-    /// something of that.
+    /// Score a message and call `finish` with the scores whose soft maximum is the probabilities.
     fn with_probable<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
@@ -32,7 +28,7 @@ impl CountStore {
         })
     }
 
-    /// Scores the one message `x` is and makes something of the scores.
+    /// Score a message and call `finish` with the scores.
     fn with_scores<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
@@ -46,8 +42,7 @@ impl CountStore {
         })
     }
 
-    /// Does something with the one message `x` is: without the GIL, where this scoring may take
-    /// long.
+    /// Call `work` with a message: without the GIL if this scoring may take long.
     fn with_message_read<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
@@ -66,7 +61,7 @@ impl CountStore {
         })?
     }
 
-    /// Takes the scores of a message apart and makes something of that.
+    /// Explain the scores of a message and call `finish` with the explanation.
     fn explained<R: Send>(
         &self,
         py: Python<'_>,
@@ -88,7 +83,8 @@ impl CountStore {
         }
     }
 
-    /// Scores a batch on some threads and makes something of each message's scores, without the GIL.
+    /// Score a batch on several threads without the GIL, and call `finish` with the scores of each
+    /// message.
     fn with_batch_scores<R: Send>(
         &self,
         py: Python<'_>,
@@ -97,20 +93,20 @@ impl CountStore {
         threads: usize,
         finish: impl Fn(&Store, &mut [f64], &mut Vec<R>) + Sync,
     ) -> PyResult<Vec<R>> {
-        let (cut, scoring) = (batch.cut_by(&self.tokenizer.get().inner), &scoring.inner);
+        let (texts, scoring) = (batch.with_tokenizer(&self.tokenizer.get().inner), &scoring.inner);
         batch.watched(py, |watch| {
             self.read_detached(|store| {
                 let finish = |scores: &mut [f64], found: &mut Vec<R>| finish(store, scores, found);
                 with_scratch(|scratch| {
                     let threads = threads.max(1);
-                    scoring.score_many(store, &cut, threads, scratch, watch, finish)
+                    scoring.score_many(store, &texts, threads, scratch, watch, finish)
                 })
             })
         })
     }
 }
 
-/// Words, each with its contributions by class.
+/// Words with their contributions by class.
 type Parts = Vec<(String, Vec<f64>)>;
 
 fn name(word: &[u8]) -> String {
@@ -119,27 +115,27 @@ fn name(word: &[u8]) -> String {
 
 #[pymethods]
 impl CountStore {
-    /// The class with the highest score; None before anything was learned.
+    /// Return the class with the highest score; None if the store is empty.
     fn predict(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Option<ClassId>> {
         self.with_probable(x, scoring, decision::best)
     }
 
-    /// The joint log-likelihood of each class, by class id.
+    /// Return the joint log-likelihood of each class, by class id.
     fn scores(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
         self.with_scores(x, scoring, |_, scores| scores.to_vec())
     }
 
-    /// The same so that the soft maximum gives probabilities, which for most models it does.
+    /// Return the scores whose soft maximum is the probabilities; for most models, the scores.
     fn probable_scores(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
         self.with_probable(x, scoring, |_, scores| scores.to_vec())
     }
 
-    /// The probability of each class, by class id.
+    /// Return the probability of each class, by class id.
     fn probabilities(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Vec<f64>> {
         self.with_probable(x, scoring, decision::probabilities)
     }
 
-    /// The class with the highest score in each of several ways to score.
+    /// Return the class with the highest score under each scoring.
     fn decisions(
         &self,
         x: &Bound<'_, PyAny>,
@@ -153,7 +149,7 @@ impl CountStore {
         })
     }
 
-    /// The label of each message of a batch: its class id, looked up in `labels`.
+    /// Return the label of each message of a batch; `labels` has the label of each class id.
     fn predict_many<'py>(
         &self,
         batch: &Batch,
@@ -172,7 +168,7 @@ impl CountStore {
         PyList::new(labels.py(), found.collect::<Vec<_>>())
     }
 
-    /// The joint log-likelihoods of a batch, float64 `messages × class ids`, as bytes.
+    /// Return the joint log-likelihoods of a batch, float64 `messages × class ids`, as bytes.
     fn scores_many<'py>(
         &self,
         py: Python<'py>,
@@ -185,7 +181,7 @@ impl CountStore {
         Ok(bytes_of(py, &self.with_batch_scores(py, batch, scoring, threads, push)?))
     }
 
-    /// The same so that the soft maximum gives probabilities, which for most models it does.
+    /// Return `probable_scores` of a batch, float64 `messages × class ids`, as bytes.
     fn probable_scores_many<'py>(
         &self,
         py: Python<'py>,
@@ -201,8 +197,8 @@ impl CountStore {
         Ok(bytes_of(py, &scores))
     }
 
-    /// Of each message its scores, its probable scores, and the probability of each class: float64
-    /// `messages × 3 × class ids`.
+    /// Return the scores, the probable scores and the probabilities of each message, float64
+    /// `messages × 3 × class ids`, as bytes.
     fn predictions_many<'py>(
         &self,
         py: Python<'py>,
@@ -210,16 +206,17 @@ impl CountStore {
         scoring: &Scoring,
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let said = self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
-            all.extend_from_slice(scores);
-            scoring.inner.probable(store, scores);
-            all.extend_from_slice(scores);
-            all.extend(decision::probabilities(store, scores));
-        })?;
-        Ok(bytes_of(py, &said))
+        let predictions =
+            self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
+                all.extend_from_slice(scores);
+                scoring.inner.probable(store, scores);
+                all.extend_from_slice(scores);
+                all.extend(decision::probabilities(store, scores));
+            })?;
+        Ok(bytes_of(py, &predictions))
     }
 
-    /// The scores taken apart: baseline by class, and (word, contributions by class) pairs.
+    /// Explain the scores: return the baseline by class, and (word, contributions by class) pairs.
     fn explain(&self, x: &Bound<'_, PyDict>, scoring: &Scoring) -> PyResult<(Vec<f64>, Parts)> {
         let counts = read_counts(x.as_any())?;
         Ok(self.explained(x.py(), &counts, scoring, |store, explanation| {
@@ -229,8 +226,8 @@ impl CountStore {
         }))
     }
 
-    /// What of the contributions of known words was learned besides the counts: such pairs, for most
-    /// models none.
+    /// Return the part of the contributions of known words that was learned besides the counts, as
+    /// (word, contributions by class) pairs; empty for most models.
     fn corrections(&self, x: &Bound<'_, PyDict>, scoring: &Scoring) -> PyResult<Parts> {
         let counts = read_counts(x.as_any())?;
         Ok(self.explained(x.py(), &counts, scoring, |store, explanation| {
@@ -239,7 +236,7 @@ impl CountStore {
         }))
     }
 
-    /// −ln P(class | message) at each of these ascending thresholds of the packages.
+    /// Return −ln P(class | message) at each of the ascending thresholds of the packages.
     fn packaged_losses(
         &self,
         x: &Bound<'_, PyAny>,

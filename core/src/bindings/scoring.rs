@@ -1,74 +1,98 @@
-//! How a model scores.
+//! The composition of a score.
 
-use crate::bindings::errors::raise;
-use crate::bindings::options::read_options;
+use super::raise;
 use crate::scoring::composition::{
-    Axis, Dependence, DocumentWeights, Estimate, Event, Needs, Neighbourhood, Traits, Weights,
+    Axis, Composition, Dependence, DocumentWeights, Estimate, Event, Needs, Neighbourhood, Traits,
+    Weights,
 };
 use crate::scoring::event_model::{Oov, Prior};
-use crate::scoring::online_weights::{Effect, Loss};
+use crate::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use crate::scoring::scorer::{Scorer, ScoringConfig};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
-/// How a model scores: an immutable value.
+/// The immutable composition of a score and its parameters.
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Scoring {
     pub inner: Arc<Scorer>,
 }
 
-/// Read a name by `named`.
-fn read<T>(
-    value: &Bound<'_, PyAny>,
-    named: impl Fn(&str) -> crate::error::Result<T>,
-) -> PyResult<T> {
-    let name = value.extract::<PyBackedStr>()?;
-    named(&name).map_err(|error| raise(value.py(), error))
-}
-
 #[pymethods]
 impl Scoring {
     #[new]
-    #[pyo3(signature = (**options))]
-    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut chosen = ScoringConfig::new(Event::Multinomial);
-        read_options("Scoring()", options, |name, value| {
-            match name {
-                "event" => chosen.parts.event = read(value, Event::named)?,
-                "dependence" => chosen.parts.dependence = read(value, Dependence::named)?,
-                "estimate" => chosen.parts.estimate = read(value, Estimate::named)?,
-                "weights" => chosen.parts.weights = read(value, Weights::named)?,
-                "document_weights" => {
-                    chosen.parts.document_weights = read(value, DocumentWeights::named)?;
-                }
-                "neighbourhood" => chosen.parts.neighbourhood = read(value, Neighbourhood::named)?,
-                "alpha" => chosen.alpha = value.extract()?,
-                "prior" => chosen.prior = read(value, Prior::named)?,
-                "oov" => chosen.oov = read(value, Oov::named)?,
-                "vocabulary_size" => chosen.vocabulary_size = value.extract()?,
-                "max_parents" => chosen.max_parents = value.extract()?,
-                "factor" => chosen.factor = value.extract()?,
-                "factors" => chosen.factors = value.extract::<Option<_>>()?.unwrap_or_default(),
-                "nb_weight" => chosen.online.nb_weight = value.extract()?,
-                "learning_rate" => chosen.online.learning_rate = value.extract()?,
-                "bias_rate" => chosen.online.bias_rate = value.extract()?,
-                "rate_decay" => chosen.online.rate_decay = value.extract()?,
-                "loss" => chosen.online.loss = read(value, Loss::named)?,
-                "correction" => chosen.online.effect = read(value, Effect::named)?,
-                "damping" => chosen.online.damping = value.extract()?,
-                "margin" => chosen.online.margin = value.extract()?,
-                "warm_up" => chosen.online.warm_up = value.extract()?,
-                "calibrated" => chosen.online.calibrated = value.extract()?,
-                "forgetting_factor" => chosen.online.forgetting_factor = value.extract()?,
-                "n_neighbors" => chosen.n_neighbors = value.extract()?,
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        let inner = chosen.scorer().map_err(|error| raise(py, error))?;
-        Ok(Scoring { inner: Arc::new(inner) })
+    #[pyo3(signature = (
+        *, event="multinomial", dependence="independent", estimate="additive", weights="uniform",
+        document_weights="uniform", neighbourhood="stream", alpha=1.0, prior="empirical", oov="smooth",
+        vocabulary_size=None, max_parents=None, factor=0.1, factors=None, nb_weight=5.0,
+        learning_rate=8.0, bias_rate=1.0, rate_decay=64.0, loss="logistic", correction="additive",
+        damping=0.1, margin=0.05, warm_up=5, calibrated=true, forgetting_factor=0.999,
+        n_neighbors=1
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "named arguments")]
+    fn new(
+        py: Python<'_>,
+        event: &str,
+        dependence: &str,
+        estimate: &str,
+        weights: &str,
+        document_weights: &str,
+        neighbourhood: &str,
+        alpha: f64,
+        prior: &str,
+        oov: &str,
+        vocabulary_size: Option<f64>,
+        max_parents: Option<usize>,
+        factor: f64,
+        factors: Option<Vec<(f64, f64)>>,
+        nb_weight: f64,
+        learning_rate: f64,
+        bias_rate: f64,
+        rate_decay: f64,
+        loss: &str,
+        correction: &str,
+        damping: f64,
+        margin: f64,
+        warm_up: u64,
+        calibrated: bool,
+        forgetting_factor: f64,
+        n_neighbors: usize,
+    ) -> PyResult<Self> {
+        let config = || {
+            Ok(ScoringConfig {
+                parts: Composition {
+                    event: Event::named(event)?,
+                    dependence: Dependence::named(dependence)?,
+                    estimate: Estimate::named(estimate)?,
+                    weights: Weights::named(weights)?,
+                    document_weights: DocumentWeights::named(document_weights)?,
+                    neighbourhood: Neighbourhood::named(neighbourhood)?,
+                },
+                alpha,
+                prior: Prior::named(prior)?,
+                oov: Oov::named(oov)?,
+                vocabulary_size,
+                max_parents,
+                factor,
+                factors: factors.unwrap_or_default(),
+                online: OnlineConfig {
+                    nb_weight,
+                    learning_rate,
+                    bias_rate,
+                    rate_decay,
+                    loss: Loss::named(loss)?,
+                    effect: Effect::named(correction)?,
+                    damping,
+                    margin,
+                    warm_up,
+                    calibrated,
+                    forgetting_factor,
+                },
+                n_neighbors,
+            })
+        };
+        let scorer = config().and_then(|config: ScoringConfig| config.scorer());
+        Ok(Scoring { inner: Arc::new(scorer.map_err(|error| raise(py, error))?) })
     }
 
     fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
@@ -76,8 +100,7 @@ impl Scoring {
     }
 }
 
-/// Return which parts of a score go together: by axis and name, the traits of each event model,
-/// and the needs of each other part.
+/// Return the traits of each event model and the needs of each other part, by axis and name.
 #[pyfunction]
 pub fn compositions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);

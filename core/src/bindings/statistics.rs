@@ -1,8 +1,7 @@
-//! Statistics swapped in, and those in use as arrays.
+//! Statistics of a count store: replace them, and export them as arrays.
 
-use crate::bindings::arrays::bytes_of;
-use crate::bindings::errors::raise;
-use crate::bindings::store::CountStore;
+use super::store::CountStore;
+use super::{bytes_of, raise};
 use crate::counts::attributes::{self, AttributeId};
 use crate::counts::statistic::{Exported, Statistic};
 use crate::counts::store::Store;
@@ -19,35 +18,37 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 impl CountStore {
-    /// Swaps a statistic in that changes with ids only. False, with nothing changed, if ids changed
-    /// their meaning since `layout`. The one that was in use is dropped once the lock is free.
+    /// Replace a statistic that depends only on ids, unless the layout has changed. The old one is
+    /// dropped after the lock is released.
     fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, layout: u64) -> bool {
         self.write(py, |store| store.swap_in(statistic, layout, store.version())).is_ok()
     }
 }
 
-/// When and how far a tree grows: δ, τ and the grace period, where it grows online.
+type Array<'py> = Bound<'py, PyBytes>;
+type WeightBytes<'py> = (Array<'py>, f64, Array<'py>, Array<'py>, Array<'py>, Array<'py>);
+
+/// The growth of an online tree: δ, τ and the grace period.
 fn growth(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
     online.map(|(delta, tau, grace_period)| Hoeffding { limits, delta, tau, grace_period })
 }
 
 #[pymethods]
 impl CountStore {
-    /// Sets the weight of each word as a parent, float64 by id. False, with nothing changed, if
-    /// ids changed their meaning since `layout`.
+    /// Set the weight of each word as a parent, float64 by id. Return False, without a change, if
+    /// the layout is no longer `layout`.
     fn set_parents(&self, py: Python<'_>, layout: u64, weights: PyBuffer<f64>) -> PyResult<bool> {
         let weights = weights.to_vec(py)?;
         Ok(self.swap_in(py, Parents::new(weights), layout))
     }
 
-    /// Tells the words that so many messages have from the others from now on: those are no
-    /// parents, and not counted given one.
+    /// Set the minimum document frequency of parents and of their children.
     fn set_min_df(&self, py: Python<'_>, min_df: u64) {
         self.write(py, |store| store.set_min_df(min_df));
     }
 
-    /// Sets the packages: pairs of attributes, the first below the second, with their information.
-    /// False, with nothing changed, if ids changed their meaning since `layout`.
+    /// Set the packages: pairs of attributes, first < second, with their information. Return False,
+    /// without a change, if the layout is no longer `layout`.
     fn set_packages(
         &self,
         py: Python<'_>,
@@ -70,19 +71,19 @@ impl CountStore {
         Ok(self.swap_in(py, packages, layout))
     }
 
-    /// Leaves out members of packages with less information than this.
+    /// Ignore members of packages with less information than `threshold`.
     fn set_package_threshold(&self, py: Python<'_>, threshold: f64) {
         self.write(py, |store| store.set_package_threshold(threshold));
     }
 
-    /// What the packages in use hold: (attribute, attribute, information), once for each pair.
+    /// Return the current packages: (attribute, attribute, information), once for each pair.
     fn packages(&self, py: Python<'_>) -> Vec<(u32, u32, f64)> {
         let members = self.read(py, |store| store.packages().members(|id| id));
         members.into_iter().map(|member| (member.low, member.high, member.information)).collect()
     }
 
-    /// Sets the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
-    /// classes matrix. False, with nothing changed, if ids changed their meaning since `layout`.
+    /// Set the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
+    /// classes matrix. Return False, without a change, if the layout is no longer `layout`.
     #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
     fn set_effective(
         &self,
@@ -105,23 +106,22 @@ impl CountStore {
         Ok(self.swap_in(py, table, layout))
     }
 
-    /// The effective counts in use as arrays, in bytes: totals, indptr, class ids, counts. Words
-    /// and classes are numbered as in a store restored from the snapshot.
-    fn effective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// Return the current effective counts as arrays, in bytes: totals, indptr, class ids, counts.
+    /// Words and classes are numbered as in a store restored from the snapshot.
+    fn effective<'py>(&self, py: Python<'py>) -> (Array<'py>, Array<'py>, Array<'py>, Array<'py>) {
         let arrays = py
             .detach(|| self.read_detached(|store| store.effective().export(&store.saved_order())));
-        let arrays = (
+        (
             bytes_of(py, &arrays.totals),
             bytes_of(py, &arrays.indptr),
             bytes_of(py, &arrays.classes),
             bytes_of(py, &arrays.counts),
-        );
-        Ok(arrays.into_pyobject(py)?.into_any())
+        )
     }
 
-    /// Sets the weights: of words, float64 by id, and of those never learned; and what indexed
-    /// documents count for beyond their own weight, by class id and as a sparse words × classes
-    /// matrix of tokens. False, with nothing changed, if ids changed their meaning since `layout`.
+    /// Set the weights of words, float64 by id, and of unknown words; and the counts that indexed
+    /// documents add beyond their own weight, by class id and as a sparse words × classes matrix of
+    /// tokens. Return False, without a change, if the layout is no longer `layout`.
     #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
     fn set_weights(
         &self,
@@ -142,7 +142,7 @@ impl CountStore {
             classes: class_ids.to_vec(py)?,
             tokens: tokens.to_vec(py)?,
         };
-        // The totals are summed up under the read lock: predictions go on meanwhile.
+        // The read lock allows predictions while the totals are summed.
         py.detach(|| {
             let summed = self.read_detached(|store| {
                 if store.layout() != layout {
@@ -157,26 +157,22 @@ impl CountStore {
         .map_err(|error| raise(py, error))
     }
 
-    /// The weights in use as arrays, in bytes, as `set_weights` takes them; None where there are
-    /// none. Words and classes are numbered as in a store restored from the snapshot.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(arrays) = py.detach(|| self.read_detached(Store::export_statistic::<WordWeights>))
-        else {
-            return Ok(None);
-        };
-        let arrays = (
+    /// Return the current weights as the arrays of `set_weights`, in bytes; None if there are none.
+    /// Words and classes are numbered as in a store restored from the snapshot.
+    fn weights<'py>(&self, py: Python<'py>) -> Option<WeightBytes<'py>> {
+        let arrays = py.detach(|| self.read_detached(Store::export_statistic::<WordWeights>))?;
+        Some((
             bytes_of(py, &arrays.words),
             arrays.unseen,
             bytes_of(py, &arrays.documents),
             bytes_of(py, &arrays.indptr),
             bytes_of(py, &arrays.classes),
             bytes_of(py, &arrays.tokens),
-        );
-        Ok(Some(arrays.into_pyobject(py)?.into_any()))
+        ))
     }
 
-    /// Sets the fitted weights of words, float64 by id, and what they and the prior are multiplied
-    /// by in the score. False, with nothing changed, if ids changed their meaning since `layout`.
+    /// Set the fitted weights of words, float64 by id, and the factor of them and of the prior in the
+    /// score. Return False, without a change, if the layout is no longer `layout`.
     fn set_fitted_weights(
         &self,
         py: Python<'_>,
@@ -188,16 +184,16 @@ impl CountStore {
         Ok(self.swap_in(py, fitted.map_err(|error| raise(py, error))?, layout))
     }
 
-    /// The fitted weights in use, words numbered as in a store restored from the snapshot, and what
-    /// they are multiplied by; None where there are none.
+    /// Return the current fitted weights and their factor; None if there are none. Words are numbered
+    /// as in a store restored from the snapshot.
     fn fitted_weights<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
         let (words, scale) =
             py.detach(|| self.read_detached(Store::export_statistic::<FittedWeights>))?;
         Some((bytes_of(py, &words), scale))
     }
 
-    /// Begins to keep a tree: of the arrays that `tree` returns. With `online`, which is δ, τ and the
-    /// grace period, it grows by itself.
+    /// Create a tree from the arrays that `tree` returns. With `online` (δ, τ and the grace period)
+    /// the tree grows while messages are learned.
     fn init_tree(
         &self,
         py: Python<'_>,
@@ -213,8 +209,8 @@ impl CountStore {
         Ok(())
     }
 
-    /// Grows a tree over the indexed documents, aside, and puts it in the place of the one in use.
-    /// False, with nothing changed, if ids changed their meaning meanwhile.
+    /// Grow a tree over the indexed documents without a lock, and replace the current tree. Return
+    /// False, without a change, if the layout has changed meanwhile.
     fn grow_tree(
         &self,
         py: Python<'_>,
@@ -231,10 +227,10 @@ impl CountStore {
         })
     }
 
-    /// The tree in use as arrays, in bytes: the word of each split, then the side of documents that
-    /// contain it, then the other, -1 for a leaf; and the weight of documents since each leaf was
-    /// looked at. Words are numbered as in a store restored from the snapshot. None where there is
-    /// no tree.
+    /// Return the current tree as arrays, in bytes: the word of each split, followed by the subtree
+    /// of documents that contain it and the other subtree, -1 for a leaf; and the weight of documents
+    /// since each leaf was checked. Words are numbered as in a store restored from the snapshot. None
+    /// if there is no tree.
     fn tree<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let arrays = py.detach(|| self.read_detached(Store::export_statistic::<Tree>));
         arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))

@@ -1,8 +1,7 @@
 //! The tokenizer.
 
-use crate::bindings::errors::input_error;
-use crate::bindings::messages::with_text;
-use crate::bindings::scratch::with_scratch;
+use super::batch::with_text;
+use super::{input_error, with_scratch};
 use crate::counts::message::Message;
 use crate::text::token::Token;
 use crate::text::tokenizer::{self, Boundaries, Sizes, TokenizerOptions};
@@ -10,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::OnceLock;
 
-/// How texts become tokens; the native part of `streamnb.Tokenizer`.
+/// The native part of `streamnb.Tokenizer`.
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct NativeTokenizer {
     pub inner: tokenizer::Tokenizer,
@@ -23,7 +22,7 @@ impl NativeTokenizer {
         *, lowercase, strip_accents, deobfuscate, boundaries, words, sparse_bigrams, characters,
         characters_within_words, length, fields, subject, max_token_length, max_tokens, max_bytes
     ))]
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
         py: Python<'_>,
         lowercase: bool,
@@ -72,7 +71,7 @@ impl NativeTokenizer {
     fn tokens(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
         with_text(text, |message| {
             let mut tokens = Vec::new();
-            self.cut(message, |token| {
+            self.split(message, |token| {
                 tokens.push(String::from_utf8_lossy(token.bytes).into_owned());
             });
             tokens
@@ -81,8 +80,8 @@ impl NativeTokenizer {
 }
 
 impl NativeTokenizer {
-    /// Gives the tokens of a text to `emit`.
-    pub fn cut(&self, message: &Message<'_>, emit: impl FnMut(Token<'_>)) {
+    /// Pass the tokens of a text to `emit`.
+    pub fn split(&self, message: &Message<'_>, emit: impl FnMut(Token<'_>)) {
         static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
         let hasher = HASHER.get_or_init(Default::default);
         if let Message::Text(text) = message {
