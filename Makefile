@@ -21,7 +21,7 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo serve test test-broker campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -46,6 +46,7 @@ help:
 	@echo 'make flagship  OnlineNB on every collection there is, beside what is asked of it; ARGS="--peers"'
 	@echo 'make results every model on real streams, into docs/internals/results.md; hours; ARGS="--limit 2000"'
 	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/internals/peers.md'
+	@echo 'make papers  the tables of the papers, measured and published; ARGS=hmnb'
 	@echo 'make growth  the cost of every model as its stream grows, into docs/internals; ARGS="--quick"'
 	@echo 'make docs    write the generated parts of the documents again'
 	@echo 'make site    the documentation as a site, in out/site'
@@ -126,10 +127,13 @@ flagship: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python benchmarks/flagship.py $(ARGS)
 
 results: $(NATIVE)
-	$(BIN)/streamnb results --output docs/internals/results.md $(ARGS)
+	$(BIN)/python -m benchmarks.peers.results --output docs/internals/results.md $(ARGS)
 
 peers: $(STAMPS)/bench $(NATIVE)
-	$(BIN)/streamnb results --peers --output docs/internals/peers.md $(ARGS)
+	$(BIN)/python -m benchmarks.peers.peers --output docs/internals/peers.md $(ARGS)
+
+papers: $(STAMPS)/plots $(NATIVE)
+	@$(BIN)/python -m benchmarks.papers $(ARGS)
 
 growth: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python benchmarks/bench_growth.py $(ARGS)

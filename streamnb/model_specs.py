@@ -31,26 +31,19 @@ MODELS = families.TEXT_MODELS  # nothing that takes a specification reads column
 DEFAULT = "OnlineNB"
 """The default model of commands."""
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
-PEERS = {
-    "peer:VowpalWabbit": "VowpalWabbit",
-    "peer:CharacterLogistic": "CharacterLogistic",
-    "peer:Bogofilter": "Bogofilter",
-}
-"""Filters of others, in `streamnb.evaluation.peers`."""
 
 CHALLENGER = "Challenger"
 """Name of the wrapper around a model of this package."""
 
 HELP = (
     f"one of {', '.join(MODELS)}, or a model of river for comparison "
-    f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), or another filter "
-    f"({', '.join(PEERS)}), or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
+    f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), "
+    f"or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
     "drift; with optional parameters, as in \"HMNB(alpha=0.5, threshold='auto')\" or "
     "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
 
 _RIVER = "river:"
-_PEER = "peer:"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +77,7 @@ def model_spec(text: str) -> ModelSpec:
     {'alpha': 0.5, 'threshold': 'auto'}
     """
     stripped = text.strip()
-    prefix = next((each for each in (_RIVER, _PEER) if stripped.startswith(each)), "")
+    prefix = _RIVER if stripped.startswith(_RIVER) else ""
     try:
         node: ast.expr = ast.parse(stripped.removeprefix(prefix), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -100,7 +93,7 @@ def model_spec(text: str) -> ModelSpec:
     if not isinstance(node, ast.Name):
         raise _misread(text)
     name = prefix + node.id
-    known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS), *PEERS)
+    known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS))
     if name not in known:
         close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(
             name, known, n=1
@@ -182,11 +175,6 @@ def build(spec: ModelSpec) -> Classifier:
             last = getattr(naive_bayes, spec.name.removeprefix(_RIVER))(**spec.parameters)
             pipeline: Classifier = feature_extraction.BagOfWords() | last
             return pipeline
-        if spec.name in PEERS:
-            from streamnb.evaluation import peers
-
-            peer: Classifier = getattr(peers, PEERS[spec.name])(**spec.parameters)
-            return peer
         if spec.name == CHALLENGER:
             inner = spec.parameters.get("model")
             if not isinstance(inner, ModelSpec) or inner.name not in MODELS:
@@ -195,7 +183,7 @@ def build(spec: ModelSpec) -> Classifier:
             return Challenger(**parameters)
         model: Classifier = getattr(families, spec.name)(**spec.parameters)
     except (TypeError, ValueError) as error:
-        written = spec.name.removeprefix(_RIVER).removeprefix(_PEER)
+        written = spec.name.removeprefix(_RIVER)
         reason = str(error).replace(f"{written}.__init__() ", "")
         raise InputError(f"--model {spec.text}: {reason}") from error
     return model

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = ("evaluate", "learn", "classify", "serve", "fetch", "reproduce", "results")
+COMMANDS = ("evaluate", "learn", "classify", "serve", "fetch")
 
 _EPILOG = """\
 exit status:

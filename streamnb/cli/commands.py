@@ -1,15 +1,14 @@
-"""What the commands share: how a command is announced, and the options of long runs."""
+"""The parser of a command, which all commands share."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = ["Subparsers", "add_command", "add_run_arguments"]
+__all__ = ["Subparsers", "add_command"]
 
 
 def add_command(
@@ -34,34 +33,4 @@ def add_command(
         description=description,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
-def add_run_arguments(parser: argparse.ArgumentParser, file: str, jobs_note: str = "") -> None:
-    """Add the options of commands that keep their finished runs in a file.
-
-    Parameters
-    ----------
-    parser
-        The parser of the command.
-    file
-        The file's name in the user's cache folder.
-    jobs_note
-        What to know before `--jobs` is more than 1.
-    """
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=1,
-        metavar="N",
-        help=f"processes to use{jobs_note} (default: 1)",
-    )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="FILE",
-        help=f"results file (default: streamnb/reproduce/{file} in the user's cache folder)",
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="run everything again, whatever the results file has"
     )

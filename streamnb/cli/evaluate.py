@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 DEMO_MODELS = ("OnlineNB", "MNB", "HMNB", "river:MultinomialNB")
-DEMO_PEER = "peer:VowpalWabbit"  # where it is installed
 DEMO_PLOT = "streamnb-demo.png"
 
 _EPILOG = """\
@@ -61,7 +60,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--demo",
         action="store_true",
-        help=f"run {', '.join(DEMO_MODELS)}, and {DEMO_PEER} where it is installed, on the real "
+        help=f"run {', '.join(DEMO_MODELS)} on the real "
         "SMS collection where it is, else on a synthetic stream, and draw the learning curves",
     )
     parser.add_argument(
@@ -150,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
     sources = _demo_sources(args) if args.demo else args.sources
     names = args.models or [
         model_specs.model_spec(name)
-        for name in (_demo_models() if args.demo else (model_specs.DEFAULT,))
+        for name in (DEMO_MODELS if args.demo else (model_specs.DEFAULT,))
     ]
     reading = Reading(args, sources, shuffle=args.shuffle)
     reading.check()  # before anything is imported
@@ -198,12 +197,6 @@ def _cutoffs(text: str) -> Cutoffs:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not LOW,HIGH: two probabilities, as in 0.2,0.99"
         ) from error
-
-
-def _demo_models() -> tuple[str, ...]:
-    from importlib.util import find_spec
-
-    return (*DEMO_MODELS, DEMO_PEER) if find_spec("vowpalwabbit") else DEMO_MODELS
 
 
 def _demo_sources(args: argparse.Namespace) -> list[str]:

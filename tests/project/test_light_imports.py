@@ -31,7 +31,6 @@ HEAVY = (
         "from streamnb.datasets import read_messages, read_counts, read_tabular",
         "from streamnb.evaluation import log_odds",
         "from streamnb.cli import build_parser; build_parser()",
-        "from streamnb.reproduce import experiments",
     ],
 )
 def test_nothing_heavy_is_imported(statement: str) -> None:

@@ -1,0 +1,78 @@
+"""Tables 2 and 4 of the paper that introduces HONB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.papers.experiment import CollectionRecipe, Experiment, ModelRecipe
+from benchmarks.papers.newsgroups import read_groups
+from benchmarks.papers.splits import RandomSamples
+
+# Every word of a collection is an attribute, even if the model has not learned it.
+_SETTINGS: dict[str, Any] = {"alpha": 1.0, "oov": "smooth", "refresh_every": 10**9}
+# Keep every document and every word.
+_PATHS = {**_SETTINGS, "index_size": 10**6, "max_path_words": 10**6}
+
+_GROUPS = {
+    "COMP": (
+        "comp.graphics",
+        "comp.windows.x",
+        "comp.sys.mac.hardware",
+        "comp.os.ms-windows.misc",
+        "comp.sys.ibm.pc.hardware",
+    ),
+    "SCIENCE": ("sci.crypt", "sci.electronics", "sci.med", "sci.space"),
+    "POLITICS": ("talk.politics.mideast", "talk.politics.guns", "talk.politics.misc"),
+    "RELIGION": ("alt.atheism", "talk.religion.misc", "soc.religion.christian"),
+}
+
+HONB_PAPER = Experiment(
+    name="honb",
+    paper=(
+        'M.C. Ganiz, C. George, W.M. Pottenger, "Higher Order Naive Bayes: A Novel Non-IID '
+        'Approach to Text Classification", IEEE Transactions on Knowledge and Data '
+        "Engineering 23(7), 2011"
+    ),
+    summary="counts of second-order paths, 5 % learned: 8 random trials",
+    tables=("honb-table2", "honb-table4"),
+    collections=(
+        *(
+            CollectionRecipe(
+                name,
+                "20news_bydate",
+                min_documents=3,
+                reader=read_groups,
+                options=(groups,),
+            )
+            for name, groups in _GROUPS.items()
+        ),
+        CollectionRecipe("Citeseer", "citeseer"),
+        CollectionRecipe("Cora", "cora"),
+        CollectionRecipe("WebKB", "webkb_linqs"),
+    ),
+    models=(
+        ModelRecipe("NB", "BNB", _SETTINGS),
+        ModelRecipe("HONB", "HONB", _PATHS),
+        ModelRecipe("HONB pure", "HONB", {**_PATHS, "pure": True}),
+        ModelRecipe("HONB 3", "HONB", {**_PATHS, "order": 3}),
+    ),
+    runs=1,
+    folds=8,
+    protocol=RandomSamples(0.05),
+    notes=(
+        (
+            "the 2,000 words of each newsgroup subset have the highest information gain over "
+            "all its articles, including the tested ones and their labels: this is the paper's "
+            "choice, and it raises every column"
+        ),
+        (
+            "newsgroups: 500 articles of each group of the bydate version (the paper: of the "
+            "18828 version), Subject and body. With the From line, which the paper kept, NB "
+            "and HONB are 1 to 3 points higher on SCIENCE, POLITICS and RELIGION. The paper's "
+            "stemmer and stop words are not published; NB on SCIENCE ranges from 62 to 68 with "
+            "different tokens"
+        ),
+        "NB uses (n + 1) / (n_c + 2) and priors from documents; HONB counts both from paths",
+        "SVM and LSI kNN are published only; HONB 3 is not published",
+    ),
+)
