@@ -341,7 +341,7 @@ def test_answers_by_two_cuts():
         label: dict.fromkeys(("negative", "unsure", "pos_label"), 0) for label in ("ham", "spam")
     }
     for at, (label, share) in enumerate(zip(labels, spam, strict=True)):
-        answer = "negative" if share <= 0.2 else "pos_label" if share >= 0.9 else "unsure"
+        answer = "negative" if share <= 0.2 else "positive" if share >= 0.9 else "unsure"
         known = len(set(labels[:at])) == 2
         expected[label][answer if known else "unsure"] += 1
     found = result.to_dict()["answers"]

@@ -179,7 +179,7 @@ def test_page_of_peers_names_missing_filters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--models", "XYZ"], "no model"),
+        (["--models", "XYZ"], "unknown model"),
         (["--models", "MNB(alpha=-1)"], "alpha"),
         (["--limit", "many"], "write N, MODEL=N or"),
         (["--streams", "mail"], "no stream"),

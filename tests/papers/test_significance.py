@@ -64,7 +64,9 @@ def column(table: str, name: str) -> list[float]:
         *(("hmnb-table3", name, name != "DWCNB") for name in read_table("hmnb-table3").columns[1:]),
     ],
 )
-def test_wilcoxon_gives_the_published_significance(table: str, other: str, significant: bool) -> None:
+def test_wilcoxon_gives_the_published_significance(
+    table: str, other: str, significant: bool
+) -> None:
     ranks = wilcoxon(column(table, read_table(table).columns[0]), column(table, other))
     assert ranks.n == 11
     assert ranks.positive + ranks.negative == 66
