@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Check the house of the core: imports go one way, files and folders stay small.
+"""Check the imports and the sizes of the native core (`make lint` runs it).
 
-Reads every `crate::…` and `super::…` path in `core/src`, in `use` lines and elsewhere, but not in
-comments, and finds the file that it names. Fails where a room imports one after it, where files
-import one another in a circle, where a source is longer than 400 lines, and where a folder holds
-more than 20 files. What the files of a folder take from its `mod.rs` by `super::` is no import; and
-tests in a file may import what they test with: what follows `#[cfg(test)]` is not read.
+The check reads every `crate::…` and `super::…` path in `core/src`, except in comments and after
+`#[cfg(test)]`, and finds the file that it names. It fails if a module imports a higher layer, if
+files import each other in a circle, if a file is longer than 600 lines, or if a folder has more
+than 25 files. A `super::` path to the folder's own `mod.rs` does not count.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Each room may import those before it; every room may import the free ones.
-ROOMS = ("text", "counts", "statistics", "scoring", "explain", "bindings")
+# Each layer may import the layers before it; every layer may import the free modules.
+ROOMS = ("text", "mail", "counts", "statistics", "scoring", "explain", "bindings")
 FREE = ("error", "watch", "threads")
-MAX_LINES = 400
-MAX_FILES = 20
+MAX_LINES = 600
+MAX_FILES = 25
 
 _COMMENT = re.compile(r"//[^\n]*")
 _TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\(crate\))? )?mod ")
@@ -115,13 +114,13 @@ def complaints(root: Path) -> list[str]:
             continue
         if module[0] not in (*ROOMS, *FREE):
             wrong.append(
-                f"{'::'.join(module)} is in no room: put it into one of {', '.join(ROOMS)}"
+                f"{'::'.join(module)} has no layer: move it into one of {', '.join(ROOMS)}"
             )
             continue
         for other in sorted(others):
             allowed = ROOMS[: ROOMS.index(module[0]) + 1] if module[0] in ROOMS else ()
             if other[0] not in (*allowed, *FREE):
-                wrong.append(f"{'::'.join(module)} imports {'::'.join(other)}, a room after it")
+                wrong.append(f"{'::'.join(module)} imports {'::'.join(other)}, a higher layer")
     if around := circle(graph):
         wrong.append("a circle: " + " → ".join("::".join(module) for module in around))
     folders: dict[Path, int] = {}

@@ -338,7 +338,7 @@ def test_answers_by_two_cuts():
     cutoffs = Cutoffs(ham=0.2, spam=0.9)
     (result,) = evaluation.prequential(model, stream, cutoffs=cutoffs).values()
     expected = {
-        label: dict.fromkeys(("negative", "unsure", "pos_label"), 0) for label in ("ham", "spam")
+        label: dict.fromkeys(("negative", "unsure", "positive"), 0) for label in ("ham", "spam")
     }
     for at, (label, share) in enumerate(zip(labels, spam, strict=True)):
         answer = "negative" if share <= 0.2 else "positive" if share >= 0.9 else "unsure"
