@@ -29,7 +29,7 @@ Role = Literal["message", "feedback", "training", "window"]
 
 
 def is_finite(value: object) -> bool:
-    """Tell whether a value is a finite number; Python also reads NaN and infinity from JSON.
+    """Return whether a value is a finite number; Python also reads NaN and infinity from JSON.
 
     Examples
     --------

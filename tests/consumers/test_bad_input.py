@@ -1,4 +1,4 @@
-"""Records from the future, headers without values, odd files and crafted states as snapshots."""
+"""Future timestamps, headers without values, irregular files and crafted snapshots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CENTURY = 100 * 365 * 86_400_000
 TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
 
 
-# --- records from the future ---------------------------------------------------------------------
+# --- future timestamps ---------------------------------------------------------------------------
 
 
 def window(logged: bool = False) -> JoinWindow:
@@ -41,7 +41,7 @@ def entry(timestamp: int, offset: int = 0) -> WindowEntry:
 
 
 @pytest.mark.parametrize("jump", [CENTURY, 2**62, 2**63 - 1 - NOW])
-def test_a_message_from_the_future_pushes_nothing_out(jump: int) -> None:
+def test_future_message_expires_nothing(jump: int) -> None:
     found = window()
     assert found.add("labels", entry(NOW - 1_000)) == []
     assert found.wait("label", Record(PLACE, 9, b"{}", timestamp=NOW)) == []
@@ -51,8 +51,8 @@ def test_a_message_from_the_future_pushes_nothing_out(jump: int) -> None:
     assert found.waiting == 1
 
 
-def test_a_message_from_the_future_holds_nothing_up() -> None:
-    """It leaves an hour after it came, and what came behind it does too."""
+def test_future_message_expires_in_time() -> None:
+    """It leaves the window an hour after it arrived, and so do later messages."""
     moment = [NOW]
     found = JoinWindow(Bounds(age=3_600_000, future=60_000), clock=lambda: moment[0] / 1000)
     found.add("future", entry(NOW + CENTURY))
@@ -64,15 +64,15 @@ def test_a_message_from_the_future_holds_nothing_up() -> None:
     assert [letter.record.offset for letter in expired] == [1]
 
 
-def test_a_gap_in_the_stream_is_no_future() -> None:
+def test_gap_in_the_stream_is_accepted() -> None:
     found = window()
     found.add("old", entry(NOW - CENTURY))
     found.add("new", entry(NOW, 1))
     assert (found.get("old"), found.get("new") is None) == (None, False)
 
 
-def test_the_log_of_a_window_heals_a_clock_that_was_pushed() -> None:
-    """An entry from the future that a filter of before wrote is believed no more than a record."""
+def test_future_timestamps_in_the_log_are_bounded() -> None:
+    """Future timestamps in the log of a window are bounded like those of records."""
     before = JoinWindow(Bounds(age=3_600_000, future=None), logged=True)
     before.add("future", entry(NOW + CENTURY))
     restored, loaded = window(), JoinWindow.from_json(before.to_json(), Bounds(age=3_600_000))
@@ -86,7 +86,7 @@ def test_the_log_of_a_window_heals_a_clock_that_was_pushed() -> None:
 # --- headers -------------------------------------------------------------------------------------
 
 
-def test_headers_without_values_are_sized_and_sent() -> None:
+def test_headers_without_values_are_encoded() -> None:
     record = Record(PLACE, 3, b"oops", headers=(("none", None), ("some", b"1")))
     outputs = Outputs(dead_letters=[DeadLetter(record, "not JSON")])
     (written,) = encode(outputs, TOPICS, 1_000)
@@ -94,7 +94,7 @@ def test_headers_without_values_are_sized_and_sent() -> None:
     assert written.size > 100
 
 
-def test_headers_without_values_outlast_a_snapshot() -> None:
+def test_headers_without_values_survive_a_snapshot() -> None:
     worker = make_filter()
     record = Record(PLACE, 0, b'{"id": "a", "label": "ham"}', headers=(("none", None),))
     worker.handle(record)
@@ -111,7 +111,7 @@ def test_headers_without_values_outlast_a_snapshot() -> None:
     "field",
     ['"score": NaN', '"score": Infinity', '"score": "1"', '"delay": NaN', '"learn": 1', '"id": []'],
 )
-def test_crafted_training_events_are_refused(field: str) -> None:
+def test_crafted_training_events_are_rejected(field: str) -> None:
     good = {"id": "a", "features": "win", "learn": "spam"}
     value = json.dumps(good)[:-1] + f", {field}}}"
     with pytest.raises(BadRecordError, match="not a training event"):
@@ -136,14 +136,14 @@ def test_crafted_training_events_are_refused(field: str) -> None:
         (b"", b""),
     ],
 )
-def test_crafted_changes_of_a_window_are_refused(key: bytes, value: bytes) -> None:
+def test_crafted_window_changes_are_rejected(key: bytes, value: bytes) -> None:
     found = window()
     with pytest.raises(SnapshotError, match="invalid change of a join window"):
         found.apply(key, value)
     assert len(found) == found.waiting == found.size == 0
 
 
-# --- snapshots that are no files -----------------------------------------------------------------
+# --- snapshots that are not regular files ---------------------------------------------------------
 
 
 def snapshots(folder: Path, largest: int = 2**20) -> tuple[Snapshots, Path]:
@@ -156,7 +156,7 @@ def snapshots(folder: Path, largest: int = 2**20) -> tuple[Snapshots, Path]:
 
 
 def load(made: Snapshots) -> str:
-    """Load in a thread, so that a test of a pipe ends; return the name of what was loaded."""
+    """Load in a thread, because a pipe may block; return the name of the loaded snapshot."""
     worker, names = make_filter(), []
 
     def run() -> None:
@@ -181,7 +181,7 @@ def load(made: Snapshots) -> str:
     ],
     ids=["pipe", "device", "folder", "broken link", "a tebibyte"],
 )
-def test_what_is_no_file_is_passed_over(
+def test_irregular_files_are_skipped(
     make: Callable[[Path], Any], why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     made, newer = snapshots(tmp_path)
@@ -193,18 +193,18 @@ def test_what_is_no_file_is_passed_over(
         made.load(lambda data: state.restore(make_filter(), data))
 
 
-def test_a_snapshot_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+def test_too_large_snapshot_is_not_written(tmp_path: Path) -> None:
     made, newer = snapshots(tmp_path)
     with pytest.raises(SnapshotError, match="raise snapshot_bytes"):
         made.save(b"x" * (2**20 + 1))
     assert not newer.exists()
 
 
-# --- crafted snapshots with a right checksum -----------------------------------------------------
+# --- crafted snapshots with a valid checksum -----------------------------------------------------
 
 
 def crafted(change: Callable[[dict[str, Any]], Any] | bytes, model: bytes | None = None) -> bytes:
-    """Return a snapshot whose header was changed, or is these bytes, with a right checksum."""
+    """Return a snapshot with a changed header, or with these bytes, and a valid checksum."""
     worker = make_filter()
     handle_all(worker, [*stream(20), {"id": "waits", "label": "ham"}])
     data = state.dump(worker)
@@ -221,7 +221,7 @@ def crafted(change: Callable[[dict[str, Any]], Any] | bytes, model: bytes | None
 
 
 def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
-    """Return what puts a value at a place of the header."""
+    """Return a function that sets a value in the header."""
 
     def change(fields: Any) -> None:
         for step in path[:-1]:
@@ -272,7 +272,7 @@ def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         put("reader", value=None),
     ],
 )
-def test_a_crafted_snapshot_is_refused_and_changes_nothing(
+def test_crafted_snapshot_is_rejected_without_effect(
     change: Callable[[dict[str, Any]], Any] | bytes,
 ) -> None:
     worker = make_filter()
@@ -288,21 +288,21 @@ def test_a_crafted_snapshot_is_refused_and_changes_nothing(
     [b"", b"no model", MNB().to_bytes()[:-1], MNB(alpha=2.0).to_bytes(), b"\x00" * 1_000],
     ids=["none", "text", "truncated", "another", "zeros"],
 )
-def test_a_snapshot_with_a_crafted_model_is_refused(model: bytes) -> None:
+def test_snapshot_with_crafted_model_is_rejected(model: bytes) -> None:
     worker = make_filter()
     with pytest.raises(SnapshotError):
         state.restore(worker, crafted(lambda fields: None, model))
     assert worker.learner.learned == 0
 
 
-def test_a_header_longer_than_the_snapshot_is_refused() -> None:
+def test_header_longer_than_snapshot_is_rejected() -> None:
     data = crafted(lambda fields: None)
     rest = (2**63).to_bytes(8, "little") + data[52:]
     with pytest.raises(SnapshotError):
         state.restore(make_filter(), data[:12] + hashlib.sha256(rest).digest() + rest)
 
 
-def test_what_was_not_crafted_is_taken() -> None:
+def test_unchanged_snapshot_is_restored() -> None:
     worker = make_filter()
     state.restore(worker, crafted(lambda fields: None))
     assert worker.learner.learned > 0

@@ -1,4 +1,4 @@
-"""Records handled together: every decision, label and window is as if they came one by one."""
+"""Batches give the same decisions, training events and windows as single records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 def cut(found: list[Record], seed: int) -> Iterator[list[Record]]:
-    """Cut records into batches of one to forty."""
+    """Split records into batches of 1 to 40."""
     generator = random.Random(seed)
     while found:
         size = generator.randint(1, 40)
@@ -42,7 +42,7 @@ def worker(name: str, shared: bool) -> Filter:
 
 
 def training(events: list[TrainingEvent], first: int) -> list[Record]:
-    """Training events as the log gives them back."""
+    """Return training events as records of the training log."""
     place = Partition("training", 0)
     return [
         Record(place, first + at, canonical(event.to_json()), role="training")
@@ -52,7 +52,7 @@ def training(events: list[TrainingEvent], first: int) -> list[Record]:
 
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
 @pytest.mark.parametrize("name", MODELS)
-def test_together_as_one_by_one(name: str, shared: bool) -> None:
+def test_batches_equal_single_records(name: str, shared: bool) -> None:
     values, together, single = stream(400), worker(name, shared), worker(name, shared)
     asked: list[int] = []
     both, learned = (Outputs(), Outputs()), 0
@@ -85,15 +85,15 @@ def test_together_as_one_by_one(name: str, shared: bool) -> None:
 
 
 def restored(outputs: Outputs) -> Any:
-    """The messages of the window that the next owner makes of the log."""
+    """Return the messages of a window that is rebuilt from its log."""
     window = JoinWindow(Bounds(count=20))
     for change in outputs.changes:
         window.apply(change.key, change.value)
     return window.to_json()["messages"]
 
 
-def test_training_events_within_a_batch_part_what_is_asked_at_once() -> None:
-    """A message behind a training event is decided on by a model that has learned it."""
+def test_training_events_within_a_batch_apply_in_order() -> None:
+    """Messages after a training event are decided on by a model that has learned it."""
     together, single = worker("MNB", True), worker("MNB", True)
     messages = records([{"id": f"m{at}", "text": "win cash"} for at in range(6)])
     events = training(
@@ -105,7 +105,7 @@ def test_training_events_within_a_batch_part_what_is_asked_at_once() -> None:
     assert found == [each for record in mixed for each in single.handle(record).decisions]
 
 
-def test_outputs_that_were_committed_are_not_given_again() -> None:
+def test_committed_outputs_are_not_returned() -> None:
     batch = records([{"id": str(at), "text": "win", "label": "spam"} for at in range(4)])
     batch[1] = batch[1]._replace(value=b"bad")
     batch[3] = batch[3]._replace(value=b"bad")
@@ -116,7 +116,7 @@ def test_outputs_that_were_committed_are_not_given_again() -> None:
     assert told == [False, True]
 
 
-def test_a_message_that_the_model_refuses_is_the_only_dead_letter() -> None:
+def test_models_without_batch_methods_predict_single_messages() -> None:
     class Careful(MNB):
         def _read_batch(self, *arguments: Any) -> Any:
             raise AssertionError("asked at once")
@@ -138,7 +138,7 @@ def test_a_message_that_the_model_refuses_is_the_only_dead_letter() -> None:
         LocalFilter(Careful(), SmsReader(), Options()).handle_many(records(values))
 
 
-def test_what_was_never_written_is_not_deleted() -> None:
+def test_keys_that_were_never_written_are_not_deleted() -> None:
 
     found = SharedFilter(MNB(), SmsReader(), Options(bounds=Bounds(count=2)))
     outputs = found.handle_many(records([{"id": str(at), "text": "x"} for at in range(10)]))

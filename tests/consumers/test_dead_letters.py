@@ -1,4 +1,4 @@
-"""Dead letters go back to where they came from, each once, whatever happens in between."""
+"""Replay of dead letters: each is sent back exactly once."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def dead(tmp_path: Path, source: Path) -> Path:
     return write_letters(tmp_path / "out.dead", letters)
 
 
-# --- dead letters, selections, what is done -----------------------------------------------------
+# --- dead letters and sent offsets --------------------------------------------------------------
 
 
-def test_a_line_and_a_record_give_the_letter_back() -> None:
+def test_dead_letter_survives_line_and_record() -> None:
     record = Record(
         Partition("sms", 3), 7, b"\xff\x00", b"k", (("trace", b"1"), ("error", b"another"))
     )
@@ -66,12 +66,12 @@ def test_a_line_and_a_record_give_the_letter_back() -> None:
 
 
 @pytest.mark.parametrize("line", [b"{", b"3", b"{}", b'{"value": "!", "key": null}', b"\xff"])
-def test_what_is_no_dead_letter_is_named(line: bytes) -> None:
+def test_invalid_lines_are_rejected(line: bytes) -> None:
     with pytest.raises(BadRecordError, match="not a dead letter"):
         read_line(line)
 
 
-def test_records_that_are_no_dead_letters_are_named() -> None:
+def test_invalid_records_are_rejected() -> None:
     place, good = Partition("dead", 0), letter(5, "sms", b"x").headers()
     for headers in ((), good[1:], (*good[:3], ("offset", b"five"))):
         with pytest.raises(BadRecordError, match="not a dead letter"):
@@ -80,7 +80,7 @@ def test_records_that_are_no_dead_letters_are_named() -> None:
         read_record(Record(place, 0, b"x", None, (*good, ("truncated", b"9999"))))
 
 
-def test_done_is_the_set_of_its_offsets() -> None:
+def test_sent_offsets_equal_a_set() -> None:
     generator = random.Random(1)
     done, known = SentOffsets(), set()
     for _ in range(300):
@@ -96,7 +96,7 @@ def test_done_is_the_set_of_its_offsets() -> None:
         assert done.base == next(n for n in range(300) if n not in known)
 
 
-def test_ten_thousand_letters_out_of_order_fit_into_the_metadata_of_an_offset() -> None:
+def test_ten_thousand_unordered_offsets_fit_into_offset_metadata() -> None:
     done = SentOffsets()
     done.add(random.Random(1).sample(range(1, 20_000), 10_000))
     assert len(done.to_text()) <= 4096
@@ -105,7 +105,7 @@ def test_ten_thousand_letters_out_of_order_fit_into_the_metadata_of_an_offset() 
 # --- files --------------------------------------------------------------------------------------
 
 
-def test_letters_go_back_once(dead: Path, source: Path, capsys: Any) -> None:
+def test_dead_letters_are_sent_once(dead: Path, source: Path, capsys: Any) -> None:
     assert main([str(dead), "--error", "odd", "--offsets", "3-", "--dry-run"]) == 0
     assert [json.loads(line)["offset"] for line in capsys.readouterr().out.splitlines()] == [
         3, 5, 7, 9,
@@ -125,9 +125,7 @@ def test_letters_go_back_once(dead: Path, source: Path, capsys: Any) -> None:
     assert source.read_bytes().splitlines()[13:] == [b"bad 10"]
 
 
-def test_a_crash_anywhere_doubles_and_loses_nothing(
-    dead: Path, source: Path, monkeypatch: Any
-) -> None:
+def test_crash_neither_loses_nor_duplicates(dead: Path, source: Path, monkeypatch: Any) -> None:
     generator = random.Random(2)
     write, finish = replay_files.write, replay_files._finish
 
@@ -169,7 +167,7 @@ def test_a_crash_anywhere_doubles_and_loses_nothing(
     assert source.read_bytes().splitlines()[3:] == [b"bad %d" % n for n in range(10)]
 
 
-def test_others_may_append_meanwhile(dead: Path, source: Path, monkeypatch: Any) -> None:
+def test_other_writers_may_append(dead: Path, source: Path, monkeypatch: Any) -> None:
     finish = replay_files._finish
 
     def others_first(path: Path, start: int, payload: bytes) -> None:
@@ -193,14 +191,14 @@ def assert_interrupted(dead: Path) -> None:
     store.close(1.0)
 
 
-def test_to_another_file_and_behind_an_unfinished_line(dead: Path, tmp_path: Path) -> None:
+def test_replay_to_another_file_after_an_incomplete_line(dead: Path, tmp_path: Path) -> None:
     to = tmp_path / "again.jsonl"
     to.write_bytes(b"unfinished")
     assert main([str(dead), "--to", str(to), "--offsets", "4"]) == 0
     assert to.read_bytes() == b"unfinished\nbad 4\n"
 
 
-def test_what_no_line_can_hold_is_told(dead: Path, source: Path, capsys: Any) -> None:
+def test_unsendable_dead_letters_are_reported(dead: Path, source: Path, capsys: Any) -> None:
     write_letters(dead, [letter(0, str(source), None), letter(1, str(source), b"x\ny")])
     with dead.open("ab") as file:
         file.write(b"\nno letter\n")
@@ -216,7 +214,7 @@ def test_what_no_line_can_hold_is_told(dead: Path, source: Path, capsys: Any) ->
     ("came_from", "told"),
     [("stdin", "standard input"), ("/no/such/file", "does not exist"), ("x.gz", "compressed")],
 )
-def test_where_nothing_can_be_appended(
+def test_unusable_targets_are_reported(
     tmp_path: Path, capsys: Any, came_from: str, told: str
 ) -> None:
     dead = write_letters(tmp_path / "dead", [letter(0, came_from, b"x")])
@@ -225,7 +223,7 @@ def test_where_nothing_can_be_appended(
     assert main([str(dead), "--to", str(tmp_path / "to")]) == 0
 
 
-def test_mistakes_are_named(dead: Path, capsys: Any, monkeypatch: Any) -> None:
+def test_wrong_usage_is_reported(dead: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.delenv("STREAMNB_BOOTSTRAP_SERVERS", raising=False)
     assert main([str(dead), "--offsets", "x"]) == 2
     assert main(["/no/such/file"]) == 2
@@ -244,7 +242,7 @@ def test_mistakes_are_named(dead: Path, capsys: Any, monkeypatch: Any) -> None:
     assert "cannot read" in capsys.readouterr().err
 
 
-def test_the_filter_goes_on_with_what_was_sent_back(tmp_path: Path) -> None:
+def test_filter_processes_replayed_records(tmp_path: Path) -> None:
     taken, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     taken.write_text('{"id": "a", "text": "hi"}\n{"id": "b", "text": "you", "label": "eggs"}\n')
     flags = ["--input", str(taken), "--output", str(output)]
@@ -289,7 +287,9 @@ def run_replay(store: Any, **options: Any) -> Any:
         store.close(5.0)
 
 
-def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker, client: str) -> None:
+def test_dead_letters_of_a_topic_are_sent_once_to_their_partitions(
+    broker: Broker, client: str
+) -> None:
     source, dead = broker.topic("sms", partitions=2), broker.topic("dead")
     group = broker.unique("group")
     letters = [
@@ -316,7 +316,9 @@ def test_letters_of_a_topic_go_back_to_their_partitions_once(broker: Broker, cli
         assert each.headers == [("trace", b"%d" % number)]
 
 
-def test_a_replay_that_died_goes_on_and_an_older_one_is_fenced(broker: Broker, client: str) -> None:
+def test_replay_continues_after_a_crash_and_fences_the_older_one(
+    broker: Broker, client: str
+) -> None:
     dead, to = broker.topic("dead"), broker.topic("to")
     group = broker.unique("group")
     produce(broker, dead, [letter(n, "gone", b"bad %d" % n) for n in range(10)])
@@ -338,7 +340,7 @@ def poll_some(store: Any) -> list[Record]:
     return list(found)
 
 
-def test_the_command_lists_and_sends_letters_of_a_topic(
+def test_command_lists_and_sends_dead_letters_of_a_topic(
     broker: Broker, client: str, capsys: Any, monkeypatch: Any
 ) -> None:
     source, dead = broker.topic("sms"), broker.topic("dead")
@@ -356,7 +358,7 @@ def test_the_command_lists_and_sends_letters_of_a_topic(
     assert "there is no topic" in capsys.readouterr().err
 
 
-def test_a_partition_that_is_gone_is_named(broker: Broker, client: str) -> None:
+def test_missing_partition_is_reported(broker: Broker, client: str) -> None:
     dead = broker.topic("dead")
     produce(broker, dead, [letter(0, broker.unique("gone"), b"x")])
     with pytest.raises(SettingsError, match="any more: say --to"):

@@ -1,4 +1,4 @@
-"""The demo of a filter that is killed and goes on."""
+"""The demo: a killed filter recovers without loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from streamnb.datasets import SyntheticSMS
 from streamnb_consumers import demo
 
 
-def test_the_demo_survives_its_kill(
+def test_killed_run_equals_uninterrupted_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("STREAMNB_DATA", str(tmp_path))  # absent data: the synthetic stream
@@ -26,7 +26,7 @@ def test_the_demo_survives_its_kill(
     assert "of an uninterrupted run byte for byte" in said
 
 
-def test_a_filter_that_cannot_run_is_told(
+def test_failing_filter_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(demo, "_PROGRAM", "import sys; sys.exit('no such thing')")
@@ -34,7 +34,7 @@ def test_a_filter_that_cannot_run_is_told(
     assert "no such thing" in capsys.readouterr().err
 
 
-def test_lines_are_the_same_for_a_seed_and_labels_come_late(tmp_path: Path) -> None:
+def test_lines_are_reproducible_and_labels_are_late(tmp_path: Path) -> None:
     messages = list(SyntheticSMS(500, seed=1).messages())
     paths = [tmp_path / name for name in ("one", "two", "three")]
     seeds = dict(zip(paths, (5, 5, 6), strict=True))

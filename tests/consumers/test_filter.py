@@ -1,4 +1,4 @@
-"""The filter: every message decided, every label learned once, state as bytes."""
+"""The filter: one decision per message, each label learned once, canonical state."""
 
 from __future__ import annotations
 
@@ -151,8 +151,8 @@ def test_bad_records_become_dead_letters_and_change_nothing() -> None:
     assert worker.learner.model.to_bytes() == before
 
 
-def test_training_events_come_back_through_a_log() -> None:
-    """Workers that fold the log of training events end with the model of the one that wrote it."""
+def test_training_log_rebuilds_the_model() -> None:
+    """A worker that reads the training log has the model of the worker that wrote it."""
     writer = make_filter()
     alone = handle_all(writer, stream(200))
     teaching = make_filter(shared=True)
@@ -166,7 +166,7 @@ def test_training_events_come_back_through_a_log() -> None:
         assert reader.learner.model.to_bytes() == writer.learner.model.to_bytes()
 
 
-def test_feedback_may_carry_the_message() -> None:
+def test_feedback_may_contain_the_message() -> None:
     worker = make_filter()
     (record,) = records([SPAM], Partition("feedback", 0), role="feedback")
     for _ in range(2):
@@ -174,10 +174,10 @@ def test_feedback_may_carry_the_message() -> None:
     assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
 
 
-# --- the bound on lost ham ------------------------------------------------------------------------
+# --- the decision threshold -----------------------------------------------------------------------
 
 
-def test_the_bound_keeps_lost_ham_below_the_target() -> None:
+def test_false_positive_rate_stays_below_the_target() -> None:
     bound = FalsePositiveBound(0.05)
     for n in range(1_000):
         bound.record(n / 100, positive=False)
@@ -186,7 +186,7 @@ def test_the_bound_keeps_lost_ham_below_the_target() -> None:
 
 
 @pytest.mark.parametrize(("target", "lost"), [(0.1, 0), (0.125, 1), (0.25, 2), (0.49, 3)])
-def test_the_bound_loses_as_many_as_it_may(target: float, lost: int) -> None:
+def test_threshold_uses_the_allowed_false_positives(target: float, lost: int) -> None:
     scores = [2.0**n for n in range(8)]  # each in a bin of its own
     bound = FalsePositiveBound(target)
     for score in scores:
@@ -195,7 +195,7 @@ def test_the_bound_loses_as_many_as_it_may(target: float, lost: int) -> None:
     assert sum(score > bound.threshold for score in scores) == lost
 
 
-def test_the_bound_decides() -> None:
+def test_threshold_applies_to_decisions() -> None:
     free, bound = (make_filter(max_fpr=target) for target in (None, 0.001))
     lost = []
     for worker in (free, bound):
@@ -210,7 +210,7 @@ def test_the_bound_decides() -> None:
 # --- state ----------------------------------------------------------------------------------------
 
 
-def test_state_goes_through_bytes_at_every_place() -> None:
+def test_state_survives_bytes_after_each_record() -> None:
     whole = make_filter()
     expected = handle_all(whole, stream(60))
     for stop in range(0, len(expected), 7):
@@ -225,8 +225,8 @@ def test_state_goes_through_bytes_at_every_place() -> None:
         assert state.dump(second) == state.dump(whole)
 
 
-def test_a_restored_worker_works_on_the_threads_of_its_settings() -> None:
-    """A model file says nothing of threads: the settings do."""
+def test_restored_model_uses_the_threads_of_the_settings() -> None:
+    """The number of threads is not part of a model file."""
     first, second = (LocalFilter(MNB(n_jobs=jobs), SmsReader()) for jobs in (None, 2))
     handle_all(first, stream(20))
     before = second.learner.model
@@ -237,7 +237,7 @@ def test_a_restored_worker_works_on_the_threads_of_its_settings() -> None:
     assert state.dump(second) == state.dump(first)
 
 
-def test_a_bad_snapshot_is_refused() -> None:
+def test_invalid_snapshot_is_rejected() -> None:
     worker = trained()
     data = state.dump(worker)
     for bad in (b"", data[:-1], data[:60], data[:100] + b"x" + data[101:], b"x" * 200):
@@ -246,7 +246,7 @@ def test_a_bad_snapshot_is_refused() -> None:
     assert state.dump(worker) == data
 
 
-def test_a_snapshot_of_other_settings_is_refused() -> None:
+def test_snapshot_with_other_settings_is_rejected() -> None:
     data = state.dump(trained())
     for model in (CNB(), MNB(alpha=0.5)):
         with pytest.raises(SnapshotError, match="holds the model MNB"):

@@ -1,4 +1,4 @@
-"""Workers that share their state through logs: join state and models rebuilt from these."""
+"""Workers that share state through logs, from which models and join state are rebuilt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOG = Partition("join-state", 0)
 
 
 def restored(changes: list[Change], generator: random.Random, **options: Any) -> Filter:
-    """A filter given the log of windows, of which some old records were compacted away."""
+    """Return a filter that has read a partly compacted log of a window."""
     last = {change.key: at for at, change in enumerate(changes)}
     compacted = generator.randint(0, len(changes))
     worker = make_filter(shared=True, **options)
@@ -52,8 +52,8 @@ def held(worker: Filter) -> tuple[Any, Any, int]:
     "bounds", [Bounds(), Bounds(count=9), Bounds(age=9_000), Bounds(size=4_000)], ids=str
 )
 @pytest.mark.parametrize("seed", range(4))
-def test_a_window_is_what_its_log_says(bounds: Bounds, seed: int) -> None:
-    """Whoever is given a partition goes on as the one before would have."""
+def test_window_is_rebuilt_from_its_log(bounds: Bounds, seed: int) -> None:
+    """The next owner of a partition continues like the previous one."""
     generator = random.Random(seed)
     before, changes = make_filter(shared=True, bounds=bounds), []
     values = records(stream(150, seed))
@@ -67,7 +67,7 @@ def test_a_window_is_what_its_log_says(bounds: Bounds, seed: int) -> None:
                 assert after.handle(each) == same.handle(each)
 
 
-def test_only_what_changed_is_written() -> None:
+def test_only_changes_are_written() -> None:
     worker = make_filter(shared=True)
     (message, label, again) = records(
         [{"id": "a", "text": "hi"}, {"id": "a", "label": "ham"}, {"id": "a", "label": "ham"}]
@@ -75,18 +75,18 @@ def test_only_what_changed_is_written() -> None:
     assert [len(worker.handle(each).changes) for each in (message, label, again)] == [1, 1, 0]
 
 
-def test_a_window_in_memory_writes_no_log() -> None:
+def test_local_filter_writes_no_changes() -> None:
     assert all(not make_filter().handle(record).changes for record in records(stream(20)))
 
 
-def test_a_partition_that_went_away_is_forgotten() -> None:
+def test_window_of_a_lost_partition_is_dropped() -> None:
     worker = make_filter(shared=True)
     worker.handle(records([{"id": "a", "text": "hi"}])[0])
     worker.forget([0, 1])
     assert not worker.join.windows
 
 
-def test_workers_that_read_the_same_training_events_have_the_same_state() -> None:
+def test_same_training_events_give_the_same_state() -> None:
     events = [each.to_json() for record in records(stream(100)) for each in _events(record)]
     states = []
     for start in (0, 50):
@@ -111,9 +111,7 @@ def _events(record: Record) -> list[TrainingEvent]:
 
 
 @pytest.mark.parametrize("value", [b"", b"{}", b'{"id": 1}', b'{"id":1,"features":2,"learn":3}'])
-def test_a_bad_training_event_stays_in_its_log(
-    value: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_invalid_training_event_is_skipped(value: bytes, caplog: pytest.LogCaptureFixture) -> None:
     (record,) = records([value], Partition("training", 0), role="training")
     worker = make_filter(shared=True)
     assert worker.handle(record) == Outputs()
@@ -125,13 +123,13 @@ def test_a_bad_training_event_stays_in_its_log(
 @pytest.mark.parametrize(
     ("key", "value"), [(b"", b"{}"), (b"x:a", b"{}"), (b"m:a", b"{"), (b"l:a", b"[]")]
 )
-def test_a_bad_change_stays_in_its_log(key: bytes, value: bytes) -> None:
+def test_invalid_window_change_is_skipped(key: bytes, value: bytes) -> None:
     worker = make_filter(shared=True)
     assert worker.handle(Record(LOG, 0, value, key, role="window")) == Outputs()
     assert worker.counters["bad_log"] == 1
 
 
-# --- what is written -----------------------------------------------------------------------------
+# --- encoding of outputs -------------------------------------------------------------------------
 
 
 def test_each_output_has_its_topic() -> None:
@@ -153,7 +151,7 @@ def test_each_output_has_its_topic() -> None:
     assert dict(dead.headers)["h"] == b"1"
 
 
-def test_a_dead_letter_that_is_too_large_is_cut() -> None:
+def test_large_dead_letter_is_truncated() -> None:
     letter = DeadLetter(Record(PLACE, 0, b"x" * 2_000), "too long")
     (written,) = encode(Outputs(dead_letters=[letter]), TOPICS, 1_000)
     assert written.size <= 1_000
@@ -161,14 +159,14 @@ def test_a_dead_letter_that_is_too_large_is_cut() -> None:
     assert (written.value or b"").startswith(b"xxx")
 
 
-def test_a_dead_letter_without_value_and_key_can_be_written() -> None:
+def test_dead_letter_without_value_and_key_is_written() -> None:
     (written,) = encode(
         Outputs(dead_letters=[DeadLetter(Record(PLACE, 0, None), "null")]), TOPICS, 999
     )
     assert written.key is not None
 
 
-def test_a_training_event_that_is_too_large_stops_the_filter() -> None:
+def test_large_training_event_stops_the_filter() -> None:
     outputs = Outputs(training=[TrainingEvent("a", "x" * 2_000, "ham")])
     with pytest.raises(BadInputError, match=r"max\.message\.bytes"):
         list(encode(outputs, TOPICS, 1_000))

@@ -1,4 +1,4 @@
-"""The spam filter on the SpamAssassin corpus, beside bogofilter's figures on the same order."""
+"""The spam filter and bogofilter on the SpamAssassin corpus, in the same order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOGOFILTER = {"accuracy": 0.984, "one_minus_auc_percent": 0.20}
 @pytest.mark.soak
 @pytest.mark.parametrize(("max_fpr", "least"), [(0.0, 0.99), ("auto", BOGOFILTER["accuracy"])])
 def test_the_spam_filter_is_at_least_as_good_as_bogofilter(max_fpr: Any, least: float) -> None:
-    """Also with the bound on lost ham: this stream begins with 635 spam and 8 ham messages."""
+    """Also with a maximum false-positive rate: the stream begins with 635 spam and 8 ham."""
     path = require_data("text/spamassassin.jsonl.xz")
     worker, place = make_filter("spam", Settings(max_fpr=max_fpr)), Partition("mail", 0)
     scores: dict[str, list[float]] = {"ham": [], "spam": []}

@@ -1,4 +1,4 @@
-"""The third answer between two cuts, and lists of senders that decide before the model does."""
+"""Unsure decisions between two cutoffs, and sender lists that override the model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def decided(worker: Any, values: list[Any]) -> list[Any]:
     return [each for outputs in handle_all(worker, values) for each in outputs.decisions]
 
 
-def test_between_two_cuts_the_answer_is_unsure() -> None:
+def test_decision_between_cutoffs_is_unsure() -> None:
     values = labelled(200)
     plain, cut = (decided(make_filter(**more), values) for more in ({}, {"cutoffs": CUTS}))
     seen = set()
@@ -55,7 +55,7 @@ def test_between_two_cuts_the_answer_is_unsure() -> None:
     assert seen == {"spam", "ham", "unsure", None}
 
 
-def test_one_cut_moves_the_decision_and_leaves_nothing_unsure() -> None:
+def test_single_cutoff_gives_no_unsure_decisions() -> None:
     worker = make_filter(cutoffs=Cutoffs(spam=0.99999))
     for each in decided(worker, labelled(200)):
         if each.probabilities:
@@ -63,7 +63,7 @@ def test_one_cut_moves_the_decision_and_leaves_nothing_unsure() -> None:
             assert each.label == ("spam" if sure else "ham")
 
 
-def test_the_bound_on_lost_ham_holds_under_the_cuts() -> None:
+def test_max_fpr_holds_with_cutoffs() -> None:
     values = labelled(300)
     for each in values[::9]:  # ham that looks like spam puts the bound up
         each["label"] = "ham"
@@ -80,7 +80,7 @@ def test_the_bound_on_lost_ham_holds_under_the_cuts() -> None:
         assert forbidden
 
 
-def test_of_many_labels_the_others_compete_below_the_cuts() -> None:
+def test_other_labels_compete_below_the_cutoffs() -> None:
     worker = make_filter(cutoffs=Cutoffs(ham=0.4, spam=0.6))
     worker.reader.labels = frozenset()
     for label, words in (("spam", "win cash"), ("work", "minutes plan"), ("home", "dinner noon")):
@@ -91,7 +91,7 @@ def test_of_many_labels_the_others_compete_below_the_cuts() -> None:
     assert [each.label for each in found] == ["work", "home"]
 
 
-def test_unsure_is_neither_right_nor_wrong() -> None:
+def test_unsure_does_not_count_for_accuracy() -> None:
     tally = Confusion()
     for pair in (("spam", "spam"), ("unsure", "ham"), ("ham", "spam"), ("unsure", "spam")):
         tally.add(*pair)
@@ -102,7 +102,7 @@ def test_unsure_is_neither_right_nor_wrong() -> None:
     assert (again.accuracy(), again.unsure(), Confusion().unsure()) == (0.5, 0.5, None)
 
 
-def test_unsure_messages_are_learned_counted_and_kept() -> None:
+def test_unsure_messages_are_learned_and_counted() -> None:
     worker, metrics = make_filter(cutoffs=CUTS), PrometheusMetrics()
     values = labelled(100)
     for record in records(values):
@@ -121,7 +121,7 @@ def test_unsure_messages_are_learned_counted_and_kept() -> None:
     assert state.dump(again) == state.dump(worker)
 
 
-def test_words_of_an_unsure_decision_speak_for_the_likelier_side() -> None:
+def test_words_of_an_unsure_decision_explain_the_likelier_label() -> None:
     values = [*labelled(50), {"id": "x", "text": "win cash dinner"}]
     *_, last = decided(make_filter(cutoffs=Cutoffs(ham=1e-9, spam=1.0), explain_top_k=2), values)
     *_, plain = decided(make_filter(explain_top_k=2), values)
@@ -130,7 +130,7 @@ def test_words_of_an_unsure_decision_speak_for_the_likelier_side() -> None:
 
 
 @pytest.mark.parametrize(("ham", "spam"), [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0.1, 1.1)])
-def test_cuts_must_be_in_order(ham: float, spam: float) -> None:
+def test_cutoffs_must_be_ordered(ham: float, spam: float) -> None:
     with pytest.raises(InputError, match="ham_cutoff"):
         Cutoffs(ham, spam)
 
@@ -144,7 +144,7 @@ def test_cuts_must_be_in_order(ham: float, spam: float) -> None:
         ({"ham_cutoff": 0.1, "spam_cutoff": 0.8, "labels": ()}, "labels that do not contain"),
     ],
 )
-def test_settings_of_cuts_are_checked(settings: dict[str, Any], why: str) -> None:
+def test_cutoff_settings_are_validated(settings: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
         Settings(**settings)
 
@@ -153,7 +153,7 @@ def test_settings_of_cuts_are_checked(settings: dict[str, Any], why: str) -> Non
 
 
 def reference(allow: list[str], deny: list[str], sender: str) -> str | None:
-    """Walk from the address upwards, a literal reading of the documents."""
+    """Reference: look up the address, its domain, and each parent domain."""
     domain = sender.split("@")[1].split(".")
     for name in (sender, *(".".join(domain[at:]) for at in range(len(domain)))):
         if name in deny:
@@ -163,7 +163,7 @@ def reference(allow: list[str], deny: list[str], sender: str) -> str | None:
     return None
 
 
-def test_what_is_nearest_to_the_address_decides() -> None:
+def test_most_specific_entry_decides() -> None:
     names = ["ann@a.b.c", "a.b.c", "b.c", "c"]
     for kinds in itertools.product(("allow", "deny", "both", ""), repeat=len(names)):
         pairs = list(zip(names, kinds, strict=True))
@@ -174,7 +174,7 @@ def test_what_is_nearest_to_the_address_decides() -> None:
             assert lists.verdict([sender.upper()]) == reference(allow, deny, sender)
 
 
-def test_of_several_senders_all_must_be_allowed_and_one_denied_is_enough() -> None:
+def test_all_senders_must_be_allowed_and_one_denied_suffices() -> None:
     lists = SenderLists(allow=["good"], deny=["bad"])
     found = [
         lists.verdict(each) for each in ([], ["a@good"], ["a@good", "a@x"], ["a@good", "a@bad"])
@@ -182,7 +182,7 @@ def test_of_several_senders_all_must_be_allowed_and_one_denied_is_enough() -> No
     assert found == [None, "allow", None, "deny"]
 
 
-def test_lists_decide_before_the_model_and_learning_goes_on(tmp_path: Path) -> None:
+def test_lists_override_the_model_and_learning_continues(tmp_path: Path) -> None:
     pytest.importorskip("lxml")
     allow, deny = tmp_path / "allow", tmp_path / "deny"
     allow.write_text("\ufeff# friends\nAnn@shop.example  # she writes to us\n\n")
@@ -212,7 +212,7 @@ def test_lists_decide_before_the_model_and_learning_goes_on(tmp_path: Path) -> N
     assert worker.learner.confusion.counts == {("ham", "spam"): 1, ("spam", "ham"): 1}
 
 
-def test_an_sms_has_a_sender_too(tmp_path: Path) -> None:
+def test_sender_lists_apply_to_sms(tmp_path: Path) -> None:
     deny = tmp_path / "deny"
     deny.write_text("+49 160\n".replace(" ", ""))
     worker = make_from_settings("sms", Settings(deny_senders=str(deny)))
@@ -228,7 +228,7 @@ def test_an_sms_has_a_sender_too(tmp_path: Path) -> None:
         (None, "existing file"),
     ],
 )
-def test_lists_that_are_none_are_named(tmp_path: Path, content: bytes | None, why: str) -> None:
+def test_invalid_sender_lists_are_reported(tmp_path: Path, content: bytes | None, why: str) -> None:
     path = tmp_path / "list"
     if content is None:
         path.mkdir()

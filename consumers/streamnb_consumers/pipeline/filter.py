@@ -128,7 +128,7 @@ class Filter(ABC):
             bad = given.dead_letters[known:]
             self.counters["dead_letters"] += len(bad)
             if not before:
-                # Labels beyond their rate are no sign of invalid input.
+                # Labels that exceed their rate do not mean invalid input.
                 note(any(each.record is record and not each.refused for each in bad))
         self._finish_batch(records, outputs)
         return outputs

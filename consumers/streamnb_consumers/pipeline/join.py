@@ -99,7 +99,7 @@ class Join:
     bounds
         Bounds of each window.
     label_source_header
-        Record header that names the source of a label; empty if there is none.
+        Record header that names the source of a label; empty for none.
     logged
         Whether windows record their changes for a log.
     """
@@ -315,11 +315,11 @@ class JoinWindow:
         return self._evict()
 
     def awaits(self, name: str) -> bool:
-        """Tell whether a label waits for a message."""
+        """Return whether a label waits for a message."""
         return name in self._labels
 
     def claim(self, name: str) -> Record | None:
-        """Remove and return the label that waits for a message; None if there is none."""
+        """Remove and return the label that waits for a message; None if no label waits."""
         record = self._labels.get(name)
         if record is not None:
             self._put_label(name, None)

@@ -48,7 +48,7 @@ class LabelRates:
         return iter(self._full.items())
 
     def refusal(self, source: str, now: int) -> str | None:
-        """Take a token of a source; return the reason if there is none.
+        """Take a token of a source; return a reason if the bucket is empty.
 
         Parameters
         ----------

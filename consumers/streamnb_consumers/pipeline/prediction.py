@@ -120,7 +120,7 @@ def decide(
 def _label(label: Any, probabilities: Mapping[Any, float], below: bool, options: Options) -> Any:
     """Return the label of the decision, after cutoffs and the decision threshold.
 
-    `below` tells whether the message is at or below the threshold, so it may not be positive.
+    `below` means that the message is at or below the threshold, so it may not be positive.
     """
     if options.cutoffs is not None and probabilities:
         answer = options.cutoffs.answer(probabilities.get(options.pos_label, 0.0))

@@ -104,7 +104,7 @@ class Prefetch:
                 self._predictions.update(zip(chosen, predictions, strict=True))
 
     def _may_learn(self, record: Record, found: Message | Feedback | StreamNBError) -> bool:
-        """Tell whether a record completes a label."""
+        """Return whether a record completes a label."""
         if isinstance(found, Message):
             window = self._join.window(record.partition.number)
             return found.label is not None or window.awaits(found.id)

@@ -128,7 +128,7 @@ def offsets(data: bytes) -> dict[Partition, int]:
 
 
 def is_shared(data: bytes) -> bool:
-    """Tell whether a snapshot is from a worker that shares its model through a log.
+    """Return whether a snapshot is from a worker that shares its model through a log.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _offsets(header: dict[str, Any]) -> dict[Partition, int]:
 
 
 def _check_identity(worker: Filter, found: Any) -> None:
-    """Compare the settings of a snapshot with those of the filter, if both are known."""
+    """Compare the settings of a snapshot with the settings of the filter, if both exist."""
     if worker.identity is None or found is None:
         return
     differences = worker.identity.differences(found, worker.identity.to_json())

@@ -33,7 +33,7 @@ _STEP = 0.5
 
 
 def is_calibrated(model: Any) -> bool:
-    """Tell whether a model calibrates its probabilities."""
+    """Return whether a model calibrates its probabilities."""
     return bool(getattr(model, "calibrated_", False))
 
 

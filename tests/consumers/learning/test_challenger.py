@@ -1,4 +1,4 @@
-"""A filter with a challenged model: beside lists, killed, with labels that are corrected."""
+"""Filters with a challenged model: reference lists, kills and corrected labels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def challenged(model: Any = None, shared: bool = False, **options: Any) -> Filte
 
 
 def values(n: int = 700, swapped: int = 300) -> list[Any]:
-    """Messages that change sides, with labels that come two later; some are corrected much later.
+    """Return messages whose labels follow two later and swap; some are corrected much later.
 
     One label in eleven is wrong, and corrected after 5 to 120 others: so messages of before the
     alarm are corrected while a challenger runs, and when it has won.
@@ -72,7 +72,7 @@ def events_of(stream: list[Record]) -> list[TrainingEvent]:
 
 
 class Lists:
-    """The same by lists of what each of the two has learned, by the messages' ids."""
+    """Reference: lists of the messages that each of the two models has learned."""
 
     def __init__(self, span: int, margin: float, patience: int) -> None:
         self.span, self.margin, self.patience = span, margin, patience
@@ -127,7 +127,7 @@ def learned(known: dict[str, tuple[Any, str]]) -> bytes:
         (1.0, 120, ["started", "given_up"]),
     ],
 )
-def test_it_is_what_the_lists_say_at_every_event(
+def test_models_equal_the_reference_after_each_event(
     margin: float, patience: int, happened: list[str]
 ) -> None:
     worker, lists = challenged(margin=margin, patience=patience), Lists(40, margin, patience)
@@ -158,7 +158,7 @@ def test_it_is_what_the_lists_say_at_every_event(
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(name: str) -> None:
+def test_killed_filter_decides_and_ends_alike(name: str) -> None:
     def make() -> Filter:
         return challenged(MODELS[name](), span=20, margin=0.0)
 
@@ -177,7 +177,7 @@ def test_a_filter_that_is_killed_again_and_again_decides_and_ends_alike(name: st
 
 
 @pytest.mark.parametrize("size", [2, 64, 2000])
-def test_batches_are_one_by_one(size: int) -> None:
+def test_batches_equal_single_records(size: int) -> None:
     stream = records(values())
     alone, batched = challenged(), challenged()
     one = [each for record in stream for each in alone.handle(record).decisions]
@@ -190,7 +190,7 @@ def test_batches_are_one_by_one(size: int) -> None:
     assert state.dump(batched) == state.dump(alone)
 
 
-def test_workers_that_fold_the_same_log_are_the_same_bytes_however_they_began() -> None:
+def test_workers_with_the_same_log_have_equal_bytes() -> None:
     alone = challenged()
     whole = folded(alone, records(values()), challenged)
     # Who learns where the events arise has the same model, but for the times in the alarm.
@@ -202,7 +202,7 @@ def test_workers_that_fold_the_same_log_are_the_same_bytes_however_they_began() 
 
 
 def started(worker: Filter) -> Iterator[Record]:
-    """Give a filter records until a challenger runs; then leave the others to whoever asks."""
+    """Process records until a challenger runs; return the remaining records."""
     rest = iter(records(values()))
     for record in rest:
         worker.handle(record)
@@ -211,7 +211,7 @@ def started(worker: Filter) -> Iterator[Record]:
     return rest
 
 
-def test_a_challenger_unlearns_what_it_learned_and_no_more() -> None:
+def test_challenger_unlearns_only_what_it_learned() -> None:
     worker = challenged()
     started(worker)
     model, learner = worker.learner.model, worker.learner
@@ -229,7 +229,7 @@ def test_a_challenger_unlearns_what_it_learned_and_no_more() -> None:
     assert list(model.challenger.classes_) == ["ham"]
 
 
-def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
+def test_label_from_before_the_swap_is_corrected() -> None:
     worker = challenged()
     for record in started(worker):
         worker.handle(record)
@@ -248,10 +248,10 @@ def test_a_label_of_before_the_swap_is_corrected_after_it() -> None:
         worker.learner.unlearn("never learned", "ham")
 
 
-# --- snapshots of before ---
+# --- snapshots ---
 
 
-def test_a_challenger_goes_on_from_the_snapshot_of_a_plain_model() -> None:
+def test_challenger_continues_from_snapshot_of_plain_model() -> None:
     plain = LocalFilter(MNB(alpha=0.1), SmsReader(("ham", "spam")), Options(max_fpr=0.05))
     for record in records(values(20)):
         plain.handle(record)
@@ -277,13 +277,13 @@ def test_snapshots_of_other_models_are_refused() -> None:
         state.restore(
             challenged(), state.dump(LocalFilter(MNB(alpha=0.5), plain.reader, Options()))
         )
-    # Where others fold the same log, nobody begins to be challenged half way.
+    # With a shared log, a plain model must not become a challenged one.
     shared = SharedFilter(MNB(), SmsReader(("ham", "spam")), Options())
     with pytest.raises(ForeignError, match="the settings ask for Challenger"):
         state.restore(challenged(shared=True), state.dump(shared))
 
 
-# --- what is told ---
+# --- metrics and logs ---
 
 
 def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float | None:
@@ -291,7 +291,7 @@ def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float | None:
     return found
 
 
-def test_the_metrics_and_the_log_tell_of_challengers(caplog: Any) -> None:
+def test_challengers_are_logged_and_counted(caplog: Any) -> None:
     metrics, worker = PrometheusMetrics(), challenged()
     log = MemoryLog(records(values()))
     with caplog.at_level(logging.WARNING):
@@ -319,7 +319,7 @@ def test_the_metrics_and_the_log_tell_of_challengers(caplog: Any) -> None:
     assert value(fresh, "challengers_total", event="started") == 0
 
 
-def test_challengers_are_told_once_though_transactions_are_aborted() -> None:
+def test_aborted_transactions_count_challengers_once() -> None:
     metrics, log, worker = PrometheusMetrics(), MemoryLog(records(values())), challenged()
     loop = Loop(MemorySource(log), FlakySink(log), worker, metrics=metrics, sleep=lambda _: None)
     loop.limits = dataclasses.replace(loop.limits, batch=50, pause=0.0)
@@ -335,7 +335,7 @@ def test_challengers_are_told_once_though_transactions_are_aborted() -> None:
 # --- settings ---
 
 
-def test_the_setting_names_what_is_challenged() -> None:
+def test_challenged_model_is_a_setting() -> None:
     worker = assembled("sms", Settings(model="Challenger"))
     assert isinstance(worker.learner.model, Challenger)
     assert isinstance(worker.learner.model.model, OnlineNB)
@@ -359,6 +359,6 @@ def test_the_setting_names_what_is_challenged() -> None:
         ({"model": "Challenger(model=Challenger())"}, "a model of this package"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, str], said: str) -> None:
+def test_invalid_settings_are_rejected(settings: dict[str, str], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         assembled("sms", Settings(**settings))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The alarm of drift in the filters: its state, its metrics, its line in the log."""
+"""Drift alarm of filters: state, metrics and log lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SWAPPED = 300
 
 
 def values(n: int = 600) -> list[Any]:
-    """Messages with labels that come two later, and change sides half way."""
+    """Return messages whose labels follow two later, and swap half way."""
     rng = random.Random(5)
     found: list[Any] = []
     waiting: list[Any] = []
@@ -46,7 +46,7 @@ def errors_of(outputs: list[Outputs]) -> list[bool]:
 
 
 @pytest.mark.parametrize("name", ["adwin", "ddm"])
-def test_the_filter_shows_the_detector_each_decision_beside_its_label(name: str) -> None:
+def test_detector_sees_each_decision_and_label(name: str) -> None:
     worker = make_filter(drift=name)
     direct = {"adwin": drift.ADWIN, "ddm": drift.binary.DDM}[name]()
     raised, outputs = [], []
@@ -67,7 +67,7 @@ def test_the_filter_shows_the_detector_each_decision_beside_its_label(name: str)
     assert worker.learner.alarm.last == raised[-1].timestamp
 
 
-def test_neither_unsure_nor_corrected_labels_are_errors() -> None:
+def test_unsure_decisions_and_corrected_labels_are_not_errors() -> None:
     learner = Learner(make_filter().learner.model, Options(drift="adwin"))
     for decided, unlearn in [("ham", None), ("unsure", None), (None, None), ("ham", "spam")]:
         if unlearn is not None:
@@ -77,7 +77,7 @@ def test_neither_unsure_nor_corrected_labels_are_errors() -> None:
     assert (learner.alarm.seen, learner.alarm.count) == (1, 0)
 
 
-def test_state_with_an_alarm_goes_through_bytes_at_every_place() -> None:
+def test_state_with_an_alarm_survives_bytes() -> None:
     stream = records(values())
     whole = make_filter(drift="adwin")
     worker = make_filter(drift="adwin")
@@ -93,7 +93,7 @@ def test_state_with_an_alarm_goes_through_bytes_at_every_place() -> None:
     assert state.dump(worker) == state.dump(whole)
 
 
-def test_a_snapshot_of_another_detector_begins_a_fresh_one() -> None:
+def test_snapshot_of_another_detector_starts_a_new_one() -> None:
     worker = make_filter(drift="adwin")
     for record in records(values(50)):
         worker.handle(record)
@@ -108,7 +108,7 @@ def test_a_snapshot_of_another_detector_begins_a_fresh_one() -> None:
     assert (worker.learner.alarm.detector, worker.learner.alarm.seen) == ("adwin", 0)
 
 
-def test_the_metrics_and_the_log_tell_of_alarms(caplog: Any) -> None:
+def test_alarms_are_logged_and_counted(caplog: Any) -> None:
     metrics = PrometheusMetrics()
     value = metrics.registry.get_sample_value
     worker, log = make_filter(drift="adwin"), MemoryLog(records(values()))
@@ -130,7 +130,7 @@ def test_the_metrics_and_the_log_tell_of_alarms(caplog: Any) -> None:
     assert told_since == alarm.last / 1000
 
 
-def test_alarms_are_told_once_though_transactions_are_aborted() -> None:
+def test_aborted_transactions_count_alarms_once() -> None:
     metrics, log = PrometheusMetrics(), MemoryLog(records(values()))
     worker = make_filter(drift="adwin")
     loop = Loop(MemorySource(log), FlakySink(log), worker, metrics=metrics, sleep=lambda _: None)
@@ -142,7 +142,7 @@ def test_alarms_are_told_once_though_transactions_are_aborted() -> None:
     assert told == worker.learner.alarm.count
 
 
-def test_the_setting_names_the_detector() -> None:
+def test_detector_is_a_setting() -> None:
     assert assembled("sms", Settings(model="MNB")).learner.alarm is None
     alarm = assembled("sms", Settings(model="MNB", drift="ddm")).learner.alarm
     assert isinstance(alarm, DriftAlarm)

@@ -1,4 +1,4 @@
-"""A filter whose model forgets in time: by the timestamps of the records that labels came with."""
+"""Models with a half-life in time use the timestamps of the labels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def labelled(n: int) -> list[Record]:
     return records
 
 
-def test_messages_count_by_the_time_that_their_labels_came() -> None:
+def test_weights_follow_the_arrival_of_labels() -> None:
     worker, alone = forgetful(HALF_LIFE), MNB(half_life=HALF_LIFE)
     for record in labelled(60):
         (event,) = worker.handle(record).training
@@ -42,7 +42,7 @@ def test_messages_count_by_the_time_that_their_labels_came() -> None:
     assert 10.1 < alone.n_documents < 10.2
 
 
-def test_a_filter_killed_half_way_has_the_model_of_one_that_was_not() -> None:
+def test_killed_filter_has_the_same_model() -> None:
     whole, half = (forgetful(HALF_LIFE) for _ in range(2))
     records = labelled(40)
     for n, record in enumerate(records):
@@ -56,7 +56,7 @@ def test_a_filter_killed_half_way_has_the_model_of_one_that_was_not() -> None:
     assert again.learner.model.to_bytes() == whole.learner.model.to_bytes()
 
 
-def test_a_timestamp_of_the_future_counts_as_of_a_minute_from_now() -> None:
+def test_future_timestamps_are_bounded() -> None:
     worker, now = forgetful("1h"), round(time.time() * 1000)
     records = labelled(3)
     years = now + 10 * 365 * 86_400_000

@@ -1,4 +1,4 @@
-"""Labels that a source may give: the rate beside a slow reference, dead letters, logs."""
+"""Label rates of sources: a slow reference, dead letters and logs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BY = "labelled-by"
 
 
 class Slow:
-    """A bucket that is emptied and filled: `rate` tokens at most, `rate` more in an hour."""
+    """Reference bucket: at most `rate` tokens, and `rate` new ones per hour."""
 
     def __init__(self, rate: int) -> None:
         self.rate = self.tokens = rate * HOUR  # in tokens of 1 / HOUR, which are whole numbers
@@ -39,7 +39,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("rate", [1, 4, 60, 600])  # a token in whole milliseconds: exact
-def test_the_rate_is_that_of_a_bucket_of_tokens(rate: int) -> None:
+def test_rate_equals_a_token_bucket(rate: int) -> None:
     rng = random.Random(rate)
     rates, slow, now = LabelRates(rate), Slow(rate), 0
     given = []
@@ -53,14 +53,14 @@ def test_the_rate_is_that_of_a_bucket_of_tokens(rate: int) -> None:
 
 
 @pytest.mark.parametrize("now", [0, 1_732_000_000_123])
-def test_an_hour_has_all_of_its_labels_whatever_is_rounded(now: int) -> None:
+def test_rounding_loses_no_label_of_an_hour(now: int) -> None:
     for rate in range(1, 200):
         rates = LabelRates(rate)
         given = [rates.refusal("ann", now) is None for _ in range(rate + 1)]
         assert given == [True] * rate + [False]
 
 
-def test_sources_are_bounded_and_those_that_are_full_forgotten() -> None:
+def test_sources_are_bounded_and_full_buckets_expire() -> None:
     rates = LabelRates(2, most=3)
     for source in "abc":
         assert rates.refusal(source, 0) is None
@@ -93,7 +93,7 @@ def bounded(rate: float = 3, **options: Any) -> Filter:
     return make_filter(bounds=Bounds(labels=rate), label_source_header=BY, **options)
 
 
-def test_labels_beyond_the_rate_are_dead_letters_and_never_learned() -> None:
+def test_labels_beyond_the_rate_are_dead_letters() -> None:
     worker = bounded()
     for n in range(10):
         worker.handle(message(n))
@@ -105,7 +105,7 @@ def test_labels_beyond_the_rate_are_dead_letters_and_never_learned() -> None:
         "source 'mallory' gave more than 3 labels within an hour (labels_per_hour)"
     )
     assert letter.refused
-    # Others may, and so may who is not named; and the same source when time has passed.
+    # Other and unnamed sources may give labels, and the same source later.
     assert worker.handle(labelled(6, "ann")).training
     assert all(worker.handle(labelled(n, None)).training for n in (3, 4, 7, 8))
     assert worker.handle(labelled(5, "mallory", at=HOUR // 3)).training
@@ -113,7 +113,7 @@ def test_labels_beyond_the_rate_are_dead_letters_and_never_learned() -> None:
     assert worker.counters["dead_letters"] == 3
 
 
-def test_a_message_with_a_label_too_many_is_decided_on() -> None:
+def test_message_with_refused_label_is_decided_on() -> None:
     worker = bounded(rate=1)
     outputs = []
     for n in range(2):
@@ -128,13 +128,13 @@ def test_a_message_with_a_label_too_many_is_decided_on() -> None:
     )
 
 
-def test_old_timestamps_give_no_more_labels() -> None:
+def test_old_timestamps_do_not_raise_the_rate() -> None:
     worker = bounded(rate=1)
     for n in range(5):
         worker.handle(message(n, at=10 * HOUR))
     given = [worker.handle(labelled(n, "mallory", at=n * HOUR)) for n in range(5)]
     assert [len(each.training) for each in given] == [1, 0, 0, 0, 0]
-    # Nor those of the future; and what has no timestamp has no rate.
+    # Future timestamps do not raise it either. Records without a timestamp have no rate.
     window = JoinWindow(Bounds(labels=1), clock=lambda: 0.0)
     later = [window.refusal("mallory", labelled(0, None, at=n * HOUR)) for n in range(1, 4)]
     assert [why is None for why in later] == [True, False, False]
@@ -161,7 +161,7 @@ def attack(worker: Filter, first: int, last: int) -> list[Outputs]:
     return [worker.handle(record) for record in records[first:last]]
 
 
-def test_rates_go_through_bytes_at_every_place() -> None:
+def test_rates_survive_snapshots() -> None:
     whole, worker = bounded(rate=10), bounded(rate=10)
     expected = attack(whole, 0, 600)
     assert any(each.dead_letters for each in expected)
@@ -175,7 +175,7 @@ def test_rates_go_through_bytes_at_every_place() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 77, 300, 450])
-def test_whoever_is_given_a_partition_goes_on_with_its_rates(cut: int) -> None:
+def test_next_owner_of_a_partition_continues_its_rates(cut: int) -> None:
     whole = bounded(rate=10, shared=True)
     expected = attack(whole, 0, 600)
     after = bounded(rate=10, shared=True)
@@ -189,7 +189,7 @@ def test_whoever_is_given_a_partition_goes_on_with_its_rates(cut: int) -> None:
         assert got.training == wanted.training
 
 
-def test_the_settings_bound_named_sources_by_default() -> None:
+def test_named_sources_are_limited_by_default() -> None:
     worker = assembled("sms", Settings(model="MNB"))
     assert (worker.options.bounds.labels, worker.options.label_source_header) == (1000.0, BY)
     for n in range(1003):

@@ -1,4 +1,4 @@
-"""What a filter reads of a long message: the first characters of its text."""
+"""Of a long message, a filter reads only the first characters."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def read(reader: Any, value: bytes) -> Any:
 
 
 def words(features: Any) -> int:
-    """How many words of the flood are left, whole ones."""
+    """Return the number of complete words that are left."""
     text = features if isinstance(features, str) else " ".join(features)
     return sum(len(word) == 6 and word.startswith("w") for word in text.split())
 
 
-def test_an_sms_is_read_up_to_its_bound() -> None:
+def test_sms_is_truncated() -> None:
     value = json.dumps({"id": "a", "text": FLOOD}).encode()
     assert read(SmsReader(), value) == FLOOD[:4096]
     assert read(SmsReader(max_text=70), value) == FLOOD[:70]
@@ -39,7 +39,7 @@ def test_an_sms_is_read_up_to_its_bound() -> None:
 
 
 @pytest.mark.parametrize("texts", [False, True])
-def test_a_mail_is_read_up_to_its_bound(texts: bool) -> None:
+def test_mail_is_truncated(texts: bool) -> None:
     mail = f"Subject: hi\n\n{FLOOD}".encode()
     assert words(read(MailReader(record_format="raw", texts=texts, max_text=700), mail)) == 100
     assert words(read(MailReader(record_format="raw", texts=texts), mail)) == (
@@ -61,7 +61,7 @@ def test_a_mail_is_read_up_to_its_bound(texts: bool) -> None:
         ("spam", "MNB", 70, 10),
     ],
 )
-def test_the_setting_reaches_the_reader(kind: str, model: str, given: int, expected: int) -> None:
+def test_max_text_is_a_setting(kind: str, model: str, given: int, expected: int) -> None:
     worker = make_filter(kind, Settings(model=model, max_text=given, format="jsonl"))
     value = json.dumps({"id": "a", "text": FLOOD if kind == "sms" else f"\n{FLOOD}"}).encode()
     assert words(read(worker.reader, value)) == expected

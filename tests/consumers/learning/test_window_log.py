@@ -1,4 +1,4 @@
-"""What a join window's log tells makes the same window, whatever came and went between takes."""
+"""The log of a join window rebuilds the window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamnb_consumers.pipeline.join import WindowLog
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_who_reads_the_log_holds_what_the_window_holds(seed: int) -> None:
+def test_log_rebuilds_the_window(seed: int) -> None:
     rng = random.Random(seed)
     log = WindowLog(enabled=True)
     window: dict[str, float] = {}
@@ -34,7 +34,7 @@ def test_who_reads_the_log_holds_what_the_window_holds(seed: int) -> None:
             assert read == {b"s:" + name.encode(): value for name, value in window.items()}
 
 
-def test_a_key_that_came_again_is_deleted_where_the_log_has_it() -> None:
+def test_readded_key_is_deleted_from_the_log() -> None:
     log = WindowLog(enabled=True)
     log.note(b"s:", "ann", 1.5, new=True)
     assert log.take() == [(b"s:ann", b"1.5")]
@@ -44,7 +44,7 @@ def test_a_key_that_came_again_is_deleted_where_the_log_has_it() -> None:
     assert log.take() == [(b"s:ann", None)]
 
 
-def test_without_a_log_nothing_is_noted() -> None:
+def test_disabled_log_records_nothing() -> None:
     log = WindowLog(enabled=False)
     log.note(b"s:", "ann", 1.5, new=True)
     assert log.take() == []

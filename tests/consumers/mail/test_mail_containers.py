@@ -1,4 +1,4 @@
-"""Mails of an mbox, a Maildir, a folder, and of standard input: the same decisions."""
+"""Mails in an mbox, a Maildir, a folder and on standard input get the same decisions."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def compare(
     return first
 
 
-def test_however_mails_come_the_decisions_are_the_same(
+def test_all_containers_give_the_same_decisions(
     tmp_path: Path, monkeypatch: Any, capfdbinary: Any
 ) -> None:
     mails = made(60)
@@ -130,7 +130,7 @@ def test_however_mails_come_the_decisions_are_the_same(
     assert {"spam", "ham"} <= {each[0] for each in found}
 
 
-def test_many_mails_of_one_label_in_a_row_are_told_of(tmp_path: Path, capfd: Any) -> None:
+def test_many_mails_of_one_label_give_a_warning(tmp_path: Path, capfd: Any) -> None:
     box = mbox(tmp_path / "box", [raw for _, raw in made(60)])
     flags = ["-s", "--snapshots", str(tmp_path / "state"), "--input", str(box)]
     assert run("spam", flags) == 0
@@ -141,7 +141,7 @@ def test_many_mails_of_one_label_in_a_row_are_told_of(tmp_path: Path, capfd: Any
 
 
 @pytest.mark.soak
-def test_real_mails_get_the_same_decisions_however_they_come(
+def test_all_containers_give_the_same_decisions_on_real_mails(
     tmp_path: Path, monkeypatch: Any, capfdbinary: Any
 ) -> None:
     every = [
@@ -160,7 +160,7 @@ def test_real_mails_get_the_same_decisions_however_they_come(
     assert min(counted.values()) > 50
 
 
-def test_sub_folders_are_labels_that_are_learned(tmp_path: Path, capfd: Any) -> None:
+def test_subfolders_are_labels(tmp_path: Path, capfd: Any) -> None:
     for label in ("ham", "spam", "eggs"):
         (tmp_path / "mail" / label).mkdir(parents=True)
     for number, (label, raw) in enumerate(made(20)):
@@ -176,7 +176,7 @@ def test_sub_folders_are_labels_that_are_learned(tmp_path: Path, capfd: Any) -> 
     assert base64.b64decode(dead["value"]) == b"a: b"
 
 
-def test_a_line_that_is_no_json_is_a_dead_letter(tmp_path: Path) -> None:
+def test_invalid_json_is_a_dead_letter(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_text('{"text": "a: b"}\nSubject: no JSON\n')
     output = tmp_path / "out"
@@ -190,7 +190,7 @@ def test_a_line_that_is_no_json_is_a_dead_letter(tmp_path: Path) -> None:
     assert forced.read_text() == ""
 
 
-def test_a_crash_half_way_loses_and_doubles_no_mail(tmp_path: Path) -> None:
+def test_crash_neither_loses_nor_duplicates_mails(tmp_path: Path) -> None:
     mails = [raw for _, raw in made(40)]
     box, output = mbox(tmp_path / "box", mails), tmp_path / "out"
     flags = ["--input", str(box), "--output", str(output), "--batch=7"]

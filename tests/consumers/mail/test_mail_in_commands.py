@@ -26,7 +26,7 @@ pytest.importorskip("lxml")
 
 
 def mail(generator: random.Random, label: str) -> bytes:
-    """A mail whose words are in its encoded subject and in base64 and quoted-printable parts."""
+    """Return a mail with an encoded subject and base64 and quoted-printable parts."""
     subject, first, second = (text(label, generator) for _ in range(3))
     encoded = base64.b64encode(f"é {subject}".encode()).decode()
     return (
@@ -55,7 +55,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def decided(corpus: Path, settings: Settings) -> tuple[bytes, list[Decision]]:
-    """What the daemon's filter learns of a folder, and decides on its mails before that."""
+    """Return the filter of the daemon after a folder of mails, and its decisions on them."""
     worker = make_filter("spam", settings)
     outputs = [
         worker.handle(record)
@@ -64,7 +64,7 @@ def decided(corpus: Path, settings: Settings) -> tuple[bytes, list[Decision]]:
     return worker.learner.model.to_bytes(), [each for out in outputs for each in out.decisions]
 
 
-def test_a_text_is_what_the_daemon_reads(corpus: Path) -> None:
+def test_texts_equal_those_of_the_daemon(corpus: Path) -> None:
     worker = make_filter("spam", Settings(format="eml"))
     found = list(read_messages(corpus))
     records = list(mail_records(corpus, "eml", Partition("mails", 0), 2**24))
@@ -77,7 +77,7 @@ def test_a_text_is_what_the_daemon_reads(corpus: Path) -> None:
         assert any(word in message.text for word in WORDS[message.label])
 
 
-def test_lines_with_mails_are_read_as_the_daemon_reads_them(corpus: Path, tmp_path: Path) -> None:
+def test_mails_in_json_lines_are_read_like_in_the_daemon(corpus: Path, tmp_path: Path) -> None:
     lines = tmp_path / "mails.jsonl"
     mails = [mail(random.Random(seed), "spam").decode() for seed in range(5)]
     made = ({"text": raw, "label": "spam", "id": str(n)} for n, raw in enumerate(mails))
@@ -95,7 +95,7 @@ def test_lines_with_mails_are_read_as_the_daemon_reads_them(corpus: Path, tmp_pa
     ]
 
 
-def test_a_named_stream_may_hold_mails(tmp_path: Path) -> None:
+def test_named_stream_may_contain_mails(tmp_path: Path) -> None:
     file, model = tmp_path / "model", MNB()
     which = ["synthetic-sms", "--mails", "--limit", "60", "--model", "MNB"]
     assert main(["learn", *which, "-o", str(file)]) == 0
@@ -104,7 +104,7 @@ def test_a_named_stream_may_hold_mails(tmp_path: Path) -> None:
     assert decompressed(file.read_bytes()) == model.to_bytes()
 
 
-def test_the_commands_learn_and_decide_what_the_daemon_does(
+def test_commands_learn_and_decide_like_the_daemon(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = Settings(format="eml", max_fpr=0.0)

@@ -1,4 +1,4 @@
-"""`streamnb-spam` with one mail, as bogofilter is called: answers, headers, learning, the lock."""
+"""`streamnb-spam` with one mail, like bogofilter: exit status, headers, learning, locking."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NEITHER = b"Subject: hello\n\nwhat is this\n"
 
 
 class Mailer:
-    """Calls the command in this process, with a mail on standard input."""
+    """Runs the command in this process with a mail on standard input."""
 
     def __init__(self, folder: Path, monkeypatch: Any, capfdbinary: Any) -> None:
         self.folder, self._monkeypatch, self._captured = folder, monkeypatch, capfdbinary
@@ -61,10 +61,10 @@ def taught(mailer: Mailer) -> Mailer:
     return mailer
 
 
-# --- answers ------------------------------------------------------------------------------------
+# --- exit status --------------------------------------------------------------------------------
 
 
-def test_the_exit_status_is_the_answer(mailer: Mailer) -> None:
+def test_exit_status_is_the_decision(mailer: Mailer) -> None:
     assert mailer(SPAM, "--format=mail") == 2  # nothing is known yet
     assert json.loads(mailer.output)["label"] is None
     assert not mailer.folder.exists(), "asking leaves nothing behind"
@@ -82,7 +82,9 @@ def test_the_exit_status_is_the_answer(mailer: Mailer) -> None:
     assert json.loads(mailer.output)["label"] == "unsure"
 
 
-def test_errors_are_no_answers(taught: Mailer, tmp_path: Path, monkeypatch: Any) -> None:
+def test_errors_have_their_own_exit_status(
+    taught: Mailer, tmp_path: Path, monkeypatch: Any
+) -> None:
     broken = tmp_path / "settings.toml"
     broken.write_text("batch = 0")
     for arguments in (
@@ -103,7 +105,7 @@ def test_errors_are_no_answers(taught: Mailer, tmp_path: Path, monkeypatch: Any)
     assert b"ZeroDivisionError" in taught.errors
 
 
-def test_a_damaged_state_is_an_error(taught: Mailer) -> None:
+def test_damaged_state_is_an_error(taught: Mailer) -> None:
     for path in Snapshots(taught.folder).paths():
         path.write_bytes(path.read_bytes()[:-1])
     assert taught(SPAM, "-p") == taught(SPAM, "-s") == 3
@@ -113,7 +115,7 @@ def test_a_damaged_state_is_an_error(taught: Mailer) -> None:
 # --- passing through ------------------------------------------------------------------------------
 
 
-def test_a_mail_passes_through_with_its_answer(taught: Mailer) -> None:
+def test_mail_passes_through_with_status_header(taught: Mailer) -> None:
     assert taught(SPAM, "-p") == 0
     first, rest = taught.output.split(b"\n", 1)
     assert rest == SPAM
@@ -126,7 +128,7 @@ def test_a_mail_passes_through_with_its_answer(taught: Mailer) -> None:
     assert taught(HAM, "-p") == 1
 
 
-def test_a_header_that_came_in_is_not_believed(taught: Mailer) -> None:
+def test_incoming_status_header_is_replaced(taught: Mailer) -> None:
     forged = b"From x Sat Jan 3\nx-spam-status : No,\n listed=allow\n" + SPAM
     assert taught(forged, "-pe") == 0
     found = email.message_from_bytes(taught.output)
@@ -162,7 +164,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map(b"".join))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-def test_whatever_comes_passes_through_with_one_header(taught: Mailer, raw: bytes) -> None:
+def test_any_mail_passes_through_with_one_header(taught: Mailer, raw: bytes) -> None:
     status = taught(raw, "-p")
     if not raw.strip():
         assert status == 3
@@ -179,8 +181,8 @@ def test_whatever_comes_passes_through_with_one_header(taught: Mailer, raw: byte
 # --- learning -------------------------------------------------------------------------------------
 
 
-def test_what_is_unlearned_was_never_learned(mailer: Mailer) -> None:
-    """To the byte, with a model that only counts; of the default the corrections stay."""
+def test_unlearning_undoes_learning(mailer: Mailer) -> None:
+    """A model that only counts is equal to the byte; the default model keeps its corrections."""
     counts = "--model=MNB(alpha=0.003, oov='skip')"
     assert mailer(SPAM, "-s", counts) == mailer(HAM, "-n", counts) == 0
     before = mailer.state()
@@ -193,7 +195,7 @@ def test_what_is_unlearned_was_never_learned(mailer: Mailer) -> None:
     assert mailer.state() == before
 
 
-def test_what_is_unlearned_can_be_unlearned_once(taught: Mailer) -> None:
+def test_a_mail_can_be_unlearned_once(taught: Mailer) -> None:
     assert taught(NEITHER, "-s") == taught(NEITHER, "-S") == 0
     before = taught.state()
     assert taught(NEITHER, "-S") == 3
@@ -209,7 +211,7 @@ def test_a_label_is_corrected(taught: Mailer) -> None:
     assert taught(wrong, "--format=mail") == 0
 
 
-def test_update_learns_what_is_decided_and_nothing_unsure(taught: Mailer) -> None:
+def test_update_learns_decisions_except_unsure(taught: Mailer) -> None:
     assert taught(SPAM, "-u") == 0
     assert taught(SPAM, "-S") == 0
     assert taught(HAM, "-pue") == 0
@@ -221,7 +223,7 @@ def test_update_learns_what_is_decided_and_nothing_unsure(taught: Mailer) -> Non
     assert taught.state() == before
 
 
-def test_a_file_of_many_is_learned_at_once(taught: Mailer, tmp_path: Path) -> None:
+def test_mbox_is_learned_in_one_call(taught: Mailer, tmp_path: Path) -> None:
     box = tmp_path / "box"
     box.write_bytes(b"From a\n" + SPAM + b"\nFrom b\n" + NEITHER + b"\nFrom c\n\n")
     assert taught(b"", "-s", "--input", str(box)) == 3  # the last one is empty
@@ -231,7 +233,7 @@ def test_a_file_of_many_is_learned_at_once(taught: Mailer, tmp_path: Path) -> No
     assert taught(b"From a\n" + NEITHER, "-S", "--format=mbox") == 0
 
 
-def test_a_filter_that_runs_reads_what_was_learned(taught: Mailer, tmp_path: Path) -> None:
+def test_daemon_reads_the_learned_state(taught: Mailer, tmp_path: Path) -> None:
     lines = tmp_path / "lines"
     lines.write_text(json.dumps({"id": "1", "text": SPAM.decode()}) + "\nno JSON\n")
     output = tmp_path / "decisions"
@@ -241,7 +243,7 @@ def test_a_filter_that_runs_reads_what_was_learned(taught: Mailer, tmp_path: Pat
     assert b"not JSON" in (tmp_path / "decisions.dead").read_bytes()
 
 
-def test_a_model_that_workers_share_is_not_changed_by_one(taught: Mailer) -> None:
+def test_shared_model_is_not_changed(taught: Mailer) -> None:
     worker = mail_mode.make_filter("spam", Settings(bootstrap_servers="broker:9092"))
     assert isinstance(worker, SharedFilter)
     load(worker, taught.folder, 2**30)
@@ -252,10 +254,10 @@ def test_a_model_that_workers_share_is_not_changed_by_one(taught: Mailer) -> Non
     assert b"topic of training events" in taught.errors
 
 
-# --- several at once ------------------------------------------------------------------------------
+# --- concurrency ----------------------------------------------------------------------------------
 
 
-def test_who_learns_waits_for_whoever_learns(taught: Mailer) -> None:
+def test_learning_waits_for_the_lock(taught: Mailer) -> None:
     waiting = threading.Thread(target=lambda: statuses.append(taught(NEITHER, "-s")))
     statuses: list[int] = []
     with held(taught.folder, 1.0):
@@ -269,7 +271,7 @@ def test_who_learns_waits_for_whoever_learns(taught: Mailer) -> None:
     assert taught.state() != before
 
 
-def test_a_state_that_is_held_for_too_long_is_tried_again_later(taught: Mailer) -> None:
+def test_lock_timeout_is_a_temporary_failure(taught: Mailer) -> None:
     with held(taught.folder, 1.0):
         assert taught(NEITHER, "-s", "--commit-seconds=0.1") == 75
         assert b"another process has held the state" in taught.errors
@@ -279,7 +281,7 @@ def test_a_state_that_is_held_for_too_long_is_tried_again_later(taught: Mailer) 
         assert loop == 1
 
 
-def test_a_reader_looks_again_when_snapshots_are_replaced(taught: Mailer, monkeypatch: Any) -> None:
+def test_reader_retries_when_snapshots_are_replaced(taught: Mailer, monkeypatch: Any) -> None:
     worker = mail_mode.make_filter("spam", Settings())
     real, calls = Snapshots.load, []
 
@@ -302,7 +304,7 @@ def test_a_reader_looks_again_when_snapshots_are_replaced(taught: Mailer, monkey
 PROGRAM = "from streamnb_consumers.daemon.command import run_spam; raise SystemExit(run_spam())"
 
 
-def test_two_deliveries_at_once_lose_nothing(taught: Mailer, tmp_path: Path) -> None:
+def test_concurrent_deliveries_lose_nothing(taught: Mailer, tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, "--snapshots", str(taught.folder)]
     several = [
         subprocess.Popen([*command, "-s"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -321,7 +323,7 @@ def test_two_deliveries_at_once_lose_nothing(taught: Mailer, tmp_path: Path) -> 
     assert json.loads(taught.output)["version"] == 4
 
 
-def test_a_mail_is_known_without_any_flag(taught: Mailer) -> None:
+def test_mail_is_recognised_without_flags(taught: Mailer) -> None:
     command = [sys.executable, "-c", PROGRAM, "--snapshots", str(taught.folder)]
     done = subprocess.run(command, input=b"\n" + HAM, capture_output=True, timeout=60)
     assert (done.returncode, json.loads(done.stdout)["label"]) == (1, "ham")

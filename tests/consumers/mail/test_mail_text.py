@@ -1,4 +1,4 @@
-"""A mail as one text, and filters that take texts or words."""
+"""Mails as texts, and filters with texts or words."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MAIL = (
 )
 
 
-def test_what_a_text_has() -> None:
+def test_text_contains_headers_and_parts() -> None:
     text = mail_text(MAIL)
     for part in ("Subject: Žít", "<b>café</b>", "filename=a.zip"):
         assert part in text
     assert "PK" not in text
 
 
-def test_any_bytes_are_a_text_of_bounded_length() -> None:
+def test_any_bytes_give_a_text_of_bounded_length() -> None:
     rng = random.Random(2)
     for _ in range(200):
         raw = bytearray(MAIL)
@@ -44,7 +44,7 @@ def test_any_bytes_are_a_text_of_bounded_length() -> None:
     assert mail_text(b"").encode() == b""
 
 
-def test_models_with_a_tokenizer_get_texts_and_others_words() -> None:
+def test_models_with_tokenizer_get_texts_and_others_words() -> None:
     record = Record(Partition("mail", 0), 0, MAIL)
     default, words = make_filter("spam", Settings()), make_filter("spam", Settings(model=WORDS))
     assert default.reader.read(record).features == mail_text(MAIL)  # type: ignore[union-attr]
@@ -58,7 +58,7 @@ def test_models_with_a_tokenizer_get_texts_and_others_words() -> None:
 
 
 @pytest.mark.parametrize(("model", "features"), [("", {"free": 1.0}), (WORDS, "free")])
-def test_a_log_of_the_other_form_ends_the_filter(model: str, features: object) -> None:
+def test_log_with_other_features_stops_the_filter(model: str, features: object) -> None:
     worker = make_filter("spam", Settings(model=model, bootstrap_servers="broker:9092"))
     event = TrainingEvent("1", features, "spam")  # type: ignore[arg-type]
     record = Record(Partition("log", 0), 0, canonical(event.to_json()), role="training")
@@ -67,7 +67,7 @@ def test_a_log_of_the_other_form_ends_the_filter(model: str, features: object) -
     assert worker.learner.learned == 0
 
 
-def test_the_bound_is_on_where_probabilities_are_calibrated() -> None:
+def test_max_fpr_is_set_for_calibrated_models() -> None:
     cases = {
         Settings(): 0.01,
         Settings(max_fpr=0.0): None,

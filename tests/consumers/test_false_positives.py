@@ -1,4 +1,4 @@
-"""How much ham the daemons' defaults lose, whatever the share of spam."""
+"""False positives with the default settings, for any share of spam."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
     [("sms", "sms_spam"), ("sms", "sms_spam_de"), ("sms", "sms_spam_hi"),
      ("spam", "spamassassin"), ("spam", "enron_spam")],
 )  # fmt: skip
-def test_few_ham_are_lost_whatever_the_share_of_spam(
+def test_few_false_positives_for_any_share_of_spam(
     kind: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What `make flagship ARGS=--ham-lost` prints, with other streams of the same shares."""
+    """Like `make flagship ARGS=--ham-lost`, with other streams of the same shares."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import flagship
 
@@ -41,8 +41,8 @@ def test_few_ham_are_lost_whatever_the_share_of_spam(
 
 @pytest.mark.parametrize("target", [0.01, 0.1])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_target_holds_in_the_long_run_whatever_comes(target: float, seed: int) -> None:
-    """Scores that drift, jump, and are far above every cut by label noise below the target."""
+def test_target_holds_in_the_long_run_for_any_scores(target: float, seed: int) -> None:
+    """Scores drift and jump, and label noise below the target puts some above any threshold."""
     rng, bound = random.Random(seed), FalsePositiveBound(target, calibrated=True)
     n, lost, highest = 40_000, 0, 0.0
     for place in range(n):
@@ -70,13 +70,13 @@ class CutReference:
         self.all = 0
 
     def cut(self) -> float:
-        """Look through all bins."""
+        """Search all bins."""
         allowed = round(self.target * 2**32) * self.all // 2**32 + 2**31
         few = (b for b in range(401) if sum(m for a, m in self.ham.items() if a > b) <= allowed)
         return next(few) / 20 + 0.5 * max(0.0, self.excess - 5)
 
     def judge(self, odds: float, pos_label: bool) -> None:
-        """Take a message and its label."""
+        """Add a message and its label."""
         if not pos_label:
             self.excess = max(0.0, self.excess + (odds > self.cut()) - self.target)
         share = round(2**32 / (1 + math.exp(odds)))
@@ -90,7 +90,7 @@ class CutReference:
             self.all = self.all * 15 // 16
 
 
-def test_the_cut_is_its_definition_at_every_prefix_and_goes_through_a_snapshot() -> None:
+def test_threshold_equals_its_definition_and_survives_a_snapshot() -> None:
     rng, bound, reference = (
         random.Random(5),
         FalsePositiveBound(0.02, calibrated=True),
@@ -111,8 +111,8 @@ def test_the_cut_is_its_definition_at_every_prefix_and_goes_through_a_snapshot()
     assert len(moved) > 20
 
 
-def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
-    """The same probabilities, of messages that are rarely ham and often: no label is needed."""
+def test_threshold_rises_with_the_share_of_spam() -> None:
+    """The threshold follows the forecast, without a negative label."""
     cuts = []
     for share in (0.1, 0.5, 0.9):
         rng, bound = random.Random(2), FalsePositiveBound(0.01, calibrated=True)
@@ -122,7 +122,7 @@ def test_the_cut_rises_with_the_share_of_spam_before_ham_is_lost() -> None:
     assert cuts[0] < cuts[1] < cuts[2]
 
 
-def test_probabilities_of_0_and_1_are_taken() -> None:
+def test_probabilities_0_and_1_are_accepted() -> None:
     bound = FalsePositiveBound(0.01, calibrated=True)
     for odds in (math.inf, -math.inf, 1e9, -1e9):
         bound.observe(odds, positive=False)
@@ -132,7 +132,7 @@ def test_probabilities_of_0_and_1_are_taken() -> None:
     assert again.threshold == bound.threshold == 0
 
 
-def test_a_corrected_label_counts() -> None:
+def test_corrected_label_changes_the_threshold() -> None:
     bound = FalsePositiveBound(0.02, calibrated=True)
     for _ in range(7):
         bound.add_excess(1)
@@ -160,7 +160,7 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-def test_a_bad_snapshot_is_refused_and_changes_nothing(wrong: Any) -> None:
+def test_invalid_snapshot_is_rejected_without_effect(wrong: Any) -> None:
     bound = FalsePositiveBound(0.02, calibrated=True)
     bound.restore([[], [], FOLLOWED])
     before = bound.to_json()
