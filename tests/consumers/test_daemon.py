@@ -70,7 +70,7 @@ def daemon(flags: list[str], environment: dict[str, str]) -> Iterator[subprocess
 
 @pytest.fixture
 def environment(broker: Broker, tmp_path: Path) -> dict[str, str]:
-    names = ("messages", "feedback", "decisions", "training", "windows", "dead_letters")
+    names = ("messages", "feedback", "decisions", "training", "join_state", "dead_letters")
     topics = {f"STREAMNB_{name.upper()}_TOPIC": broker.unique(name) for name in names}
     return topics | {
         "STREAMNB_BOOTSTRAP_SERVERS": broker.bootstrap,

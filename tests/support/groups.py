@@ -32,7 +32,7 @@ class Group:
             "messages_topic": self.name,
             **{
                 f"{name}_topic": f"{self.name}-{name}"
-                for name in ("feedback", "decisions", "windows", "dead_letters")
+                for name in ("feedback", "decisions", "join_state", "dead_letters")
             },
             "training_topic": self.training,
             "group": self.name,

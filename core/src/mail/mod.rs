@@ -126,7 +126,7 @@ impl Reader {
     fn read(&mut self, raw: &[u8], depth: usize) {
         match PARSER.parse(raw).filter(|mail| has_headers(mail, raw)) {
             Some(message) => self.add_message(&message, depth),
-            None => self.add_text(Part { kind: "text/plain".into(), ..Part::default() }, raw, None),
+            None => self.add_plain_text(raw),
         }
     }
 
@@ -138,7 +138,7 @@ impl Reader {
             let charset = message.root_part().headers_charset(head);
             self.mail.headers = headers(message.root_part(), head, charset.as_deref());
         }
-        self.add_text(Part { kind: "text/plain".into(), ..Part::default() }, body, None);
+        self.add_plain_text(body);
     }
 
     fn add_message(&mut self, message: &Message<'_>, depth: usize) {
@@ -203,6 +203,11 @@ impl Reader {
                 }
             }
         }
+    }
+
+    fn add_plain_text(&mut self, bytes: &[u8]) {
+        self.mail.kinds.push("text/plain".into());
+        self.add_text(Part { kind: "text/plain".into(), ..Part::default() }, bytes, None);
     }
 
     fn add_text(&mut self, mut part: Part, bytes: &[u8], charset: Option<&str>) {

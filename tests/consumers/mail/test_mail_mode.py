@@ -166,13 +166,13 @@ PIECES = [
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 def test_any_mail_passes_through_with_one_header(taught: Mailer, raw: bytes) -> None:
     status = taught(raw, "-p")
-    if not raw.strip():
+    clean = without_header(raw, "X-Spam-Status")
+    if not clean.strip():
         assert status == 3
         return
     assert status in (0, 1, 2)
     head, _, rest = taught.output.partition(b"\n")
     assert head.startswith((b"X-Spam-Status: ", b"From "))
-    clean = without_header(raw, "X-Spam-Status")
     assert rest.endswith(clean[-5:])
     assert len(taught.output) - len(clean) < 200
     assert email.message_from_bytes(taught.output)["X-Spam-Status"].startswith(("Yes", "No", "Uns"))
