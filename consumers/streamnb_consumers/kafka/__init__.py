@@ -1,1 +1,1 @@
-"""Topics as source and sink; the only room that imports a client of Kafka."""
+"""Kafka topics as source and sink. Only this package imports a Kafka client."""

@@ -1,8 +1,9 @@
-"""Dead letters in a topic, sent back to the topics they came from.
+"""Replay of dead letters from a topic to their original topics.
 
-What is sent and what is noted as sent are one transaction. The note is an offset of a group of its
-own, with the dead letters behind it that were sent out of order as the offset's metadata. The
-transactions have one name for each group, so of two replays at once the older is fenced.
+Each transaction contains the dead letters and the record of what was sent. That record is the
+committed offset of a separate group. The offset metadata lists the dead letters after the offset
+that were sent out of order. Replays of one group share a transactional id, so a newer replay fences
+an older one.
 """
 
 from __future__ import annotations
@@ -20,27 +21,28 @@ from streamnb_consumers.records import DeadLetter, Partition, Record
 
 __all__ = ["KafkaDeadLetters"]
 
-# What a broker takes as metadata of an offset (`offset.metadata.max.bytes`).
+# Default limit of brokers for offset metadata (`offset.metadata.max.bytes`), in bytes.
 _MOST_METADATA = 4096
-# One request to a broker that is there takes milliseconds. Seconds.
+# Timeout of one request, in seconds. An available broker answers within milliseconds.
 _REQUEST = 10.0
-# Topics of dead letters are not made just before they are read. Seconds.
+# Wait for missing topics, in seconds. It is short, because dead-letter topics are not created just
+# before a replay.
 _TOPICS = 3.0
 
 
 class KafkaDeadLetters:
-    """Dead letters as records of a topic.
+    """Source and sink for the replay of dead letters.
 
     Parameters
     ----------
     cluster
-        Where; its group, with `-replay` added, is whose offsets say what was sent.
+        Cluster. Its group name with the suffix `-replay` stores the replay offsets.
     topic
-        Of dead letters.
+        Dead-letter topic.
     to
-        The topic that they are sent to; None: each to the partition it came from.
+        Target topic. None sends each record to its original partition.
     keep
-        Whether anything may be sent: not when they are only listed.
+        Whether dead letters may be sent. False only lists them.
     """
 
     def __init__(
@@ -55,21 +57,21 @@ class KafkaDeadLetters:
 
     @property
     def ended(self) -> bool:
-        """Whether what was there at the start was read; what comes back is for another time."""
+        """Whether all records that existed at the start were read."""
         return not self._ends
 
     def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
-        """Connect, take over from another replay, and return what was sent before.
+        """Connect, fence other replays and return the replay offsets.
 
         Raises
         ------
         SettingsError
-            If a topic is not there, or the cluster refuses this worker.
+            If a topic does not exist or the cluster rejects this worker.
         AbortedError
-            If the cluster can't be reached in time.
+            If the cluster does not answer in time.
         """
         if self._keep:
-            # First: it finishes what another one began.
+            # Open the writer first: it completes or aborts the transaction of an older replay.
             self._writer = self._driver.writer(self._group, timeout)
         reader = self._reader = self._driver.reader({}, self._group)
         check_topics(reader, [self._topic, *([self._to] if self._to else [])], _TOPICS)
@@ -93,35 +95,35 @@ class KafkaDeadLetters:
         """Return the next dead letters."""
         assert self._reader is not None
         polled = self._reader.poll(max_records, timeout)
-        # A partition whose last records were aborted gives none, yet moves on.
+        # The position also advances when the last records of a partition were aborted.
         for place, end in list(self._ends.items()):
             if self._reader.position(place) >= end:
                 del self._ends[place]
         return polled
 
     def read(self, record: Record) -> DeadLetter:
-        """Return the dead letter of a record.
+        """Decode a dead letter.
 
         Raises
         ------
         BadRecordError
-            If it is none, or only a part of one.
+            If the record is not a complete dead letter.
         """
         return read_record(record)
 
     def commit(
         self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
     ) -> None:
-        """Send dead_letters, and note what is done, in one transaction.
+        """Send dead letters and store the replay offsets in one transaction.
 
         Raises
         ------
         SettingsError
-            If a topic is not there any more, or what was sent can't be noted.
+            If a target does not exist any more or the offset metadata is too large.
         AbortedError
-            If nothing was sent.
+            If the transaction was aborted.
         FencedError
-            If another replay has taken over.
+            If a newer replay is running.
         """
         assert self._reader is not None
         assert self._writer is not None
@@ -147,7 +149,7 @@ class KafkaDeadLetters:
         return Written(*record.partition, record.key, record.value, headers)
 
     def _check_targets(self, places: set[Partition]) -> None:
-        """Look first: the producer waits long for a partition that is not there."""
+        """Check that the target partitions exist. The producer would wait for missing ones."""
         if self._to is not None or self._reader is None:
             return
         for place in places:
@@ -157,7 +159,7 @@ class KafkaDeadLetters:
                 )
 
     def close(self, timeout: float) -> None:
-        """Disconnect; a transaction that is open is aborted."""
+        """Disconnect and abort an open transaction."""
         for each in (self._writer, self._reader):
             if each is not None:
                 each.close(timeout)

@@ -1,4 +1,4 @@
-"""The driver of the client that a cluster is reached with."""
+"""Selection of the Kafka client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["open_driver"]
 
 
 def open_driver(cluster: Cluster) -> Driver:
-    """Return the driver of a cluster's client; it connects when it is asked for something.
+    """Return the driver for the configured client. It connects at the first request.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Outputs as records of topics: what is written where, under which key."""
+"""Encoding of outputs as Kafka records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Written", "encode"]
 
 
 class Written(NamedTuple):
-    """A record to write; without a partition its key chooses one."""
+    """A record to write. If the partition is None, the key selects it."""
 
     topic: str
     partition: int | None
@@ -25,31 +25,31 @@ class Written(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes that it takes, about."""
+        """Approximate size of the record, in bytes."""
         headers = sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers + 100
 
 
 def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
-    """Return the records that outputs make.
+    """Return the records for the outputs of a batch.
 
-    Decisions, training events and dead letters are keyed as their messages are, so each message's
-    stay in order; a change of a join window goes to the window's own partition.
+    Decisions, training events and dead letters have the key of their message, so the order per
+    message is kept. Changes of a join window go to the partition of that window.
 
     Parameters
     ----------
     outputs
-        What a batch gave.
+        Outputs of a batch.
     topics
-        Where to.
+        Target topics.
     most
-        Bytes of the largest record that the topics take. The value of a larger dead letter is cut,
-        and a header says how long it was: the whole is still where it came from.
+        Maximum record size of the topics, in bytes. The value of a larger dead letter is
+        truncated, and a header contains its original length.
 
     Raises
     ------
     BadInputError
-        If another record is larger: leaving it out would lose it.
+        If any other record is larger, because dropping it would lose data.
     """
     for written in _encode(outputs, topics):
         if written.size <= most:
@@ -84,7 +84,7 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
 def _dead_letter(dead_letter: DeadLetter, topic: str) -> Written:
     record, headers = dead_letter.record, list(dead_letter.headers())
     if record.value is None and record.key is None:
-        # Kafka has no record without key and value.
+        # A record with neither key nor value is not valid in Kafka.
         return Written(topic, None, b"", None, headers)
     return Written(topic, None, record.key, record.value, headers)
 

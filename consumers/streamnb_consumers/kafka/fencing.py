@@ -1,4 +1,4 @@
-"""What a worker is told that the cluster does not let go on: fenced, or refused."""
+"""Errors for workers that are fenced or rejected by the cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["fenced", "refused"]
 
 
 def fenced(text: str) -> FencedError:
-    """Return the error for a fence that a client reports with this text."""
+    """Return the error for a fenced worker, from the text of the client."""
     return FencedError(
         f"{text}. Another worker has this worker's transactional_id or instance_id, or this one "
         f"or its broker stood still for longer than transaction_seconds; it ends here, and nothing "
@@ -17,12 +17,12 @@ def fenced(text: str) -> FencedError:
 
 
 def refused(text: str) -> RefusedError:
-    """Return the error for a refusal that a client reports with this text; secrets are not in it.
+    """Return the error for a rejected worker, from the text of the client without secrets.
 
     Examples
     --------
     >>> str(refused("poll: GroupAuthorizationFailedError: streamnb-sms"))
-    'the cluster refuses this worker: poll: GroupAuthorizationFailedError: ... this worker needs.'
+    'the cluster rejects this worker: poll: GroupAuthorizationFailedError: ... permissions.'
     """
     return RefusedError(
         f"the cluster refuses this worker: {text}. Trying again would change nothing: check "

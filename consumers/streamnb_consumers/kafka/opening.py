@@ -1,4 +1,4 @@
-"""Kafka: source and sink of a worker, made from names and addresses."""
+"""Construction of the Kafka source, sink and training log of a worker."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from streamnb_consumers.kafka.training_log import KafkaTrainingLog
 
 __all__ = ["open_kafka", "open_training_log"]
 
-# Brokers look every 10 s for transactions that are open for too long, by default
-# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`). Seconds.
+# Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
+# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
 _ENDED = 30.0
 
 
 def open_kafka(
     cluster: Cluster, topics: Topics, timeout: float = 60.0
 ) -> tuple[KafkaSource, KafkaSink]:
-    """Return the source and the sink of one worker; they connect when they are started."""
+    """Return the source and the sink of a worker. They connect when they are started."""
     driver = open_driver(cluster)
     source = KafkaSource(driver, topics, timeout, cluster.transaction_seconds + _ENDED)
     return source, KafkaSink(driver, cluster, topics, timeout)
@@ -29,5 +29,5 @@ def open_kafka(
 def open_training_log(
     cluster: Cluster, topics: Topics, layouts: Collection[TopicLayout] = ()
 ) -> KafkaTrainingLog:
-    """Return the log of training events; it connects when it is asked, and makes topics first."""
+    """Return the training log. Its first call connects and creates the given topics."""
     return KafkaTrainingLog(open_driver(cluster), topics.training, layouts)

@@ -1,4 +1,4 @@
-"""Which partitions a worker has, and how far it is with each: restored, running, holding labels."""
+"""State of the partitions that are assigned to a worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Owned", "State"]
 
 
 class State(Enum):
-    """How far a worker is with a partition that it was given."""
+    """Progress of a worker with an assigned partition."""
 
     NEW = "new"
     RESTORING = "restoring"
@@ -21,28 +21,28 @@ class State(Enum):
 
 @dataclasses.dataclass(slots=True)
 class Owned:
-    """A partition number that this worker was given: its messages, its feedback, its window.
+    """An assigned partition number, with the state of its messages, feedback and join window.
 
     Attributes
     ----------
     number
-        The partition's number.
+        Partition number.
     state
-        New: nothing is known. Restoring: the window is read from its log, and messages wait.
-        Running: messages and feedback are read.
+        New: the offsets are unknown. Restoring: the join window is read from its log while the
+        messages wait. Running: messages and feedback are read.
     window
-        Where the log of its window ended when it was given: up to there it is restored.
+        End of the join-state log at the assignment. The window is restored up to this offset.
     messages, feedback
-        Offsets to go on from, as the group committed them; None: from the beginning. What is given
-        is committed before the next poll, so they go forward with it.
+        Next offsets, as committed by the group. None means the beginning. Each batch is committed
+        before the next poll, so these offsets advance with it.
     held
-        Feedback that waits until the messages before it were given.
+        Feedback that waits for earlier messages.
     barrier
-        The offset up to which these messages reach.
+        Message offset at which the held feedback is released.
     since
-        When it was given, by the monotonic clock.
+        Time of the assignment, by the monotonic clock.
     told
-        Whether the log says that it waits for too long.
+        Whether the warning about a long wait was logged.
     """
 
     number: int
@@ -56,18 +56,18 @@ class Owned:
     told: bool = False
 
     def hold(self, records: list[Record], barrier: int) -> None:
-        """Keep feedback until messages up to an offset were given.
+        """Hold feedback until the messages before an offset were delivered.
 
-        Whoever labels a message has read it, so it was in its log before the label was. Messages
-        that were there when the label was read go first: then labels find their messages, and
-        training events come in the order of the labels, whatever the speed at which both logs are
-        read.
+        A user labels a message after reading it, so the message was in its log before the label.
+        Messages that existed when the label was read are therefore delivered first. Labels then
+        always find their messages, and training events keep the order of the labels, even if one
+        log is read faster.
         """
         self.held += records
         self.barrier = max(barrier, self.barrier)
 
     def release(self, position: int) -> list[Record]:
-        """Return the feedback whose messages were given: all of it, or none.
+        """Return all held feedback if its messages were delivered, else an empty list.
 
         Examples
         --------

@@ -1,7 +1,8 @@
-"""The partitions of the messages that a worker was given: where to go on, and their windows.
+"""Management of assigned partitions: their offsets and join windows.
 
-A partition is new, then its window is restored from its log while its messages wait, then it runs.
-What another worker may have done with it meanwhile is looked for at each change of generation.
+A new partition first restores its join window from the log while its messages wait. Then it runs.
+After each change of the group generation, the committed offsets are compared, because another
+worker may have owned the partition in between.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ __all__ = ["Partitions"]
 
 _LOG = logging.getLogger(__name__)
 
-# So long a poll waits for the committed offsets of a partition that is new, which an open
-# transaction of the owner before may hold; and for those of what runs, which it committed itself.
-# Seconds.
+# Maximum wait for committed offsets per poll, in seconds. Offsets of a new partition may be part of
+# an open transaction of the previous owner. Offsets of running partitions were committed by this
+# worker.
 _NEW_SECONDS = 0.1
 _RUNNING_SECONDS = 1.0
 
 
 class Partitions:
-    """What a worker was given, by partition number.
+    """The partitions that are assigned to a worker, by number.
 
     Parameters
     ----------
     topics
-        Those of the filter.
+        Topics of the filter.
     side
-        What reads training events, windows and feedback.
+        Reader for training events, join state and feedback.
     group
-        The member of the group that shares out the messages.
+        Group member for the messages.
     undecided
-        Seconds after which no transaction that holds offsets can still be open.
+        Seconds after which no transaction with offsets of the group can still be open.
     """
 
     def __init__(self, topics: Topics, side: Reader, group: Member, undecided: float) -> None:
@@ -63,7 +64,7 @@ class Partitions:
 
     @property
     def waiting(self) -> str:
-        """What those wait for that do not run yet; empty if all run."""
+        """Reason why partitions are not running yet, or an empty string if all are running."""
         new, behind = self._in(State.NEW), self._in(State.RESTORING)
         if new:
             return f"the offsets of partitions {new} are not known or not decided"
@@ -73,21 +74,21 @@ class Partitions:
         return sorted(n for n, owned in self._owned.items() if owned.state is state)
 
     def take_dropped(self) -> frozenset[int]:
-        """Return the numbers of partitions whose windows are forgotten since the last call."""
+        """Return the partitions whose join windows were dropped since the last call."""
         dropped, self._dropped = frozenset(self._dropped), set()
         return dropped
 
     # --- from the group to running --------------------------------------------------------------
 
     def given(self, numbers: Iterable[int]) -> None:
-        """Begin with what the group gives, which is paused until its window is restored."""
+        """Register new partitions; they stay paused until their join state is restored."""
         for number in numbers:
             self._owned[number] = Owned(number)
 
     def taken(self, numbers: Iterable[int]) -> None:
-        """Forget what the group takes.
+        """Remove revoked partitions.
 
-        The batch before this poll is committed, so there is nothing of these to finish.
+        The last batch is already committed, so no work is pending.
         """
         for number in numbers:
             self._owned.pop(number, None)
@@ -99,12 +100,16 @@ class Partitions:
         self._group.pause(self._messages(number))  # until its window is restored
 
     def begin_all(self) -> None:
-        """Begin anew with all partitions: what was given last was not committed."""
+        """Reset all partitions, because the last batch was not committed."""
         for number in self._owned:
             self._begin(number)
 
     def assign(self) -> None:
-        """Read all training events, the windows being restored, and the feedback of what runs."""
+        """Assign the side logs.
+
+        These are the training log, the join state of restoring partitions, and the feedback of
+        running ones.
+        """
         places = list(self._training)
         for number, owned in self._owned.items():
             if owned.state is State.RESTORING:
@@ -114,7 +119,7 @@ class Partitions:
         self._side.assign(places)
 
     def go_on(self) -> None:
-        """Take each partition that does not run one step further."""
+        """Advance each partition that is not running by one step."""
         for owned in list(self._owned.values()):
             if owned.state is State.NEW:
                 self._restore(owned)
@@ -122,17 +127,17 @@ class Partitions:
                 self._run(owned)
 
     def _committed(self, numbers: Iterable[int], timeout: float) -> dict[Partition, int] | None:
-        """Return what the group committed of messages and feedback; None: not known in time."""
+        """Return the committed offsets of messages and feedback, or None after the timeout."""
         topics = [self._messages, *([self._feedback] if self._topics.feedback else [])]
         places = [place(number) for number in numbers for place in topics]
         found = self._group.committed(places, timeout)
         return None if found is None else {place: each.offset for place, each in found.items()}
 
     def _restore(self, owned: Owned) -> None:
-        """Begin with a partition: find where to go on, and read its window from its log.
+        """Determine the offsets of a partition and start restoring its window.
 
-        Offsets in a transaction that is not finished are waited for, so nobody can commit for this
-        partition any more but its owner. What is in the window's log by then is its whole state.
+        The request waits for open transactions. After it, only this owner can commit for the
+        partition, so the join-state log contains the complete window.
         """
         number = owned.number
         offsets = self._committed([number], _NEW_SECONDS)
@@ -153,7 +158,7 @@ class Partitions:
         self._dropped.add(number)
 
     def _tell(self, owned: Owned) -> None:
-        """Say once what may be wrong where offsets are not known for longer than is right."""
+        """Log one warning when the offsets stay unknown for longer than a transaction can last."""
         waited = time.monotonic() - owned.since
         if waited < self._undecided or owned.told:
             return
@@ -168,7 +173,7 @@ class Partitions:
         )
 
     def _run(self, owned: Owned) -> None:
-        """Go on with messages and feedback if the window is restored."""
+        """Start the messages and the feedback if the window is restored."""
         if self._side.position(self._window(owned.number)) < owned.window:
             return
         owned.state = State.RUNNING
@@ -187,12 +192,12 @@ class Partitions:
     # --- changes of generation ------------------------------------------------------------------
 
     def confirm(self, membership: Membership) -> bool:
-        """Tell whether what runs is where the group left it, as far as this worker knows.
+        """Return whether the running partitions are still at the offsets of the group.
 
-        A worker may lose a partition and have it again without being told: another one has then
-        gone on with it, and this one's position and window are those of before. So at each change
-        of generation the committed offsets are asked for, before anything is given under it.
-        Where they are not those that this worker committed, the partition begins anew.
+        A worker can lose a partition and get it back without a notification. In between, another
+        worker may have advanced it, so position and window would be outdated. After each change of
+        the generation, the committed offsets are therefore requested before any message is
+        delivered. Partitions with other offsets than this worker committed are reset.
         """
         if membership.generation == self._confirmed:
             return True
@@ -220,12 +225,12 @@ class Partitions:
     # --- what is given --------------------------------------------------------------------------
 
     def give(self, messages: Iterable[Record]) -> None:
-        """Note messages as given, which are committed before the next poll."""
+        """Record the messages as delivered. They are committed before the next poll."""
         for record in messages:
             self._owned[record.partition.number].messages = record.offset + 1
 
     def hold(self, feedback: Iterable[Record]) -> None:
-        """Keep feedback until the messages that are there now were given."""
+        """Hold feedback until all currently available messages were delivered."""
         found: dict[int, list[Record]] = {}
         for record in feedback:
             found.setdefault(record.partition.number, []).append(record)
@@ -237,7 +242,7 @@ class Partitions:
             self._side.pause(self._feedback(number))
 
     def release(self) -> list[Record]:
-        """Return the feedback whose messages were given, of all partitions."""
+        """Return the feedback of all partitions whose messages were delivered."""
         released: list[Record] = []
         for owned in self._owned.values():
             if owned.held:
@@ -249,7 +254,7 @@ class Partitions:
         return released
 
     def feedback_offsets(self) -> dict[Partition, int]:
-        """Return how far the feedback of what runs was given."""
+        """Return the next feedback offsets of the running partitions."""
         return {
             Partition(self._topics.feedback, owned.number): owned.feedback
             for owned in self._running()

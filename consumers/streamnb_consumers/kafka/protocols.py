@@ -1,7 +1,7 @@
-"""What source, sink and dead letters ask of a client of Kafka; each client has a driver for it.
+"""Interfaces that each Kafka client driver implements.
 
-All of them raise `AbortedError` for what may be tried again, `FencedError` where another process
-has taken this one's place, and nothing of the client's own. All times are in seconds.
+Drivers convert all errors of their client. They raise `AbortedError` for errors that can be retried
+and `FencedError` if another process has replaced this one. All times are in seconds.
 """
 
 from __future__ import annotations
@@ -20,142 +20,142 @@ Given = Callable[[Iterable[int]], None]  # is told the numbers of partitions
 
 
 class Membership(NamedTuple):
-    """That a worker is a member of its group: what a commit carries, and which generation it is."""
+    """Group membership of a worker: token for commits and group generation."""
 
     token: object
     generation: Hashable
 
 
 class Position(NamedTuple):
-    """An offset that a group committed, with a note."""
+    """A committed offset with its metadata."""
 
     offset: int
     note: str = ""
 
 
 class Reader(Protocol):
-    """Reads partitions that are named to it."""
+    """Reader for explicitly assigned partitions."""
 
     def partitions(self, topic: str) -> list[Partition]:
-        """Return the partitions of a topic; none if there is no such topic."""
+        """Return the partitions of a topic, or an empty list if the topic does not exist."""
 
     def assign(self, places: Collection[Partition]) -> None:
-        """Read these and no others; those that were read go on where they are.
+        """Replace the assignment. Partitions that stay assigned keep their positions.
 
-        The others must be given a place with `seek`.
+        New partitions need a call of `seek`.
         """
 
     def seek(self, place: Partition, offset: int) -> None:
-        """Go on with a partition at an offset."""
+        """Set the next offset of a partition."""
 
     def pause(self, place: Partition) -> None:
-        """Give nothing of a partition until it is resumed."""
+        """Pause a partition until `resume` is called."""
 
     def resume(self, place: Partition) -> None:
-        """Give the records of a partition again."""
+        """Resume a paused partition."""
 
     def poll(self, most: int, timeout: float) -> list[Record]:
-        """Return the next records, in order within each partition; none if none came in time."""
+        """Return the next records, ordered by partition; empty after the timeout."""
 
     def position(self, place: Partition) -> int:
-        """Return the offset of the next record; it goes past what no reader is given."""
+        """Return the offset of the next record, after any markers and aborted records."""
 
     def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return the first offset that is left of each partition."""
+        """Return the first available offset of each partition."""
 
     def stable_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return up to where each partition can be read: to the first open transaction."""
+        """Return each last stable offset: the start of the first open transaction."""
 
     def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return where each partition's log ends, behind open transactions too."""
+        """Return the end of the log of each partition, including open transactions."""
 
     def committed(
         self, places: Collection[Partition], timeout: float
     ) -> dict[Partition, Position] | None:
-        """Return what the reader's group committed; None if it is not known in time.
+        """Return the committed offsets of the reader's group, or None after the timeout.
 
-        Offsets in a transaction that is not finished are waited for.
+        The request waits for offsets in open transactions.
         """
 
     def lag(self) -> dict[Partition, int]:
-        """Return how many records are known to wait in what is read; costs no request."""
+        """Return the known lag of each assigned partition, in records, without a request."""
 
     @property
     def outsider(self) -> object:
-        """What a commit carries for a group without members."""
+        """Group metadata for committing offsets without being a member."""
 
     def close(self, timeout: float) -> None:
-        """Disconnect; whoever is in a group leaves it."""
+        """Leave the group, if any, and disconnect."""
 
 
 class Member(Reader, Protocol):
-    """Reads the partitions that its group gives it. Each is paused when it is given."""
+    """Reader for the partitions that its group assigns. New partitions are paused."""
 
     @property
     def joined(self) -> bool:
-        """Whether it has asked to be taken in."""
+        """Whether the reader has requested to join the group."""
 
     def join(self, topic: str, given: Given, taken: Given) -> None:
-        """Ask the group for partitions of a topic; a poll tells which are given and taken."""
+        """Subscribe to a topic. Each poll reports the assigned and the revoked partitions."""
 
     def membership(self) -> Membership | None:
-        """Return the membership under which the last poll's records may be committed.
+        """Return the membership for committing the records of the last poll.
 
-        None if there is none: these records are nobody's, and must be given back.
+        If it is None, these records must be passed to `give_back`.
         """
 
     def give_back(self, records: Iterable[Record]) -> None:
-        """Read records again that were polled just now."""
+        """Rewind to the first of the given records, which were just polled."""
 
     def restart(self, place: Partition) -> None:
-        """Go on with a partition at its first record."""
+        """Rewind a partition to its first record."""
 
 
 class Writer(Protocol):
-    """Writes transactions of one name."""
+    """Transactional writer with a fixed name."""
 
     def begin(self) -> None:
         """Begin a transaction."""
 
     def write(self, records: Iterable[Written]) -> None:
-        """Add records to it."""
+        """Add records to the transaction."""
 
     def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
-        """Commit it, once all of it is written, with the offsets of a group."""
+        """Flush the records, then commit the transaction with the offsets of a group."""
 
     def abort(self, timeout: float) -> None:
-        """Abort it."""
+        """Abort the transaction."""
 
     def discard(self) -> None:
-        """Let go of a writer that failed: what it holds is not written."""
+        """Close a failed writer and drop its unsent records."""
 
     def close(self, timeout: float) -> None:
-        """Disconnect; a transaction that is open is aborted."""
+        """Disconnect and abort an open transaction."""
 
 
 class Driver(Protocol):
-    """A client of Kafka: it opens all of these."""
+    """Factory for the readers, members and writers of a Kafka client."""
 
     def renew(self) -> None:
-        """Forget connections that it keeps for itself."""
+        """Drop cached connections of the driver."""
 
     def reader(self, roles: Roles, group: str | None = None) -> Reader:
-        """Return a reader; `group` is whose committed offsets it asks for."""
+        """Return a reader. `group` is the group whose committed offsets it requests."""
 
     def member(self, roles: Roles, poll_seconds: float) -> Member:
-        """Return a member of the filter's group, which may take so long between two polls."""
+        """Return a member of the filter's group with a maximum interval between two polls."""
 
     def writer(self, name: str, timeout: float) -> Writer:
-        """Return a writer; what one of the same name left unfinished is aborted."""
+        """Return a transactional writer. Unfinished transactions with the same name are aborted."""
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
-        """Make the topics that are not there yet; return their names."""
+        """Create the missing topics and return their names."""
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
-        """Return the `max.message.bytes` of topics, of those that tell."""
+        """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
 
     def topic_id(self, topic: str) -> str | None:
-        """Return the id that the cluster gave a topic; None if there is no such topic."""
+        """Return the topic id that the cluster assigned, or None if the topic does not exist."""
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
-        """Delete the records of partitions before these offsets."""
+        """Delete the records before the given offset of each partition."""

@@ -1,4 +1,4 @@
-"""Kafka as a sink: what a batch gives and the offsets behind it, in one transaction."""
+"""Kafka sink that commits outputs and input offsets in one transaction."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["KafkaSink"]
 
 _LOG = logging.getLogger(__name__)
 
-# An abort takes milliseconds. If it does not come back, a new producer of the same name makes the
-# broker abort. Seconds.
+# Timeout of an abort, in seconds. An abort takes milliseconds. If it fails, a new producer with the
+# same name makes the broker abort the transaction.
 _ABORT = 5.0
 
 
 class KafkaSink:
-    """Write what a filter gives, and the offsets behind it, in transactions.
+    """Write the outputs of a filter and its input offsets in transactions.
 
     Parameters
     ----------
     driver
-        The client of Kafka.
+        Kafka client driver.
     cluster, topics
-        Where to write, and under which name.
+        Cluster, worker names and target topics.
     timeout
-        Longest wait for one call, in seconds.
+        Maximum duration of one call, in seconds.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class KafkaSink:
         self._written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
 
     def start(self, timeout: float) -> None:
-        """Connect, and abort what a process of the same name left unfinished.
+        """Connect and abort an unfinished transaction of the same name.
 
-        Until then its offsets are not known to be committed or not, and readers wait for it.
+        Until then, readers wait for that transaction and its offsets are undecided.
         """
         self._open()
 
@@ -63,7 +63,7 @@ class KafkaSink:
         return writer
 
     def _open(self) -> Writer:
-        """Return the writer; whatever one of the same name left unfinished is aborted."""
+        """Return the writer. Opening it aborts unfinished transactions of the same name."""
         if self._writer is None:
             with self._own_fence():
                 self._most = largest_record(self._driver, self._written)
@@ -76,9 +76,9 @@ class KafkaSink:
         Raises
         ------
         AbortedError
-            If they can't be sent.
+            If the outputs cannot be sent.
         BadInputError
-            If one is larger than what can be written.
+            If a record exceeds the maximum size.
         """
         if outputs == Outputs():
             return
@@ -92,9 +92,9 @@ class KafkaSink:
         Raises
         ------
         AbortedError
-            If it could not be committed, or this worker has lost its place in the group.
+            If the commit failed or this worker is not a member of the group any more.
         FencedError
-            If another process has taken this one's place.
+            If another process has replaced this one.
         """
         group = (self._topics.messages, self._topics.feedback)
         positions = {
@@ -107,12 +107,12 @@ class KafkaSink:
             self._begun = False
 
     def abort(self) -> None:
-        """Abort the transaction; if that fails, forget the producer: the next one aborts it.
+        """Abort the transaction. If that fails, drop the producer; the next one aborts it.
 
         Raises
         ------
         FencedError
-            If another process has taken this one's place; a new producer would take it back.
+            If another process has replaced this one; a new producer would fence that process.
         """
         if not self._begun or self._writer is None:
             return
@@ -130,7 +130,7 @@ class KafkaSink:
 
     @contextlib.contextmanager
     def _own_fence(self) -> Iterator[None]:
-        """Take a fence for an abort where nobody else can have set it."""
+        """Treat a fence as an abort if no other process can have the same name."""
         try:
             yield
         except FencedError as error:
@@ -139,7 +139,7 @@ class KafkaSink:
             raise AbortedError(str(error)) from error
 
     def close(self, timeout: float) -> None:
-        """Disconnect; a transaction that is open is aborted."""
+        """Disconnect and abort an open transaction."""
         with contextlib.suppress(FencedError):
             self.abort()
         if self._writer is not None:

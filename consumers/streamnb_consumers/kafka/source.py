@@ -1,8 +1,8 @@
-"""Kafka as a source: a group shares messages out; each worker reads the logs of filters besides.
+"""Kafka source of a worker.
 
-Messages (and their feedback) are shared out by partition (`partitions`). The log of training events
-is read whole by every worker. The log of windows is read by whoever is given a partition, before
-its first message.
+The consumer group distributes the partitions of the messages and their feedback (`partitions`).
+Each worker reads the whole training log. The owner of a partition reads its join state before the
+first message.
 """
 
 from __future__ import annotations
@@ -30,33 +30,35 @@ __all__ = ["KafkaSource"]
 
 _LOG = logging.getLogger(__name__)
 
-# A wait for messages is cut into steps, so that feedback and training events that come meanwhile
-# are seen. Seconds.
+# A wait for messages consists of steps of this length, in seconds. New feedback and training events
+# are read in between.
 _STEP = 0.02
-# Brokers forget what a group committed of a topic that it does not subscribe to when it is not
-# committed again for a week (their `offsets.retention.minutes`): feedback is such one. Seconds.
+# Interval for committing the feedback offsets again, in seconds. Brokers delete the offsets of
+# topics without subscription after `offsets.retention.minutes` (default: a week), and the group
+# does not subscribe to the feedback.
 _RECOMMIT = 3600.0
-# An idle client may not notice for minutes that its brokers are away, so it asks them. Seconds.
+# Interval of requests that detect unreachable brokers, in seconds. An idle client may need minutes
+# to notice.
 _ASK = 1.0
-# After so long without an answer clients are made anew: librdkafka 2.16 may forget a lone broker
-# that died, and look for none again, whatever its `metadata.recovery.strategy`: workers waited for
-# minutes beside a broker that was back. Seconds.
+# Time without a response until the clients are replaced, in seconds. librdkafka 2.16 may drop a
+# single broker that was restarted and never look for it again, regardless of
+# `metadata.recovery.strategy`.
 _RENEW = 60.0
 
 
 class KafkaSource:
-    """Records of a worker's share of the messages, in the order in which they are handled.
+    """Records for one worker, in processing order.
 
     Parameters
     ----------
     driver
-        The client of Kafka.
+        Kafka client driver.
     topics
-        What to read.
+        Topics of the filter.
     timeout
-        Longest wait for a start, in seconds.
+        Maximum wait for the topics at the start, in seconds.
     undecided
-        Seconds after which no transaction that holds offsets of the group can still be open.
+        Seconds after which no transaction with offsets of the group can still be open.
     """
 
     _side: Reader
@@ -76,12 +78,12 @@ class KafkaSource:
 
     @property
     def ended(self) -> bool:
-        """A topic never ends."""
+        """Always False: a topic never ends."""
         return False
 
     @property
     def waiting(self) -> str:
-        """What is missing before messages are given; empty if nothing is."""
+        """Reason why no messages are delivered yet, or an empty string."""
         if self._training_ends is None or self._training_ends:
             return "the training events are being read"
         if not self._member:  # who is one may have been given nothing: it stands by
@@ -89,16 +91,16 @@ class KafkaSource:
         return self._partitions.waiting
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Read training events from these offsets, all else from those that the group committed.
+        """Read training events from the given offsets and other topics from the committed offsets.
 
         Raises
         ------
         AbortedError
-            If the cluster can't be reached in time.
+            If the cluster does not answer in time.
         TruncatedError
-            If training events were deleted that this worker has not read.
+            If training events were deleted before this worker read them.
         SettingsError
-            If a topic is not there, or the partitions of topics that belong together differ.
+            If a topic does not exist or related topics have different numbers of partitions.
         """
         try:
             self._begin(offsets, timeout)
@@ -112,7 +114,7 @@ class KafkaSource:
         return {}
 
     def _renew(self) -> None:
-        """Let go of clients that have had no answer for long."""
+        """Drop the clients if the cluster has not answered for too long."""
         now = time.monotonic()
         self._away = now if self._away is None else self._away
         if self._open and now >= self._away + _RENEW:
@@ -120,13 +122,13 @@ class KafkaSource:
             self._let_go()
 
     def _lose(self, error: LostClientError) -> None:
-        """Let go of clients one of which failed for good."""
+        """Drop the clients after a permanent failure of one of them."""
         if self._open:
             _LOG.warning("this worker connects anew: %s", error)
             self._let_go()
 
     def _let_go(self) -> None:
-        """Close the clients, whose answers nobody waits for; the next start makes others."""
+        """Close the clients. The next start creates new ones."""
         self._open = self._member = False
         self._away = None
         self._driver.renew()
@@ -163,7 +165,7 @@ class KafkaSource:
         side = self._driver.reader(roles)
         try:
             self._check_topics(side, timeout)
-            # A batch may wait for a commit as long as a commit may take, and for a snapshot.
+            # The interval between two polls includes a commit and possibly a snapshot.
             group = self._driver.member({}, max(300.0, 4 * self._timeout))
         except BaseException:
             side.close(1.0)
@@ -187,10 +189,10 @@ class KafkaSource:
     # --- polling --------------------------------------------------------------------------------
 
     def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return training events, changes of windows, messages and feedback, in this order.
+        """Return training events, join-state changes, messages and feedback, in this order.
 
-        What came ends the wait, and so does a change of what is missing: a start goes from step to
-        step, each of which would take as long as a poll without records.
+        The wait ends with the first record or with a change of `waiting`. Otherwise each step of a
+        start would take a whole poll.
         """
         deadline, missing = time.monotonic() + timeout, self.waiting
         while True:
@@ -223,14 +225,14 @@ class KafkaSource:
         membership = self._group.membership()
         self._member = membership is not None
         if membership is None or not self._partitions.confirm(membership):
-            # What was polled belongs to nobody now: it is read again when that is known.
+            # The membership is not confirmed, so read these records again later.
             self._group.give_back(messages)
             return self._batch(records, None)
         self._partitions.give(messages)
         return self._batch([*records, *messages, *self._partitions.release()], membership)
 
     def _at_ends(self) -> bool:
-        """Tell whether the training events of the start were read: before, nothing is decided."""
+        """Return whether all training events from before the start were read."""
         ends = self._training_ends or {}
         for place in [place for place, end in ends.items() if self._side.position(place) >= end]:
             del ends[place]
@@ -245,11 +247,11 @@ class KafkaSource:
         return Batch(records, token, self._partitions.take_dropped(), offsets)
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return how many records are known to wait in each partition that is read."""
+        """Return the known lag of each assigned partition, in records."""
         return {**self._side.lag(), **self._group.lag()} if self._open else {}
 
     def close(self, timeout: float) -> None:
-        """Leave the group (a static member stays in it until its session ends) and disconnect."""
+        """Disconnect; a static member stays in the group until its session ends."""
         if self._open:
             self._group.close(timeout / 2)
             self._side.close(timeout / 2)

@@ -1,4 +1,4 @@
-"""Topics: to make them, to find out whether they are there, and what they take."""
+"""Creation and checks of topics."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from streamnb_consumers.kafka.protocols import Driver, Reader
 
 __all__ = ["check_topics", "create_topics", "largest_record"]
 
-# What a broker takes where nothing else is said (`message.max.bytes`).
+# Default record limit of brokers (`message.max.bytes`), in bytes.
 _DEFAULT_LARGEST = 1_048_588
 
 
 def create_topics(
     cluster: Cluster, layouts: Collection[TopicLayout], timeout: float = 60.0
 ) -> list[str]:
-    """Make the topics that are not there yet; return their names.
+    """Create the missing topics and return their names.
 
     Raises
     ------
     AbortedError
-        If the cluster can't be reached.
+        If the cluster is unreachable.
     RefusedError
-        If it refuses.
+        If the cluster rejects this worker.
     """
     return open_driver(cluster).create_topics(layouts, timeout)
 
 
 def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict[str, int]:
-    """Return how many partitions each topic has; wait for those that were made just now.
+    """Wait for the topics and return their numbers of partitions.
 
     Parameters
     ----------
     reader
-        What asks.
+        Reader that requests the metadata.
     names
-        Of the topics.
+        Topic names.
     timeout
-        In seconds.
+        Maximum wait for new topics, in seconds.
 
     Raises
     ------
     SettingsError
-        If one is not there.
+        If a topic does not exist.
     """
     counts: dict[str, int] = {}
     deadline = time.monotonic() + timeout
@@ -65,7 +65,7 @@ def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict
 
 
 def largest_record(driver: Driver, topics: Collection[str]) -> int:
-    """Return the bytes of the largest record that all these topics take."""
+    """Return the maximum record size that all these topics accept, in bytes."""
     sizes = driver.record_sizes(topics)
-    # What a batch adds to its records, and a record to its value: 100 bytes are enough.
+    # Reserve 100 bytes for the overhead of batch and record.
     return min(sizes.get(name, _DEFAULT_LARGEST) for name in topics) - 100

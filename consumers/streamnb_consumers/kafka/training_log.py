@@ -1,4 +1,4 @@
-"""The topic of training events as a log that has an identity, and that may be truncated."""
+"""Identity and truncation of the training topic."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ class KafkaTrainingLog:
     Parameters
     ----------
     driver
-        The client of Kafka.
+        Kafka client driver.
     topic
-        Its name.
+        Topic name.
     layouts
-        Topics to make before, where they are missing.
+        Topics to create first if they are missing.
     """
 
     def __init__(self, driver: Driver, topic: str, layouts: Collection[TopicLayout] = ()) -> None:
         self._driver, self._topic, self._layouts = driver, topic, list(layouts)
 
     def identity(self, timeout: float) -> str:
-        """Return the topic's id, which a topic that is made anew does not have.
+        """Return the id of the topic. A topic that was deleted and created again has a new id.
 
         Raises
         ------
         AbortedError
-            If the cluster can't be asked.
+            If the cluster does not answer.
         SettingsError
-            If there is no such topic.
+            If the topic does not exist.
         """
         if self._layouts:
             self._driver.create_topics(self._layouts, timeout)
@@ -52,12 +52,12 @@ class KafkaTrainingLog:
         return found
 
     def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
-        """Delete the training events before these offsets.
+        """Delete the training events before the given offsets.
 
         Raises
         ------
         AbortedError
-            If the cluster does not do it.
+            If the cluster does not delete them.
         """
         mine = {place: at for place, at in offsets.items() if place.source == self._topic}
         self._driver.delete_records(mine, timeout)

@@ -1,1 +1,1 @@
-"""Kafka through confluent-kafka, in groups of the broker's own protocol (KIP-848)."""
+"""Driver for confluent-kafka, with the consumer group protocol of KIP-848."""

@@ -1,4 +1,4 @@
-"""What all of confluent-kafka's clients share: how to connect, and what their errors mean."""
+"""Connection settings and error mapping for all confluent-kafka clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["LOGGER", "client_settings", "meaning", "translated"]
 
 
 class _Seldom(logging.Filter):
-    """Passes one line a minute of each kind: librdkafka tells of each try to connect."""
+    """Pass one line per minute and kind: librdkafka logs every connection attempt."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,20 +39,20 @@ class _Seldom(logging.Filter):
 
 
 _LINE_SECONDS = 60.0
-# What librdkafka logs comes here, at the client's next call.
+# Receives the log lines of librdkafka at the next call of a client.
 LOGGER = logging.getLogger(__name__)
 LOGGER.addFilter(_Seldom())
 
 _ERRORS = confluent_kafka.KafkaError
-# A producer of the same transactional id came later, or the broker ended a transaction that was
-# open for too long. Neither goes away.
+# Permanent errors: a newer producer uses the same transactional id, or the broker aborted a
+# transaction after its timeout.
 _FENCED = (
     _ERRORS._FENCED,
     _ERRORS.PRODUCER_FENCED,
     _ERRORS.INVALID_PRODUCER_EPOCH,
     _ERRORS.FENCED_INSTANCE_ID,
 )
-# Who this is, or what it may do, is not to the cluster's liking.
+# The cluster rejects the credentials or the permissions of this worker.
 _REFUSED = (
     _ERRORS._AUTHENTICATION,
     _ERRORS._SSL,
@@ -65,7 +65,7 @@ _REFUSED = (
     _ERRORS.CLUSTER_AUTHORIZATION_FAILED,
     _ERRORS.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
-# The cluster does not answer, or can't yet; what is `retriable` counts as this too.
+# The cluster does not answer or is not ready yet. Errors with `retriable` also belong here.
 _AWAY = (
     _ERRORS._TRANSPORT,
     _ERRORS._RESOLVE,
@@ -75,8 +75,8 @@ _AWAY = (
     _ERRORS._MSG_TIMED_OUT,
     _ERRORS._WAIT_COORD,
     _ERRORS._NODE_UPDATE,
-    # "No leaders found": no broker leads a partition now, as while a lone broker's heartbeats to
-    # its controller are late.
+    # "No leaders found": no broker leads the partition at the moment. This happens when the
+    # heartbeats of a single broker to its controller are late.
     _ERRORS._NOENT,
     _ERRORS.REQUEST_TIMED_OUT,
     _ERRORS.COORDINATOR_LOAD_IN_PROGRESS,
@@ -89,7 +89,7 @@ _AWAY = (
     _ERRORS.NOT_ENOUGH_REPLICAS,
     _ERRORS.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
 )
-# kafka-python's names for arguments of TLS and SASL, and librdkafka's.
+# TLS and SASL options: names in kafka-python and in librdkafka.
 _SECURITY = {
     "security_protocol": "security.protocol",
     "sasl_mechanism": "sasl.mechanism",
@@ -103,13 +103,13 @@ _SECURITY = {
 
 
 def client_settings(cluster: Cluster) -> dict[str, Any]:
-    """Return what all clients of a cluster are made with; secrets are among it.
+    """Return the common settings of all clients of a cluster, including secrets.
 
     Examples
     --------
     >>> cluster = Cluster("kafka:9093", "g", None, "t", security={"ssl_certfile": "one.pem"})
     >>> made = client_settings(cluster)
-    >>> made["ssl.certificate.location"], made["ssl.key.location"]  # the key is in the same file
+    >>> made["ssl.certificate.location"], made["ssl.key.location"]  # both in one file
     ('one.pem', 'one.pem')
     """
     security = {_SECURITY[name]: value for name, value in cluster.security.items()}
@@ -123,24 +123,24 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-# What a broker said of this process's password or certificate, and when: librdkafka tells it to
-# this callback, and goes on trying; whoever waits is told that the time is over.
+# Time and text of the last rejection of a password or certificate. librdkafka reports it only to
+# the error callback and retries, so that the caller sees a timeout.
 _refusal: list[tuple[float, str]] = []
 _HEARD = 60.0  # seconds for which that explains a time that was over
 
 
 def _note(error: Any) -> None:
-    # A broker that does not take a client's certificate says so when the connection is there: that
-    # it ended is all that librdkafka's code says.
+    # A broker rejects a client certificate after the connection is open. The error code of
+    # librdkafka then means only that the connection was closed, so the text decides.
     alert = "alert" in error.str() and "certificate" in error.str()
     if error.code() in _REFUSED or alert:
         _refusal[:] = [(time.monotonic(), f"{error.name()}: {error.str()}"[:500])]
 
 
 def meaning(what: str, error: Any) -> Exception:
-    """Return a client's error as one that the loop knows.
+    """Convert a confluent-kafka error into an exception of this library.
 
-    It is an AbortedError unless another process has taken this one's place, or a setting is wrong.
+    The exception is an AbortedError, except for fenced workers and for invalid settings.
     """
     text = f"{what}: {error.name()}: {error.str()}"[:500]
     if error.code() in _FENCED:
@@ -155,14 +155,14 @@ def meaning(what: str, error: Any) -> Exception:
             f'of their own protocol (KIP-848): with others set client = "kafka-python"'
         )
     if error.fatal() or error.code() == _ERRORS._FATAL:  # an event has the code alone
-        # As "The group id does not exist", which a broker may say that died and is back: librdkafka
-        # then takes no part in the group again, and says no more of it.
+        # Example: "The group id does not exist", from a broker that was restarted. librdkafka then
+        # leaves the group for good and reports nothing further.
         return LostClientError(text)
     return UnreachableError(text) if _is_away(error) else AbortedError(text)
 
 
 def _is_away(error: Any) -> bool:
-    """Tell whether an error means that the cluster can't be reached, or not yet."""
+    """Return whether the error means that the cluster is unreachable or not ready yet."""
     return error.code() in _AWAY or (
         error.retriable() and error.code() != _ERRORS.UNKNOWN_TOPIC_OR_PART
     )
@@ -170,16 +170,16 @@ def _is_away(error: Any) -> bool:
 
 @contextlib.contextmanager
 def translated(what: str) -> Iterator[None]:
-    """Raise what confluent-kafka raises as the errors that a loop knows.
+    """Convert exceptions of confluent-kafka into exceptions of this library.
 
     Raises
     ------
     FencedError
-        If another process has taken this one's place; this one must not take it back.
+        If another process has replaced this one. This process must not take over again.
     SettingsError
-        If the brokers are too old, or refuse this worker.
+        If the brokers are too old or reject this worker.
     AbortedError
-        For everything else.
+        For all other errors.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""confluent-kafka as the client of Kafka."""
+"""Kafka driver that uses confluent-kafka."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from streamnb_consumers.records import Partition
 __all__ = ["ConfluentDriver"]
 
 _ERRORS = confluent_kafka.KafkaError
-# One request to a broker that is there takes milliseconds. Seconds.
+# Timeout of one request, in seconds. An available broker answers within milliseconds.
 _REQUEST = 10.0
 
 
 class ConfluentDriver:
-    """Opens confluent-kafka's clients of a cluster."""
+    """Factory for the confluent-kafka clients of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -39,7 +39,7 @@ class ConfluentDriver:
         return self._opened
 
     def renew(self) -> None:
-        """Forget the client for administration: the next question makes another."""
+        """Drop the admin client. The next request creates a new one."""
         self._opened = None
 
     def _consumer(self, **options: Any) -> Any:
@@ -54,9 +54,9 @@ class ConfluentDriver:
             return confluent_kafka.Consumer(settings, logger=LOGGER)
 
     def reader(self, roles: Roles, group: str | None = None) -> ConfluentReader:
-        """Return a reader of partitions that are named to it."""
+        """Return a reader for explicitly assigned partitions."""
         consumer = self._consumer(
-            # It needs a group's name, though it is in none.
+            # librdkafka requires a group name, although the reader joins no group.
             group_id=group or self._cluster.group,
             auto_offset_reset="error",
             enable_partition_eof=True,
@@ -64,10 +64,10 @@ class ConfluentDriver:
         return ConfluentReader(consumer, Ends(self._admin), roles)
 
     def member(self, roles: Roles, poll_seconds: float) -> ConfluentMember:
-        """Return a member of the filter's group.
+        """Return a member of the filter's consumer group.
 
-        The broker sets its session. It has no name that lasts: one that was killed could not come
-        back under it before its session is over, so that partitions would wait for nobody else.
+        The broker sets the session timeout. The member is dynamic: a static member that was killed
+        could only rejoin after its session timeout, and its partitions would wait that long.
         """
         consumer = self._consumer(
             group_id=self._cluster.group,
@@ -78,7 +78,7 @@ class ConfluentDriver:
         return ConfluentMember(consumer, self.reader(roles))
 
     def writer(self, name: str, timeout: float) -> ConfluentProducer:
-        """Return a writer; what one of the same name left unfinished is aborted."""
+        """Return a transactional writer. Unfinished transactions with the same name are aborted."""
         milliseconds = round(self._cluster.transaction_seconds * 1000)
         with translated("start of transactions"):
             producer = confluent_kafka.Producer(
@@ -92,9 +92,9 @@ class ConfluentDriver:
                     "message.max.bytes": 2 * MAX_RECORD_BYTES,
                     "queue.buffering.max.messages": 1_000_000,
                     "partitioner": "murmur2_random",  # as Kafka's own clients choose by key
-                    # By default a client that loses all brokers forgets them, and with them
-                    # requests that wait for a group's coordinator: a transaction's offsets then
-                    # wait for ever. A producer that finds no broker any more is replaced.
+                    # By default, a client that loses all brokers drops its requests to the group
+                    # coordinator. The offsets of a transaction would then wait forever. Here the
+                    # producer is replaced instead.
                     "metadata.recovery.strategy": "none",
                 },
                 logger=LOGGER,
@@ -107,7 +107,7 @@ class ConfluentDriver:
         return ConfluentProducer(producer, timeout)
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
-        """Make the topics that are not there yet; return their names."""
+        """Create the missing topics and return their names."""
         made = []
         with translated("create topics"):
             asked = self._admin.create_topics(
@@ -128,7 +128,7 @@ class ConfluentDriver:
         return made
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
-        """Return the `max.message.bytes` of topics, of those that tell."""
+        """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
         sizes = {}
         with translated("topics' settings"):
             asked = self._admin.describe_configs(
@@ -146,7 +146,7 @@ class ConfluentDriver:
         return sizes
 
     def topic_id(self, topic: str) -> str | None:
-        """Return the id that the cluster gave a topic; None if there is no such topic."""
+        """Return the topic id that the cluster assigned, or None if the topic does not exist."""
         with translated("topic's id"):
             asked = self._admin.describe_topics(
                 confluent_kafka.TopicCollection([topic]), request_timeout=_REQUEST
@@ -158,7 +158,7 @@ class ConfluentDriver:
                     return None
                 self._admin.poll(0)  # what the broker said of a password waits for this
                 raise
-        # As other clients write it: librdkafka's own form is base64.
+        # Format the id like other clients do; librdkafka uses base64.
         bits = found.topic_id
         most, least = (
             part & (2**64 - 1)
@@ -167,7 +167,7 @@ class ConfluentDriver:
         return str(uuid.UUID(int=most << 64 | least))
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
-        """Delete the records of partitions before these offsets."""
+        """Delete the records before the given offset of each partition."""
         places = [confluent_kafka.TopicPartition(*place, at) for place, at in offsets.items()]
         with translated("deleting records"):
             asked = self._admin.delete_records(places, request_timeout=timeout)

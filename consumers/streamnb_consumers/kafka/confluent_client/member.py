@@ -1,9 +1,9 @@
-"""confluent-kafka's consumer as a member of a group of the broker's own protocol (KIP-848).
+"""Consumer group member that uses confluent-kafka and the protocol of KIP-848.
 
-The broker assigns partitions, one by one, and gives none to a member before the one that had it has
-let go of it, or was put out: nobody claims anything. Membership and reading are two consumers. The
-member is paused in all that it is given; what runs is read by a reader, from a place that is known,
-so that no record comes before its partition's window is restored.
+The broker assigns each partition only after its previous owner has released it or has been removed
+from the group. Membership and reading use two consumers. The member consumer is always paused. A
+reader consumes the running partitions from known offsets, so that no record arrives before the join
+window of its partition is restored.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ __all__ = ["ConfluentMember", "epoch_of"]
 
 _LOG = logging.getLogger(__name__)
 
-# Rebalances and errors that wait for a member, at most, in one poll.
+# Maximum number of rebalance events and errors per poll.
 _EVENTS = 100
 _MAGIC = b"CGMDv2:"
 
 
 def epoch_of(metadata: bytes) -> int:
-    r"""Return the epoch in what confluent-kafka gives as a group's metadata.
+    r"""Return the member epoch from the group metadata of confluent-kafka.
 
-    It is opaque there: a mark, then the epoch of the member in four bytes of this machine's order.
+    The metadata is opaque: a prefix, then the epoch as four bytes in native byte order.
 
     Raises
     ------
     ValueError
-        If it is anything else, as of another version.
+        If the format is different, as in other versions of librdkafka.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def epoch_of(metadata: bytes) -> int:
 
 
 class ConfluentMember:
-    """A member of a group.
+    """Member of a consumer group.
 
     Parameters
     ----------
     consumer
-        Of confluent-kafka, with `group.protocol=consumer`.
+        confluent-kafka consumer with `group.protocol=consumer`.
     reader
-        What reads the partitions that run.
+        Reader for the running partitions.
     """
 
     def __init__(self, consumer: Any, reader: ConfluentReader) -> None:
@@ -72,7 +72,7 @@ class ConfluentMember:
     # --- in a group -----------------------------------------------------------------------------
 
     def join(self, topic: str, given: Given, taken: Given) -> None:
-        """Ask the group for partitions of a topic; a poll tells which are given and taken."""
+        """Subscribe to a topic. Each poll reports the assigned and the revoked partitions."""
 
         def assigned(consumer: Any, places: list[Any]) -> None:
             consumer.incremental_assign(places)
@@ -93,10 +93,10 @@ class ConfluentMember:
         self.joined = True
 
     def poll(self, most: int, timeout: float) -> list[Record]:
-        """Hear what the group says, then return the next records of what runs.
+        """Process group events, then return the next records of the running partitions.
 
-        The epoch of a membership is new before its partitions are heard of, so a membership counts
-        that is the same before and after all was heard that was there.
+        The epoch changes before the assignment arrives. A membership is therefore valid only if it
+        is the same before and after all pending events are processed.
         """
         before = self._consumer.consumer_group_metadata()
         self._hear(self._consumer.consume(_EVENTS, 0))
@@ -119,12 +119,12 @@ class ConfluentMember:
                 raise meaning("group", error)
 
     def membership(self) -> Membership | None:
-        """Return the membership under which the last poll's records may be committed."""
+        """Return the membership for committing the records of the last poll."""
         found = self._metadata
         return None if found is None else Membership(found, found)
 
     def give_back(self, records: Iterable[Record]) -> None:
-        """Read records again that were polled just now."""
+        """Rewind to the first of the given records, which were just polled."""
         first: dict[Partition, int] = {}
         for record in records:
             first.setdefault(record.partition, record.offset)
@@ -135,35 +135,35 @@ class ConfluentMember:
     def committed(
         self, places: Collection[Partition], timeout: float
     ) -> dict[Partition, Position] | None:
-        """Return what the group committed; None if it is not known in time."""
+        """Return the committed offsets of the group, or None after the timeout."""
         return committed(self._consumer, places, timeout)
 
     @property
     def outsider(self) -> object:
-        """What a commit carries for a group without members."""
+        """Group metadata for committing offsets without being a member."""
         return self._reader.outsider
 
     # --- what runs ------------------------------------------------------------------------------
 
     def assign(self, places: Collection[Partition]) -> None:
-        """Do nothing: the group assigns."""
+        """Do nothing: the group assigns the partitions."""
 
     def seek(self, place: Partition, offset: int) -> None:
-        """Go on with a partition at an offset, now or when it is resumed."""
+        """Set the next offset of a partition. A paused partition uses it when it is resumed."""
         self._starts[place] = offset
         if place in self._reader.assigned:
             self._reader.seek(place, offset)
 
     def restart(self, place: Partition) -> None:
-        """Go on with a partition at its first record."""
+        """Rewind a partition to its first record."""
         self.seek(place, self.firsts([place])[place])
 
     def pause(self, place: Partition) -> None:
-        """Read a partition no more; it goes on where it was sought last."""
+        """Stop reading a partition. It resumes at the last offset passed to `seek`."""
         self._reader.assign(self._reader.assigned - {place})
 
     def resume(self, place: Partition) -> None:
-        """Read a partition from where it was sought last."""
+        """Read a partition from the last offset passed to `seek`."""
         if place not in self._reader.assigned:
             self._reader.assign(self._reader.assigned | {place})
             self._reader.seek(place, self._starts[place])

@@ -1,4 +1,4 @@
-"""Where logs begin and end, asked of the brokers; records that confluent-kafka can't take apart."""
+"""First and last offsets of partitions, requested from the brokers with the admin client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from streamnb_consumers.records import Partition
 
 __all__ = ["Ends", "topic_partition"]
 
-# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
+# Timeout of one request, in seconds. An available broker answers within milliseconds, and the next
+# poll repeats the request.
 _REQUEST = 5.0
 _MOVED = (
     confluent_kafka.KafkaError.FENCED_LEADER_EPOCH,
@@ -24,35 +25,35 @@ _MOVED = (
 
 
 def topic_partition(place: Partition, *offset: Any) -> Any:
-    """Return a partition as confluent-kafka names it, with an offset and a note where given."""
+    """Return a `TopicPartition` of confluent-kafka with optional offset and metadata."""
     return confluent_kafka.TopicPartition(*place, *offset)
 
 
 class Ends:
-    """Where logs begin and end.
+    """First and last offsets of partitions.
 
-    A consumer's own question is answered by its isolation level: one that reads committed records
-    hears where the first open transaction begins, and never where the log ends.
+    The admin client allows any isolation level. A consumer that reads committed records gets only
+    the offset of the first open transaction, never the end of the log.
 
     Parameters
     ----------
     admin
-        confluent-kafka's client for administration.
+        Admin client of confluent-kafka.
     """
 
     def __init__(self, admin: Any) -> None:
         self._admin = admin
 
     def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return the first offset that is left of each partition."""
+        """Return the first available offset of each partition."""
         return self._ask(places, OffsetSpec.earliest(), IsolationLevel.READ_COMMITTED)
 
     def stable_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return up to where each partition can be read: to the first open transaction."""
+        """Return each last stable offset: the start of the first open transaction."""
         return self._ask(places, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
 
     def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return where each partition's log ends, behind open transactions too."""
+        """Return the end of the log of each partition, including open transactions."""
         return self._ask(places, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
 
     def _ask(
@@ -66,7 +67,7 @@ class Ends:
             except confluent_kafka.KafkaException as error:
                 if error.args[0].code() not in _MOVED:
                     raise
-            # The client keeps who leads a partition, and does not look again by itself.
+            # The client caches partition leaders and does not refresh them by itself.
             for topic in {place.source for place in places}:
                 self._admin.list_topics(topic, timeout=_REQUEST)
             return self._asked(places, spec, isolation)

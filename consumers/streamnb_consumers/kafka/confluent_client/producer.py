@@ -1,4 +1,4 @@
-"""confluent-kafka's producer as a writer of transactions."""
+"""Transactional writer that uses confluent-kafka."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from streamnb_consumers.records import Partition
 
 __all__ = ["ConfluentProducer"]
 
-# Between two tries to add a record to a queue that is full.
+# Interval between attempts to add a record to a full queue, in seconds.
 _FULL = 0.05
 
 
 class ConfluentProducer:
-    """A writer of transactions.
+    """Transactional writer.
 
-    No record has a callback: a commit fails if one of its records could not be written.
+    Records have no delivery callbacks: the commit fails if a record was not written.
 
     Parameters
     ----------
     producer
-        Of confluent-kafka, whose transactions are initialised.
+        confluent-kafka producer with initialised transactions.
     timeout
-        Longest wait for room, in seconds.
+        Maximum wait for space in the queue, in seconds.
     """
 
     def __init__(self, producer: Any, timeout: float) -> None:
@@ -69,7 +69,7 @@ class ConfluentProducer:
                 return
 
     def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
-        """Commit the transaction, once all of it is written, with the offsets of a group."""
+        """Flush the records, then commit the transaction with the offsets of a group."""
         deadline = time.monotonic() + timeout
         with self._translated("commit"):
             if offsets:
@@ -85,10 +85,10 @@ class ConfluentProducer:
 
     @contextlib.contextmanager
     def _translated(self, what: str) -> Iterator[None]:
-        """Raise errors as a loop knows them, by what the producer failed of, if it has failed.
+        """Convert exceptions, and prefer the fatal error of the producer if it has one.
 
-        One that was fenced says at its next record only that it failed, and at an abort that its
-        commit is not finished. Who is fenced must learn it.
+        A fenced producer reports only a failed state for the next record, and an unfinished commit
+        for an abort. The caller needs to learn that it is fenced.
         """
         try:
             with translated(what):
@@ -100,9 +100,9 @@ class ConfluentProducer:
             raise meaning(what, fatal) from error
 
     def _fatal(self) -> Any:
-        """Return the error after which the producer does nothing any more, if there was one.
+        """Return the fatal error of the producer, or None.
 
-        Asked within a transaction, where another can't begin.
+        Call it within a transaction, where starting another one always fails.
         """
         try:
             self._producer.begin_transaction()
@@ -112,13 +112,13 @@ class ConfluentProducer:
         return None
 
     def discard(self) -> None:
-        """Close the producer without sending what it holds."""
+        """Close the producer and drop its unsent records."""
         self._producer.purge()
         self.close(0.0)
 
     def close(self, timeout: float) -> None:
-        """Disconnect; a transaction that is open is aborted by the broker or the next producer."""
-        # It tries to abort, and complains where it is fenced, or its commit is not finished.
+        """Disconnect. The broker or the next producer aborts an open transaction."""
+        # Closing tries to abort. It warns if the producer is fenced or its commit is unfinished.
         with warnings.catch_warnings(), contextlib.suppress(confluent_kafka.KafkaException):
             warnings.simplefilter("ignore", RuntimeWarning)
             self._producer.close()

@@ -1,4 +1,4 @@
-"""confluent-kafka's consumer as a reader of partitions that are named to it."""
+"""Reader for explicitly assigned partitions that uses confluent-kafka."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _LOG = logging.getLogger(__name__)
 _HEADERS = operator.methodcaller("headers")
 
 _ERRORS = confluent_kafka.KafkaError
-# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
+# Timeout of one request, in seconds. An available broker answers within milliseconds, and the next
+# poll repeats the request.
 _REQUEST = 5.0
-# What says "not yet" of committed offsets: the group moves, or its coordinator does.
+# The committed offsets are not available yet, because the group or its coordinator is changing.
 _NOT_YET = (
     _ERRORS._TIMED_OUT,
     _ERRORS.REQUEST_TIMED_OUT,
@@ -35,19 +36,19 @@ _NOT_YET = (
 
 
 class ConfluentReader:
-    """A reader of partitions that are named to it.
+    """Reader for explicitly assigned partitions.
 
-    Positions are counted here: librdkafka's own stand behind the last record that was given, while
-    the end of a partition, which it tells, lies behind what no reader is given.
+    The reader tracks positions itself. The positions of librdkafka do not skip aborted records and
+    transaction markers, but its end-of-partition events include them.
 
     Parameters
     ----------
     consumer
-        confluent-kafka's, which tells the ends of partitions.
+        confluent-kafka consumer with `enable.partition.eof`.
     ends
-        Where logs begin and end.
+        Source of first and last offsets.
     roles
-        What each topic holds.
+        Role of the records of each topic.
     """
 
     def __init__(self, consumer: Any, ends: Ends, roles: Roles) -> None:
@@ -59,7 +60,7 @@ class ConfluentReader:
         self.log_ends = ends.log_ends
 
     def partitions(self, topic: str) -> list[Partition]:
-        """Return the partitions of a topic; none if there is no such topic."""
+        """Return the partitions of a topic, or an empty list if the topic does not exist."""
         with translated("partitions"):
             known = self._consumer.list_topics(topic, timeout=_REQUEST).topics.get(topic)
         if known is None or known.error is not None:
@@ -68,14 +69,14 @@ class ConfluentReader:
 
     @property
     def assigned(self) -> frozenset[Partition]:
-        """What it reads."""
+        """The assigned partitions."""
         return frozenset(self._assigned)
 
     def assign(self, places: Collection[Partition]) -> None:
-        """Read these and no others; those that were read go on where they are.
+        """Replace the assignment. Partitions that stay assigned keep their positions.
 
-        librdkafka keeps a partition paused that was left so, and gives nothing of it when it comes
-        back: labels of a partition that was lost and given again were never read.
+        Resume paused partitions before removal: librdkafka would keep them paused after the next
+        assignment and never return their records.
         """
         for place in self._assigned.difference(places):
             if place in self._paused:
@@ -89,9 +90,9 @@ class ConfluentReader:
                 self._consumer.incremental_unassign([topic_partition(place)])
 
     def seek(self, place: Partition, offset: int) -> None:
-        """Go on with a partition at an offset.
+        """Set the next offset of a partition.
 
-        It is assigned anew: a seek is refused while a partition is not fetched yet.
+        The partition is reassigned, because librdkafka rejects a seek before the first fetch.
         """
         self._leave(place)
         with translated("seek"):
@@ -101,25 +102,25 @@ class ConfluentReader:
             self.pause(place)
 
     def pause(self, place: Partition) -> None:
-        """Give nothing of a partition until it is resumed."""
+        """Pause a partition until `resume` is called."""
         self._paused.add(place)
         if place in self._positions:
             with translated("pause"):
                 self._consumer.pause([topic_partition(place)])
 
     def resume(self, place: Partition) -> None:
-        """Give the records of a partition again."""
+        """Resume a paused partition."""
         self._paused.discard(place)
         if place in self._positions:
             with translated("resume"):
                 self._consumer.resume([topic_partition(place)])
 
     def poll(self, most: int, timeout: float) -> list[Record]:
-        """Return the next records, in order within each partition; none if none came in time."""
+        """Return the next records, ordered by partition; empty after the timeout."""
         with translated("poll"):
             found = self._consumer.consume(most, 0)
             if not found and timeout > 0:
-                # It would wait until there are so many, or the time is over: so it waits for one.
+                # `consume(n)` waits for n records or for the timeout, so wait for a single record.
                 found = self._consumer.consume(1, timeout)
                 if found and most > 1:
                     found += self._consumer.consume(most - 1, 0)
@@ -164,7 +165,7 @@ class ConfluentReader:
             raise meaning("poll", error)
 
     def position(self, place: Partition) -> int:
-        """Return the offset of the next record; it goes past what no reader is given."""
+        """Return the offset of the next record, after any markers and aborted records."""
         try:
             return self._positions[place]
         except KeyError:
@@ -173,11 +174,11 @@ class ConfluentReader:
     def committed(
         self, places: Collection[Partition], timeout: float
     ) -> dict[Partition, Position] | None:
-        """Return what the reader's group committed; None if it is not known in time."""
+        """Return the committed offsets of the reader's group, or None after the timeout."""
         return committed(self._consumer, places, timeout)
 
     def lag(self) -> dict[Partition, int]:
-        """Return how many records are known to wait in what is read; costs no request."""
+        """Return the known lag of each assigned partition, in records, without a request."""
         lags = {}
         for name, position in self._positions.items():
             place = Partition(*name)
@@ -189,7 +190,7 @@ class ConfluentReader:
 
     @property
     def outsider(self) -> object:
-        """What a commit carries for a group without members."""
+        """Group metadata for committing offsets without being a member."""
         return self._consumer.consumer_group_metadata()
 
     def close(self, timeout: float) -> None:
@@ -198,11 +199,11 @@ class ConfluentReader:
 
 
 def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
-    """Return the headers of a record; none if one of them has a name that is no UTF-8.
+    """Return the headers of a record, or an empty tuple if a header name is not UTF-8.
 
-    confluent-kafka fails on such a name: it returns a list that may not be touched, and leaves an
-    error set, which Python looks for behind a method that is called by name, and does not where it
-    has specialised the call, as in a loop.
+    For such names confluent-kafka returns a broken list and leaves a Python exception set. The
+    interpreter detects the exception reliably only after an unspecialised call, so
+    `operator.methodcaller` is used here.
     """
     try:
         return tuple(_HEADERS(message) or ())
@@ -217,9 +218,9 @@ def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
 def committed(
     consumer: Any, places: Collection[Partition], timeout: float
 ) -> dict[Partition, Position] | None:
-    """Return what a consumer's group committed; None if it is not known in time.
+    """Return the committed offsets of a consumer's group, or None after the timeout.
 
-    A consumer that reads committed records waits for offsets in a transaction that is open.
+    A consumer that reads committed records waits for offsets in open transactions.
     """
     try:
         found = consumer.committed([topic_partition(place) for place in places], timeout=timeout)

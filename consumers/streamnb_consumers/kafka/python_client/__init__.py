@@ -1,1 +1,1 @@
-"""Kafka through kafka-python: the driver, and what that client needs to be exactly once."""
+"""Driver for kafka-python, with the workarounds that exactly-once processing needs."""

@@ -1,4 +1,4 @@
-"""What all of kafka-python's clients share: how to connect, commit, what their errors mean."""
+"""Connection settings, commits and error mapping for all kafka-python clients."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
 
 
 def client_settings(cluster: Cluster) -> dict[str, Any]:
-    """Return what all clients of a cluster are made with."""
+    """Return the common settings of all clients of a cluster."""
     connection_workarounds.fix_last_words()
     connection_workarounds.fix_refusals()
     return {
         "bootstrap_servers": cluster.bootstrap_servers.split(","),
         "reconnect_backoff_max_ms": 500,  # 30 s by default: a broker that is back is not noticed
-        # 30 s by default: so long a start is silent while the cluster is away.
+        # Default: 30 s, during which the start logs nothing if the cluster is unreachable.
         "bootstrap_timeout_ms": 5_000,
         "retry_backoff_ms": 20,  # 100 ms by default: a transaction's first steps retry
         **cluster.security,
@@ -44,18 +44,18 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def translated(what: str) -> Iterator[None]:
-    """Raise what kafka-python raises as the errors that a loop knows.
+    """Convert exceptions of kafka-python into exceptions of this library.
 
     Raises
     ------
     FencedError
-        If another process has taken this one's place; this one must not take it back.
+        If another process has replaced this one. This process must not take over again.
     RefusedError
-        If the cluster does not take this worker's password, or a right is missing.
+        If the cluster rejects the credentials or a permission is missing.
     UnreachableError
-        If the cluster does not answer, or can't yet.
+        If the cluster does not answer or is not ready yet.
     AbortedError
-        For everything else.
+        For all other errors.
     """
     try:
         yield
@@ -71,18 +71,18 @@ def translated(what: str) -> Iterator[None]:
 
 
 def open_producer(cluster: Cluster, name: str, timeout: float, **settings: Any) -> Any:
-    """Return a producer of transactions; what one of the same name left unfinished is aborted.
+    """Return a transactional producer. Unfinished transactions with the same name are aborted.
 
     Parameters
     ----------
     cluster
-        Where.
+        Cluster to connect to.
     name
-        Of its transactions.
+        Transactional id.
     timeout
-        Longest wait for a topic or for room, in seconds.
+        Maximum wait for metadata or buffer space, in seconds.
     settings
-        What it is made with besides.
+        Further settings of the producer.
     """
     producer = kafka.KafkaProducer(
         **client_settings(cluster),
@@ -110,20 +110,20 @@ def commit_transaction(
     membership: Any,
     timeout: float,
 ) -> None:
-    """Commit what was sent, once all of it is written, and offsets, in at most so many seconds.
+    """Flush the records, then commit the transaction with the offsets.
 
     Parameters
     ----------
     producer
-        In a transaction.
+        Producer with an open transaction.
     sent
-        What sending each record returned.
+        Futures of the sent records.
     offsets
-        Of the records behind what was sent, by partition.
+        Next offsets by partition.
     membership
-        Of the group whose offsets they are, or the group's name.
+        Group membership for the offsets, or the group name.
     timeout
-        In seconds.
+        Maximum time for all steps, in seconds.
     """
     deadline = time.monotonic() + timeout
 

@@ -1,4 +1,4 @@
-"""kafka-python, imported without its warnings, and what its errors mean."""
+"""Import of kafka-python without its warnings, and classification of its errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-# Importing it imports modules that say of themselves that they are deprecated.
+# kafka-python imports deprecated modules.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import kafka.admin
@@ -33,21 +33,21 @@ __all__ = [
     "kafka",
 ]
 
-# A producer of the same transactional id came later, or the broker ended a transaction that was
-# open for too long; or a static member of the same name came later. None of these goes away.
+# Permanent errors: a newer producer uses the same transactional id, a newer member uses the same
+# instance id, or the broker aborted a transaction after its timeout.
 _FENCED = (
     kafka.errors.ProducerFencedError,
     kafka.errors.InvalidProducerEpochError,
     kafka.errors.FencedInstanceIdError,
 )
-# The group went on without this member, or with another generation of it.
+# The group has removed this member or has a new generation.
 _STALE = (
     kafka.errors.CommitFailedError,
     kafka.errors.IllegalGenerationError,
     kafka.errors.UnknownMemberIdError,
     kafka.errors.RebalanceInProgressError,
 )
-# Who this is, or what it may do, is not to the cluster's liking.
+# The cluster rejects the credentials or the permissions of this worker.
 _REFUSED = (
     kafka.errors.AuthorizationError,
     kafka.errors.SaslAuthenticationFailedError,
@@ -58,9 +58,9 @@ _REFUSED = (
 
 
 def is_refused(error: BaseException | None) -> bool:
-    """Tell whether an error, or what caused it, means that the cluster refuses this worker.
+    """Return whether an error or its cause means that the cluster rejects this worker.
 
-    What TLS finds wrong comes as the text of a `KafkaConnectionError`.
+    TLS errors appear only in the text of a `KafkaConnectionError`.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def is_refused(error: BaseException | None) -> bool:
 
 
 def is_away(error: BaseException) -> bool:
-    """Tell whether an error means that the cluster can't be reached, or not yet.
+    """Return whether an error means that the cluster is unreachable or not ready yet.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def is_away(error: BaseException) -> bool:
 
 
 def is_fenced(error: BaseException | None) -> bool:
-    """Tell whether an error, or what caused it, means that another has taken this one's place.
+    """Return whether an error or its cause means that this worker is fenced.
 
-    kafka-python names it `ProducerFencedError` at a commit, `InvalidProducerEpochError` at a
-    record, and afterwards `KafkaError`, with the first error among its arguments.
+    kafka-python raises `ProducerFencedError` at a commit and `InvalidProducerEpochError` for a
+    record. Later calls raise `KafkaError` with the first error among its arguments.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def is_fenced(error: BaseException | None) -> bool:
 
 
 def is_stale(error: BaseException | None) -> bool:
-    """Tell whether an error, or what caused it, means that the membership it used is over.
+    """Return whether an error or its cause means that the membership has expired.
 
     Examples
     --------
@@ -133,6 +133,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def close_quietly(client: Any, **options: Any) -> None:
-    """Close a client that may be past its end."""
+    """Close a client and ignore its errors."""
     with contextlib.suppress(kafka.errors.KafkaError, TimeoutError):
         client.close(**options)

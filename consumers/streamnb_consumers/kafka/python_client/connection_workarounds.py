@@ -1,4 +1,4 @@
-"""What kafka-python's connections need so that a refusal is heard; see `producer_workarounds`."""
+"""Workarounds for kafka-python connections that hide rejections; see `producer_workarounds`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["fix_last_words", "fix_refusals"]
 
 
 def fix_refusals() -> None:
-    """Raise what a broker says of a wrong password or certificate; for all clients of the process.
+    """Raise the broker's rejection of a password or certificate. The patch is process-wide.
 
-    kafka-python keeps such failures, to raise them at the next use of the node; but it forgets them
-    after each handshake, for a failed one raises nothing where it looks. Its clients try again
-    until their time is over, and then say that the cluster can't be reached.
+    kafka-python stores such failures to raise them when the node is used next, but it clears them
+    after each handshake, even a failed one. Its clients then retry until the timeout and report an
+    unreachable cluster.
     """
     manager = kafka.net.manager.KafkaConnectionManager
     get_connection = manager.get_connection
@@ -40,10 +40,10 @@ def fix_refusals() -> None:
 
 
 def fix_last_words() -> None:
-    """Read what a broker says before it closes a connection; for all clients of the process.
+    """Read the data that arrives together with the end of a connection. The patch is process-wide.
 
-    kafka-python throws away what it has read where the end comes with it: a broker that does not
-    take a password says so, and closes at once, so that nobody hears why.
+    kafka-python drops such data. A broker that rejects a password sends the reason and closes the
+    connection at once, so the reason would be lost.
     """
     transports = kafka.net.transport
     for transport in (transports.KafkaTCPTransport, transports.KafkaSSLTransport):

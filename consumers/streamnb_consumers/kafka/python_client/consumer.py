@@ -1,4 +1,4 @@
-"""kafka-python's consumer as a reader, and as a member of a group."""
+"""Reader and group member that use kafka-python."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from streamnb_consumers.records import Partition, Record
 
 __all__ = ["PythonConsumer"]
 
-# One request to a broker that is there takes milliseconds; the next poll asks again. Seconds.
+# Timeout of one request, in seconds. An available broker answers within milliseconds, and the next
+# poll repeats the request.
 _REQUEST = 5.0
 
 
 class PythonConsumer:
-    """A reader of partitions that are named to it, or a member of a group.
+    """Reader for explicitly assigned partitions, or group member.
 
     Parameters
     ----------
     consumer
-        kafka-python's.
+        kafka-python consumer.
     roles
-        What each topic holds.
+        Role of the records of each topic.
     """
 
     def __init__(self, consumer: Any, roles: Roles) -> None:
@@ -34,33 +35,33 @@ class PythonConsumer:
     # --- reading --------------------------------------------------------------------------------
 
     def partitions(self, topic: str) -> list[Partition]:
-        """Return the partitions of a topic; none if there is no such topic."""
+        """Return the partitions of a topic, or an empty list if the topic does not exist."""
         with translated("partitions"):
             numbers = self.consumer.partitions_for_topic(topic) or ()
         return [Partition(topic, number) for number in sorted(numbers)]
 
     def assign(self, places: Collection[Partition]) -> None:
-        """Read these and no others; those that were read go on where they are."""
+        """Replace the assignment. Partitions that stay assigned keep their positions."""
         with translated("assign"):
             self.consumer.assign([kafka.TopicPartition(*place) for place in places])
 
     def seek(self, place: Partition, offset: int) -> None:
-        """Go on with a partition at an offset."""
+        """Set the next offset of a partition."""
         with translated("seek"):
             self.consumer.seek(kafka.TopicPartition(*place), offset)
 
     def pause(self, place: Partition) -> None:
-        """Give nothing of a partition until it is resumed."""
+        """Pause a partition until `resume` is called."""
         with translated("pause"):
             self.consumer.pause(kafka.TopicPartition(*place))
 
     def resume(self, place: Partition) -> None:
-        """Give the records of a partition again."""
+        """Resume a paused partition."""
         with translated("resume"):
             self.consumer.resume(kafka.TopicPartition(*place))
 
     def poll(self, most: int, timeout: float) -> list[Record]:
-        """Return the next records, in order within each partition; none if none came in time."""
+        """Return the next records, ordered by partition; empty after the timeout."""
         with translated("poll"):
             polled = self.consumer.poll(timeout_ms=timeout * 1000, max_records=most)
         return self._records(polled)
@@ -84,29 +85,29 @@ class PythonConsumer:
         return found
 
     def position(self, place: Partition) -> int:
-        """Return the offset of the next record; it goes past what no reader is given."""
+        """Return the offset of the next record, after any markers and aborted records."""
         with translated("position"):
             return int(self.consumer.position(kafka.TopicPartition(*place)))
 
     def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return the first offset that is left of each partition."""
+        """Return the first available offset of each partition."""
         with translated("first offsets"):
             return _plain(self.consumer.beginning_offsets(_own(places), timeout_ms=_REQUEST * 1000))
 
     def stable_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return up to where each partition can be read: to the first open transaction."""
+        """Return each last stable offset: the start of the first open transaction."""
         with translated("last offsets"):
             return _plain(self.consumer.end_offsets(_own(places), timeout_ms=_REQUEST * 1000))
 
     def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
-        """Return where each partition's log ends, behind open transactions too."""
+        """Return the end of the log of each partition, including open transactions."""
         with translated("ends of logs"):
             return _plain(consumer_workarounds.log_ends(self.consumer, _own(places), _REQUEST))
 
     def committed(
         self, places: Collection[Partition], timeout: float
     ) -> dict[Partition, Position] | None:
-        """Return what the group committed; None if it is not known in time."""
+        """Return the committed offsets of the group, or None after the timeout."""
         with translated("committed offsets"):
             found = consumer_workarounds.committed(self.consumer, _own(places), timeout)
         if found is None:
@@ -114,7 +115,7 @@ class PythonConsumer:
         return {Partition(*place): Position(*each) for place, each in found.items()}
 
     def lag(self) -> dict[Partition, int]:
-        """Return how many records are known to wait in what is read; costs no request."""
+        """Return the known lag of each assigned partition, in records, without a request."""
         lags = {
             Partition(*place): consumer_workarounds.lag(self.consumer, place)
             for place in self.consumer.assignment()
@@ -123,24 +124,24 @@ class PythonConsumer:
 
     @property
     def outsider(self) -> object:
-        """What a commit carries for a group without members."""
+        """Group name for committing offsets without being a member."""
         return self.consumer.config["group_id"]
 
     def close(self, timeout: float) -> None:
-        """Disconnect; whoever is in a group leaves it (a static member stays until its end)."""
+        """Disconnect; a static member stays in the group until its session ends."""
         close_quietly(self.consumer, autocommit=False, timeout_ms=timeout * 1000)
 
     # --- in a group -----------------------------------------------------------------------------
 
     @property
     def joined(self) -> bool:
-        """Whether it has asked to be taken in."""
+        """Whether the reader has requested to join the group."""
         return bool(self.consumer.subscription())
 
     def join(self, topic: str, given: Given, taken: Given) -> None:
-        """Ask the group for partitions of a topic, whose partitions were asked for before.
+        """Subscribe to a topic. Call `partitions` before.
 
-        A member that joins before it knows them may wait in a rebalance that never ends.
+        A member that joins without knowing the partitions may stay in an endless rebalance.
         """
 
         def give(places: Iterable[Any]) -> None:
@@ -155,12 +156,12 @@ class PythonConsumer:
             self.consumer.subscribe([topic], listener=consumer_workarounds.listener(give, take))
 
     def membership(self) -> Membership | None:
-        """Return the membership under which the last poll's records may be committed."""
+        """Return the membership for committing the records of the last poll."""
         found = consumer_workarounds.membership(self.consumer)
         return found and Membership(found, (found.member_id, found.generation_id))
 
     def give_back(self, records: Iterable[Record]) -> None:
-        """Read records again that were polled just now."""
+        """Rewind to the first of the given records, which were just polled."""
         assigned = self.consumer.assignment()
         first: dict[Partition, int] = {}
         for record in records:
@@ -170,7 +171,7 @@ class PythonConsumer:
                 self.seek(place, offset)
 
     def restart(self, place: Partition) -> None:
-        """Go on with a partition at its first record."""
+        """Rewind a partition to its first record."""
         with translated("seek"):
             self.consumer.seek_to_beginning(kafka.TopicPartition(*place))
 

@@ -1,16 +1,16 @@
-"""What kafka-python's consumer needs to be exactly once: workarounds, each naming what it repairs.
+"""Workarounds that exactly-once processing needs in the kafka-python consumer.
 
-All were seen in kafka-python 3.0.12. `tests/kafka/test_consumer_hazards.py` shows each fault
-without its workaround and fails when the fault is gone, so that the workaround can go too. What
-reaches into private parts of kafka-python is here and in `producer_workarounds`, and nowhere else.
+All faults were found in kafka-python 3.0.12. `tests/kafka/test_consumer_hazards.py` shows each
+fault without its workaround. A test fails when its fault is fixed, so that the workaround can be
+deleted. Only this module and its siblings use private parts of kafka-python.
 
-What needs no workaround, seen with the same version and tested there:
+The same tests confirm behaviour that needs no workaround:
 
-- a read_committed consumer asks for stable offsets (`require_stable`), so `committed()` and the
-  first poll wait while another producer's transaction holds offsets of that partition;
-- its `position()` goes past markers and aborted records, so that it reaches the high watermark when
-  no transaction is open; it stops at the first record of one that is open;
-- its `end_offsets()` is that last stable offset, not the end of the log (`log_ends`).
+- A read_committed consumer requests stable offsets (`require_stable`). `committed()` and the
+  first poll therefore wait while the transaction of another producer holds such offsets.
+- Its `position()` skips markers and aborted records. It reaches the high watermark if no
+  transaction is open, and stops at the first record of an open transaction.
+- Its `end_offsets()` returns this last stable offset, not the end of the log (`log_ends`).
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ _LOG = logging.getLogger(__name__)
 
 
 def membership(consumer: Any) -> Any:
-    """Return the consumer's membership of its group as it is now; None if it is no member.
+    """Return the current group membership of the consumer, or None if it is not a member.
 
-    Asked for at the commit, it could be that of nobody (generation −1), with which a broker commits
-    offsets without asking whose they are. It must be taken right after the poll, and what was
-    polled while there is none must be thrown away.
+    Call it right after the poll, and drop the polled records if the result is None. At the commit,
+    the generation could be −1 (no member), and brokers accept such commits without checking the
+    owner.
 
-    A member that joins again is none until it has taken the answer: its generation is that of the
-    answer as soon as this comes, so a broker commits with it, while the partitions are still those
-    of before.
+    A member that is rejoining is not valid until it has processed the response. The response sets
+    the new generation immediately, so a broker would accept a commit for the old partitions.
     """
     found = consumer.group_metadata()
     coordinator = consumer._coordinator
     joined = found.state == kafka.structs.MemberState.STABLE and not coordinator.rejoining
-    # Who has heard nothing for a whole session may have been put out, or its broker is away.
+    # After a session without a heartbeat response, the member may have been removed, or the broker
+    # is unreachable.
     silent = coordinator.heartbeat.session_timeout_expired()
     return found if joined and not silent and found.generation_id >= 0 else None
 
@@ -62,13 +62,14 @@ def membership(consumer: Any) -> Any:
 def committed(
     consumer: Any, places: Sequence[Any], timeout: float
 ) -> dict[Any, tuple[int, str]] | None:
-    """Return the offsets that the group committed, with notes; None if not known in time.
+    """Return the committed offsets of the group with metadata, or None after the timeout.
 
-    Offsets in a transaction that is still open are waited for: a read_committed consumer asks for
-    stable ones only. All places are asked for in one request.
+    The request covers all partitions and waits for offsets in open transactions, because a
+    read_committed consumer requests stable offsets.
 
-    A request that is given up is kept, and the next one for the same places, however late, takes
-    its answer: what was committed in between would be read again. So each time it is forgotten.
+    kafka-python reuses the response of an abandoned request for the same partitions at any later
+    time. Such offsets can be outdated, and records would be read again. So drop abandoned requests
+    first.
     """
     coordinator = consumer._coordinator
     coordinator._offset_fetch_futures.clear()
@@ -84,11 +85,11 @@ def committed(
 
 
 def log_ends(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, int]:
-    """Return where logs end (their high watermarks), behind open transactions too.
+    """Return the ends of logs (high watermarks), including open transactions.
 
-    `end_offsets()` of a read_committed consumer is the first offset of an open transaction, and its
-    `highwater()` comes with a fetch: for a partition that is assigned again before another fetch
-    was sent, brokers see nothing new to answer, and it stays None until a record comes.
+    `end_offsets()` of a read_committed consumer stops at the first open transaction. Its
+    `highwater()` is updated only by a fetch. If a partition is reassigned before the next fetch, it
+    stays None until a record arrives.
     """
     fetcher = copy.copy(consumer._fetcher)
     fetcher._isolation_level = kafka.protocol.consumer.IsolationLevel.READ_UNCOMMITTED
@@ -97,11 +98,11 @@ def log_ends(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, 
 
 
 def fix_silent_loss(consumer: Any) -> None:
-    """Tell the listener that partitions are lost when the member is put out while it rejoins.
+    """Report lost partitions when a member is removed from the group during a rejoin.
 
-    The listener is asked once a rebalance, at its beginning. A member that the group drops after
-    that joins as a new one and keeps its partitions and positions, which others may have had and
-    committed meanwhile. As in the Java client, who loses the generation prepares to join again.
+    kafka-python calls the listener once per rebalance, at its beginning. A member that is removed
+    later joins as a new member but keeps its partitions and positions, although others may have
+    advanced them. As in the Java client, losing the generation starts a new join.
     """
     coordinator = consumer._coordinator
     reset_generation = coordinator.reset_generation
@@ -114,12 +115,13 @@ def fix_silent_loss(consumer: Any) -> None:
 
 
 def fix_forgotten_join(consumer: Any) -> None:
-    """Wait for a join that outlasts a poll, though its reason is gone.
+    """Continue a join that takes longer than one poll, even if its reason has disappeared.
 
-    A leader that joins because topics changed notes their state when it assigns them: if the poll
-    ends before the join does, the next poll sees no reason to join and never takes the answer. The
-    member then stays in the rebalance and sends no heartbeats. It happens above all if the first
-    join comes before the topic's metadata. As in the Java client, a pending join is a reason.
+    A leader that joins because of changed topics stores their state when it assigns partitions. If
+    the poll ends before the join, the next poll sees no reason to join and never processes the
+    response. The member then stays in the rebalance and sends no heartbeats. This happens most
+    often if the first join precedes the metadata of the topic. As in the Java client, a pending
+    join is a reason to continue.
     """
     coordinator = consumer._coordinator
     need_rejoin = coordinator.need_rejoin
@@ -127,11 +129,11 @@ def fix_forgotten_join(consumer: Any) -> None:
 
 
 def fix_false_claim(consumer: Any) -> None:
-    """Claim the partitions that the consumer has, when it joins, and no others.
+    """Claim only the currently assigned partitions in a join.
 
-    The assignor claims what it was last assigned, which it never forgets: a member that was put out
-    of its group and comes back claims partitions that others have by now. The leader believes the
-    last one who claims a partition, and may give it to that member while its owner still runs.
+    The assignor claims its last assignment forever. A member that was removed and rejoins would
+    claim partitions that others own by now. The leader trusts the last claim, so it could assign a
+    partition while its owner is still running.
     """
     coordinator, subscription = consumer._coordinator, consumer._subscription
 
@@ -149,7 +151,7 @@ def fix_false_claim(consumer: Any) -> None:
 
 
 class _Unread:
-    """A finished join whose answer nobody has taken; kafka-python drops one that is done."""
+    """A finished join with an unprocessed response. kafka-python would drop a join that is done."""
 
     is_done = False
 
@@ -164,11 +166,11 @@ class _Unread:
 
 
 def fix_lost_answer(consumer: Any) -> None:
-    """Keep the answer of a join that finishes between two polls for the next poll.
+    """Keep the response of a join that finishes between two polls.
 
-    It is thrown away, and another join is sent: the member never hears which partitions were taken
-    from it meanwhile, and with short polls it joins for ever. An answer is not kept for a member
-    that lost its place after it came.
+    kafka-python drops it and sends another join. The member then misses revoked partitions, and
+    with short polls it joins forever. The response is not kept if the member has lost its
+    membership afterwards.
     """
     coordinator = consumer._coordinator
     join_group = coordinator.join_group_async
@@ -184,11 +186,12 @@ def fix_lost_answer(consumer: Any) -> None:
 
 
 def fix_parked_records(consumer: Any) -> None:
-    """Go on with records that were fetched before their partition was paused, once it is resumed.
+    """Return the records of a paused partition after it is resumed.
 
-    They are parked, and taken up again only while no other fetch is in line; but one that was read
-    to its end stays in line. Until another partition is paused, the resumed one gives nothing, and
-    as it has records waiting, nothing is fetched for it either.
+    kafka-python parks records that were fetched before the pause. It returns them only while no
+    other fetch is current, but a completely read fetch stays current. The resumed partition then
+    returns nothing until another partition is paused. It also sends no new fetch, because it has
+    parked records.
     """
     fetcher = consumer._fetcher
     fetched_records = fetcher.fetched_records
@@ -202,7 +205,7 @@ def fix_parked_records(consumer: Any) -> None:
 
 
 class _LenientBytes(bytes):
-    """Bytes that decode to text whatever they are: those that are no UTF-8 as U+FFFD."""
+    """Bytes whose decoding never fails: bytes that are not UTF-8 become U+FFFD."""
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
@@ -213,11 +216,10 @@ class _LenientBytes(bytes):
 
 
 def fix_header_names() -> None:
-    """Read records whose headers have names that are no UTF-8; for all consumers of the process.
+    """Read records with header names that are not UTF-8. The patch is process-wide.
 
-    Kafka takes any bytes as a header's name. Such a record makes a poll raise, so that its
-    partition is never read past it. Bytes that are no UTF-8 are read as U+FFFD instead, and a
-    warning is logged.
+    Kafka allows any bytes in header names. In kafka-python such a record makes every poll raise, so
+    its partition is blocked. This patch replaces the invalid bytes by U+FFFD and logs a warning.
     """
     batch = kafka.record.default_records.DefaultRecordBatch
     read = batch._read_msg
@@ -237,7 +239,7 @@ def fix_header_names() -> None:
 
 
 def fix_consumer(consumer: Any) -> None:
-    """Apply the workarounds of a consumer that pauses or is in a group, before it subscribes."""
+    """Apply all workarounds to a new consumer, before it subscribes."""
     fix_header_names()
     fix_parked_records(consumer)
     if consumer.config["group_id"] is not None:
@@ -248,7 +250,7 @@ def fix_consumer(consumer: Any) -> None:
 
 
 def lag(consumer: Any, place: Any) -> int | None:
-    """Return how many records wait in a partition, as of the last fetch; costs no request."""
+    """Return the lag of a partition at the last fetch, in records, without a request."""
     state = consumer._subscription.assignment.get(place)
     if state is None or state.position is None or state.highwater is None:
         return None
@@ -256,7 +258,7 @@ def lag(consumer: Any, place: Any) -> int | None:
 
 
 def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[Any]], None]) -> Any:
-    """Return a listener of rebalances that calls two functions."""
+    """Return a rebalance listener that calls two functions."""
 
     class Listener(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
         def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:

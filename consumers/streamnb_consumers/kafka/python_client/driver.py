@@ -1,4 +1,4 @@
-"""kafka-python as the client of Kafka."""
+"""Kafka driver that uses kafka-python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["PythonDriver"]
 
 
 class PythonDriver:
-    """Opens kafka-python's clients of a cluster."""
+    """Factory for the kafka-python clients of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -42,14 +42,14 @@ class PythonDriver:
         return PythonConsumer(made, roles)
 
     def renew(self) -> None:
-        """Do nothing: it keeps no connection."""
+        """Do nothing: this driver caches no connection."""
 
     def reader(self, roles: Roles, group: str | None = None) -> PythonConsumer:
-        """Return a reader of partitions that are named to it."""
+        """Return a reader for explicitly assigned partitions."""
         return self._consumer(roles, auto_offset_reset="none", group_id=group)
 
     def member(self, roles: Roles, poll_seconds: float) -> PythonConsumer:
-        """Return a member of the filter's group."""
+        """Return a member of the filter's consumer group."""
         cluster = self._cluster
         return self._consumer(
             roles,
@@ -63,14 +63,14 @@ class PythonDriver:
         )
 
     def writer(self, name: str, timeout: float) -> PythonProducer:
-        """Return a writer; what one of the same name left unfinished is aborted."""
+        """Return a transactional writer. Unfinished transactions with the same name are aborted."""
         with translated("start of transactions"):
             return PythonProducer(
                 open_producer(
                     self._cluster,
                     name,
                     timeout,
-                    # 30 s by default, longer than a transaction may take here
+                    # The default of 30 s exceeds the transaction timeout.
                     request_timeout_ms=10_000,
                     delivery_timeout_ms=max(
                         20_000, round(self._cluster.transaction_seconds * 1000)
@@ -81,7 +81,7 @@ class PythonDriver:
             )
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
-        """Make the topics that are not there yet; return their names."""
+        """Create the missing topics and return their names."""
         made = []
         with self._admin("create topics") as admin:
             for layout in layouts:
@@ -94,7 +94,7 @@ class PythonDriver:
         return made
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
-        """Return the `max.message.bytes` of topics, of those that tell."""
+        """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
         with self._admin("topics' settings") as admin:
             asked = [
                 kafka.admin.ConfigResource(kafka.admin.ConfigResourceType.TOPIC, name)
@@ -119,7 +119,7 @@ class PythonDriver:
                 admin.close()
 
     def topic_id(self, topic: str) -> str | None:
-        """Return the id that the cluster gave a topic; None if there is no such topic."""
+        """Return the topic id that the cluster assigned, or None if the topic does not exist."""
         with self._admin("topic's id") as admin:
             (found,) = admin.describe_topics([topic])
             error = kafka.errors.for_code(found["error_code"])
@@ -130,7 +130,7 @@ class PythonDriver:
             return str(found["topic_id"])
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
-        """Delete the records of partitions before these offsets."""
+        """Delete the records before the given offset of each partition."""
         with self._admin("deleting records") as admin:
             asked = {kafka.TopicPartition(*place): offset for place, offset in offsets.items()}
             admin.delete_records(asked, timeout_ms=round(timeout * 1000))

@@ -1,4 +1,4 @@
-"""kafka-python's producer as a writer of transactions."""
+"""Transactional writer that uses kafka-python."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["PythonProducer", "present"]
 
 
 class PythonProducer:
-    """A writer of transactions.
+    """Transactional writer.
 
     Parameters
     ----------
     producer
-        kafka-python's, whose transactions are initialised.
+        kafka-python producer with initialised transactions.
     """
 
     def __init__(self, producer: Any) -> None:
@@ -41,7 +41,7 @@ class PythonProducer:
                 sent.append(send(topic, value, key, headers and present(headers), partition))
 
     def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
-        """Commit the transaction, once all of it is written, with the offsets of a group."""
+        """Flush the records, then commit the transaction with the offsets of a group."""
         positions = {
             kafka.TopicPartition(*place): kafka.structs.OffsetAndMetadata(*each, -1)
             for place, each in offsets.items()
@@ -57,7 +57,7 @@ class PythonProducer:
             producer_workarounds.abort(self.producer, timeout)
 
     def discard(self) -> None:
-        """Close the producer without sending what it holds."""
+        """Close the producer and drop its unsent records."""
         producer_workarounds.discard(self.producer)
 
     def close(self, timeout: float) -> None:
@@ -66,9 +66,9 @@ class PythonProducer:
 
 
 def present(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
-    """Return headers that kafka-python sends: one without a value gets an empty one.
+    """Replace missing header values by empty ones.
 
-    Kafka allows a header without a value; kafka-python reads such, and refuses to write them.
+    Kafka allows headers without a value. kafka-python reads them but cannot write them.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What kafka-python's producer needs to be exactly once: workarounds, each naming what it repairs.
+"""Workarounds that exactly-once processing needs in the kafka-python producer.
 
-All were seen in kafka-python 3.0.12. `tests/kafka/test_producer_hazards.py` shows each fault
-without its workaround and fails when the fault is gone, so that the workaround can go too. What
-reaches into private parts of kafka-python is here and in `consumer_workarounds`, and nowhere else.
+All faults were found in kafka-python 3.0.12. `tests/kafka/test_producer_hazards.py` shows each
+fault without its workaround. A test fails when its fault is fixed, so that the workaround can be
+deleted. Only this module and its siblings use private parts of kafka-python.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = [
     "send_offsets",
 ]
 
-# Between two answers "not ready", so that a thread that asks again at once does not spin. Seconds.
+# Delay before a "not ready" response, in seconds. It keeps a retrying thread from spinning.
 _NOT_READY = 0.02
 
 
 def fix_lost_requests(producer: Any) -> None:
     """Keep a transactional request whose connection fails.
 
-    The sender's thread drops the request it is about to send when waiting for its node raises:
-    whoever waits for it (offsets, commit, abort) then waits for ever. An answer "not ready" makes
-    it look for the coordinator and try again.
+    The sender thread drops its current request if waiting for the node raises. The caller of the
+    request (offsets, commit or abort) would then wait forever. A "not ready" response makes the
+    sender look up the coordinator and retry.
     """
     client = producer._sender._client
     await_ready = client.await_ready
@@ -50,24 +50,24 @@ def fix_lost_requests(producer: Any) -> None:
 
 
 def fix_stolen_place(producer: Any) -> None:
-    """Keep a fenced producer from fencing the one that took its place.
+    """Keep a fenced producer from fencing its successor.
 
-    Told at a record that its epoch is over, it asks by itself for a new epoch (KIP-360): the broker
-    refuses, but aborts the transaction of its successor and fences that too. So it fails instead.
-    Other errors that it would answer thus (out of order records) also make it fail: a new producer
-    is made then.
+    A producer whose epoch is outdated requests a new epoch (KIP-360). The broker rejects the
+    request, but also aborts the transaction of the successor and fences it. With this patch the
+    producer fails instead. It also fails for other errors that request a new epoch, such as records
+    out of order; the caller then creates a new producer.
     """
     producer._transaction_manager._supports_epoch_bump = lambda: False
 
 
 def fix_producer(producer: Any) -> None:
-    """Apply the workarounds of a transactional producer, before `init_transactions`."""
+    """Apply all workarounds to a transactional producer, before `init_transactions`."""
     fix_lost_requests(producer)
     fix_stolen_place(producer)
 
 
 def _wait(producer: Any, begin: Callable[[], Any], what: str, timeout: float) -> None:
-    """Wait for a transactional request; kafka-python's own methods wait without a limit."""
+    """Wait for a transactional request with a timeout; kafka-python itself waits forever."""
     with _explained(producer):
         result = begin()
         producer._sender.wakeup()
@@ -77,10 +77,10 @@ def _wait(producer: Any, begin: Callable[[], Any], what: str, timeout: float) ->
 
 @contextlib.contextmanager
 def _explained(producer: Any) -> Iterator[None]:
-    """Give an error the one before as its cause.
+    """Set the previous error of the producer as the cause of a new one.
 
-    A producer that has failed answers every further call with a `KafkaError`, whose text alone says
-    why. Who is fenced must learn it: with a new producer it would take the place of the other.
+    After a failure, each further call raises a `KafkaError` that contains the reason only as text.
+    A fenced worker must detect the fence, because a new producer would fence its successor.
     """
     before = producer._transaction_manager.last_error
     try:
@@ -92,7 +92,7 @@ def _explained(producer: Any) -> Iterator[None]:
 
 
 def begin(producer: Any) -> None:
-    """Begin a transaction; if the producer has failed, the error has the failure as its cause."""
+    """Begin a transaction. If the producer has failed, the failure is the cause of the error."""
     with _explained(producer):
         producer.begin_transaction()
 
@@ -100,7 +100,7 @@ def begin(producer: Any) -> None:
 def send_offsets(
     producer: Any, offsets: Mapping[Any, Any], membership: Any, timeout: float
 ) -> None:
-    """Add offsets to the transaction, in at most so many seconds."""
+    """Add offsets to the transaction, with a timeout in seconds."""
     manager = producer._transaction_manager
     _wait(
         producer,
@@ -111,15 +111,14 @@ def send_offsets(
 
 
 def commit(producer: Any, timeout: float) -> None:
-    """Commit the transaction, in at most so many seconds."""
+    """Commit the transaction, with a timeout in seconds."""
     _wait(producer, producer._transaction_manager.begin_commit, "the commit", timeout)
 
 
 def abort(producer: Any, timeout: float) -> None:
-    """Abort the transaction, in at most so many seconds, and forget the offsets in it.
+    """Abort the transaction and drop its offsets, with a timeout in seconds.
 
-    Offsets that were refused stay with the producer after the abort, and would be committed with
-    its next transaction.
+    Without that, the producer would commit rejected offsets with its next transaction.
     """
     manager = producer._transaction_manager
     try:
@@ -129,9 +128,9 @@ def abort(producer: Any, timeout: float) -> None:
 
 
 def discard(producer: Any) -> None:
-    """Close a producer without sending what it holds.
+    """Close the producer and drop its unsent records.
 
-    Closing flushes first, and where that fails the sender's thread stays and goes on trying.
+    A normal close flushes first. If the flush fails, the sender thread stays and keeps retrying.
     """
     producer._sender.force_close()
     close_quietly(producer, timeout=1)
