@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from streamnb import MNB, OnlineNB
 from streamnb.datasets import SyntheticSMS
-from streamnb.web import Player, Session, create_app
+from streamnb.web import Replay, Session, create_app
 
 PICTURE = Path(__file__).resolve().parents[1] / "serve.png"
 
@@ -27,7 +27,7 @@ def main() -> int:
     session = Session({"OnlineNB": OnlineNB(), "MNB": MNB()}, SyntheticSMS(3000, seed=7).messages())
     for _ in range(2500):
         session.step()
-    app = create_app(session, Player(session))
+    app = create_app(session, Replay(session))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)

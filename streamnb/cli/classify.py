@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamnb.cli.commands import add_command
-from streamnb.cli.model_files import load_model
+from streamnb.cli.commands import add_command, load_model
 from streamnb.cli.sources import Reading, add_source_arguments, count, plural, probability
 from streamnb.errors import InputError
 from streamnb.model.threshold import UNSURE, Cutoffs
@@ -29,8 +28,8 @@ Each line of the output is one decision, in the order of the messages:
   label          the decision; null when the model knows no class yet; unsure between two cuts
   probabilities  of each class
   score          of two classes, the log odds of the positive one (of spam, not of ham); else null
-  against        with --explain: the next likely class (of unsure: that of the likeliest one)
-  words          with --explain: the words that spoke loudest for the label against that class
+  against        with --explain: the second most probable class
+  words          with --explain: the top tokens for the label against that class
                  (negative: for that class), with their contribution in nats
 
 Messages need no label. In the format sms a line without a tab is a message, so that plain text,
@@ -62,7 +61,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "kafka://HOST:PORT/TOPIC[?follow]",
     )
     parser.add_argument(
-        "--explain", type=count, default=0, metavar="N", help="add the N loudest words"
+        "--explain",
+        type=count,
+        default=0,
+        metavar="N",
+        help="add the N top words",
     )
     parser.add_argument(
         "--spam-cutoff",
@@ -122,7 +125,7 @@ def decision(
     message
         The message; its label does not matter.
     n_words
-        How many of the loudest words to add; at least 0.
+        Number of words with the largest contributions; at least 0.
     cutoffs
         For two classes: cuts on the probability of the positive one.
     """
@@ -148,7 +151,7 @@ def decision(
         rivals = [known for known in probabilities if known != label]
         rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
-        decided["words"] = _loudest(model, message.text, label, rival, n_words)
+        decided["words"] = _top_words(model, message.text, label, rival, n_words)
     return decided
 
 
@@ -170,7 +173,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _loudest(
+def _top_words(
     model: Any, text: str, label: Hashable, rival: Hashable, n_words: int
 ) -> list[dict[str, Any]]:
     """Return the words that differ most between the label and the next likely class."""
@@ -181,5 +184,5 @@ def _loudest(
         word: shares.get(label, 0.0) - shares.get(rival, 0.0)
         for word, shares in explanation.words.items()
     }
-    loudest = sorted(towards, key=lambda word: (-abs(towards[word]), str(word)))[:n_words]
-    return [{"word": str(word), "towards": towards[word]} for word in loudest]
+    top = sorted(towards, key=lambda word: (-abs(towards[word]), str(word)))[:n_words]
+    return [{"word": str(word), "towards": towards[word]} for word in top]

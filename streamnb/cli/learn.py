@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.commands import add_command
-from streamnb.cli.model_files import load_model
+from streamnb.cli.commands import add_command, load_model
 from streamnb.cli.sources import Reading, add_source_arguments, plural
 from streamnb.errors import InputError
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.commands import add_command
-from streamnb.cli.model_files import load_model
+from streamnb.cli.commands import add_command, load_model
 from streamnb.cli.sources import Reading, add_source_arguments, can_be_read_again, count
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import MissingDependencyError, ModelFileError
@@ -97,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import uvicorn
 
-        from streamnb.web import Player, Session, create_app
+        from streamnb.web import Replay, Session, create_app
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
             f"the page needs {error.name}: pip install 'streamnb[web]'"
@@ -108,11 +107,11 @@ def run(args: argparse.Namespace) -> int:
     reading.check()
     models = _models(args, saved)
     args.no_progress = True
-    player = Player(session := Session(models, _begun(reading), keep=args.keep))
+    replay = Replay(session := Session(models, _begun(reading), keep=args.keep))
     token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(session, player, token),
+            create_app(session, replay, token),
             host=args.host,
             port=args.port,
             log_level="warning",
@@ -120,12 +119,12 @@ def run(args: argparse.Namespace) -> int:
             timeout_graceful_shutdown=2,
         )
     )
-    player.start()
+    replay.start()
     try:
         with contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
             _serve(server, args, token)
     finally:
-        player.stop()
+        replay.stop()
         if args.output is not None:
             next(iter(models.values())).save(args.output)
             print(f"saved: {args.output}")

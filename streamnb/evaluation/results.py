@@ -1,9 +1,12 @@
-"""What an evaluation finds out about one model."""
+"""Results of an evaluation."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING, Any
+
+from streamnb.model.threshold import Answer, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -11,14 +14,82 @@ if TYPE_CHECKING:
     from streamnb.evaluation.calibration import ReliabilityBin
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
-    from streamnb.evaluation.unsure import AnswerCounts
 
-__all__ = ["Point", "Result"]
+__all__ = ["AnswerCounts", "Point", "Result"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AnswerCounts:
+    """Answers of a model with two thresholds on the probability of the positive label.
+
+    Messages before both labels were learned count as unsure.
+
+    Parameters
+    ----------
+    cutoffs
+        The thresholds.
+    positives, negatives
+        Answer → number of positive and of negative messages.
+
+    Examples
+    --------
+    >>> counts = AnswerCounts(Cutoffs(ham=0.2, spam=0.9))
+    >>> for is_positive, probability in [(True, 0.95), (True, 0.1), (False, 0.5), (False, None)]:
+    ...     counts.add(is_positive, probability)
+    >>> counts.unsure, counts.accuracy, counts.hm, counts.sm
+    (0.5, 0.5, 0.0, 0.5)
+    """
+
+    cutoffs: Cutoffs
+    positives: Counter[Answer] = dataclasses.field(default_factory=Counter)
+    negatives: Counter[Answer] = dataclasses.field(default_factory=Counter)
+
+    def add(self, is_positive: bool, probability: float | None) -> None:
+        """Count a message by the probability of the positive label, if the model has one."""
+        answer = "unsure" if probability is None else self.cutoffs.answer(probability)
+        (self.positives if is_positive else self.negatives)[answer] += 1
+
+    @property
+    def unsure(self) -> float | None:
+        """Share of messages without a decision; None before the first message."""
+        unsure = self.positives["unsure"] + self.negatives["unsure"]
+        return _share(unsure, self.positives.total() + self.negatives.total())
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of correct decisions, without the unsure messages."""
+        right = self.positives["positive"] + self.negatives["negative"]
+        return _share(right, right + self.positives["negative"] + self.negatives["positive"])
+
+    @property
+    def hm(self) -> float | None:
+        """False-positive rate: share of negative messages (ham) that were decided positive."""
+        return _share(self.negatives["positive"], self.negatives.total())
+
+    @property
+    def sm(self) -> float | None:
+        """False-negative rate: share of positive messages (spam) that were decided negative."""
+        return _share(self.positives["negative"], self.positives.total())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the thresholds, the counts and the shares as plain values."""
+        shares = ("unsure", "accuracy", "hm", "sm")
+        return {
+            "ham_cutoff": self.cutoffs.ham,
+            "spam_cutoff": self.cutoffs.spam,
+            "positives": dict(self.positives),
+            "negatives": dict(self.negatives),
+            **{name: getattr(self, name) for name in shares},
+        }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Point:
-    """The metrics at one place of the stream, `n_messages` after its start."""
+    """The metrics after `n_messages` messages."""
 
     n_messages: int
     cumulative: Scores
@@ -27,7 +98,7 @@ class Point:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """What one model did on the stream so far.
+    """Result of one model on the stream so far.
 
     Attributes
     ----------
@@ -36,38 +107,38 @@ class Result:
     n_messages
         Messages of the stream so far.
     n_unanswered
-        Messages for which the model had no decision (none was learned before); the metrics leave
-        them out, as river's `progressive_val_score` does.
+        Messages before the first learned one, which have no decision. The metrics leave them out,
+        as river's `progressive_val_score` does.
     labels
         Number of messages of each true label.
     pos_label
-        The positive label of the metrics of two classes; None where there is none.
+        The positive label of binary metrics; None for other streams.
     cumulative, windowed
-        Metrics over all messages, and over the last `window` ones.
+        Metrics over all messages, and rolling metrics over the last `window` messages.
     window
-        Number of messages that `windowed` looks back.
+        Number of messages of the rolling metrics.
     calibration_skip
-        Messages at the beginning that the calibration error leaves out.
+        First messages that the calibration error leaves out.
     reliability
-        Of each bin of probabilities its mean, the share that came true, and its messages: what
-        the calibration error is made of.
+        For each bin of probabilities: mean, share of true labels, and number of messages. The
+        calibration error is computed from them.
     roc
-        The ROC curve of all messages, from the strictest threshold on; empty where there is none,
-        and before the end of the stream.
+        The ROC curve of all messages, from the strictest threshold; empty before the end of the
+        stream.
     auc_error_bound
-        The most by which the cumulative ROC area can be off; 0 while it is exact.
+        Maximum error of the cumulative ROC area; 0 if it is exact.
     predict_seconds, learn_seconds
         Time spent in the model's own `predict_one` and `learn_one`.
     memory_bytes
-        What the model occupies; None where it cannot say.
+        Size of the model; None if it is unknown.
     curve
         Metrics along the stream.
     answers
-        Counts of "positive", "negative" and "unsure" by two cuts; None where none were given.
+        Counts of "positive", "negative" and "unsure" for two thresholds, if they were given.
     n_alarms
-        Alarms of drift that were raised.
+        Number of drift detections.
     alarms
-        How many messages had come when each of the last 1,000 of them was raised.
+        Number of messages at each of the last 1,000 drift detections.
     """
 
     name: str
@@ -91,17 +162,16 @@ class Result:
     alarms: list[int] = dataclasses.field(default_factory=list)
 
     def lowest_cost(self, ratio: float) -> float | None:
-        """Return what the best threshold would have cost a message, had it been known before.
+        """Return the mean cost of a message with the best threshold in hindsight.
 
         Parameters
         ----------
         ratio
-            What a lost negative message (ham) costs, where a missed positive one (spam) costs 1;
-            above 0.
+            Cost of a false positive (ham), relative to a false negative (spam); above 0.
 
         Returns
         -------
-        The mean cost of a message; None where there is no ROC curve.
+        The mean cost of a message; None without a ROC curve.
 
         References
         ----------
@@ -115,7 +185,7 @@ class Result:
 
     @property
     def messages_per_second(self) -> float | None:
-        """Messages predicted and learned in a second of the model's own time."""
+        """Messages predicted and learned per second of the model's own time."""
         seconds = self.predict_seconds + self.learn_seconds
         return self.n_messages / seconds if seconds > 0 else None
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
-from streamnb.evaluation.results import Point, Result
+from streamnb.evaluation.results import AnswerCounts, Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
-from streamnb.evaluation.unsure import AnswerCounts
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.threshold import Cutoffs
 from streamnb.parameters import check_bound, check_flag

@@ -1,11 +1,11 @@
-"""The page: a stream as it comes, its decisions and the reasons, and a click that corrects them.
+"""Web page of `streamnb serve`: a stream, the decisions and their reasons, and corrections.
 
-`streamnb serve` runs it. `Session` is the state behind it, `Player` the thread that reads the
-stream, `create_app` the ASGI application.
+`Session` is the state of the page, `Replay` the thread that reads the stream, and `create_app`
+returns the ASGI application.
 """
 
 from streamnb.web.app import create_app
-from streamnb.web.player import Player
+from streamnb.web.replay import Replay
 from streamnb.web.session import Session
 
-__all__ = ["Player", "Session", "create_app"]
+__all__ = ["Replay", "Session", "create_app"]

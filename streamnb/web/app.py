@@ -1,4 +1,4 @@
-"""The ASGI application: the page's files, and what its script asks for, as JSON."""
+"""The ASGI application: the files of the page, and the JSON interface of its script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from streamnb.errors import InputError
-from streamnb.web.player import Player
+from streamnb.web.replay import Replay
 from streamnb.web.security import Guard
 from streamnb.web.session import Session
 
@@ -31,22 +31,22 @@ _STATIC = {
 _MOST_BODY = 200_000  # bytes of a request
 
 
-def create_app(session: Session, player: Player, token: str | None = None) -> Starlette:
+def create_app(session: Session, replay: Replay, token: str | None = None) -> Starlette:
     """Return the application.
 
     Parameters
     ----------
     session
-        What it shows.
-    player
-        What reads the session's stream.
+        The session to show.
+    replay
+        The thread that reads the session's stream.
     token
-        What a visitor has to know; None: only this machine is answered (see `Guard`).
+        Access token of visitors; None answers only this machine (see `Guard`).
     """
     routes = [
         Route("/", _page),
         Route("/static/{name}", _static),
-        Route("/api/state", _answering(lambda asked: _state(session, player))),
+        Route("/api/state", _answering(lambda asked: _state(session, replay))),
         Route("/api/messages", _answering(lambda asked: _messages(session, asked))),
         Route(
             "/api/messages/{number:int}", _answering(lambda asked: session.open(asked["number"]))
@@ -63,7 +63,7 @@ def create_app(session: Session, player: Player, token: str | None = None) -> St
             methods=["POST"],
         ),
         Route(
-            "/api/stream", _answering(lambda asked: _play(player, session, asked)), methods=["POST"]
+            "/api/stream", _answering(lambda asked: _play(replay, session, asked)), methods=["POST"]
         ),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
@@ -84,7 +84,7 @@ async def _static(request: Request) -> Response:
 
 
 def _answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
-    """Return an endpoint; its function has what was asked for, and runs beside the event loop."""
+    """Return an endpoint that calls `answer` with the parameters, in a thread."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -109,14 +109,14 @@ async def _body(request: Request) -> dict[str, Any]:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise InputError("the request is no JSON object")
+        raise InputError("the request is not a JSON object")
     return body
 
 
 def _text(asked: dict[str, Any], name: str) -> str:
     value = asked.get(name)
     if not isinstance(value, str):
-        raise InputError(f"{name} is {value!r}; it should be a string")
+        raise InputError(f"{name} is {value!r}; it must be a string")
     return value
 
 
@@ -124,11 +124,11 @@ def _number(asked: dict[str, Any], name: str) -> float:
     try:
         return float(asked[name])
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {asked.get(name)!r}; it should be a number") from None
+        raise InputError(f"{name} is {asked.get(name)!r}; it must be a number") from None
 
 
-def _state(session: Session, player: Player) -> dict[str, Any]:
-    return {**session.state(), "playing": player.playing, "rate": player.rate}
+def _state(session: Session, replay: Replay) -> dict[str, Any]:
+    return {**session.state(), "playing": replay.playing, "rate": replay.rate}
 
 
 def _messages(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
@@ -136,17 +136,17 @@ def _messages(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
     return {"messages": session.messages(after)[-200:]}
 
 
-def _play(player: Player, session: Session, asked: dict[str, Any]) -> dict[str, Any]:
+def _play(replay: Replay, session: Session, asked: dict[str, Any]) -> dict[str, Any]:
     if "rate" in asked:
-        player.rate = _number(asked, "rate")
+        replay.rate = _number(asked, "rate")
     action = asked.get("action")
     if action == "play":
-        player.play()
+        replay.play()
     elif action == "pause":
-        player.pause()
+        replay.pause()
     elif action == "step":
-        player.pause()
+        replay.pause()
         session.step()
     elif action is not None:
-        raise InputError(f"action is {action!r}; it should be play, pause or step")
-    return _state(session, player)
+        raise InputError(f"action is {action!r}; it must be play, pause or step")
+    return _state(session, replay)

@@ -1,4 +1,4 @@
-"""What the page shows of how well a model does, in bounded memory."""
+"""Quality of a model along a stream, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from streamnb.evaluation.calibration import Calibration
 
 __all__ = ["Measures"]
 
-_WINDOW = 500  # messages that the recent accuracy looks back
-_SCORED = 5_000  # messages that the costs of a threshold are counted over
-_MOST_POINTS = 400  # of a curve; then every second one goes
+_WINDOW = 500  # messages of the rolling accuracy
+_SCORED = 5_000  # messages over which thresholds are compared
+_MOST_POINTS = 400  # points of a curve; above, every second point is dropped
 _CUTS = [n / 100 for n in range(1, 100)]
 
 
 class Measures:
-    """How well one model does along a stream.
+    """Quality of one model along a stream.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Measures:
         self._drifts: deque[int] = deque(maxlen=50)
 
     def add(self, label: Hashable, decision: Hashable, shares: Mapping[Hashable, float]) -> None:
-        """Count a decision that was made before the label was known."""
+        """Count a decision that preceded the label."""
         right = decision == label
         self._messages += 1
         self._right += right
@@ -60,7 +60,7 @@ class Measures:
             self._scored.append((shares, label))
         before = self._drift.estimation
         self._drift.update(float(not right))
-        # It tells of any change of the error; only a rise is an alarm.
+        # ADWIN detects any change of the error; only a rise is drift.
         if self._drift.drift_detected and self._drift.estimation > before:
             self._drifts.append(self._messages)
         if self._messages % self._every == 0:
@@ -75,7 +75,7 @@ class Measures:
         Parameters
         ----------
         pos_label
-            The label whose threshold it is; None where there are not two.
+            The label that the threshold decides for; None unless there are two labels.
         """
         return {
             "messages": self._messages,
@@ -93,7 +93,7 @@ class Measures:
         }
 
     def _costs(self, pos_label: Hashable) -> list[dict[str, float]]:
-        """For each cut how many of the others are called positive, and how many positives not."""
+        """Return the false positives and false negatives of each threshold."""
         scored = sorted(
             (shares.get(pos_label, 0.0), label == pos_label) for shares, label in self._scored
         )

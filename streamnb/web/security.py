@@ -1,4 +1,4 @@
-"""Who may use the page: this machine, or whoever has the token; no other site through a browser."""
+"""Access control of the page: this machine or a token, and no requests from other sites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COOKIE = "streamnb_token"
 CSRF_HEADER = "X-StreamNB-CSRF"
 _LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
-# Nothing comes from elsewhere, nothing in the page is script or style but its own files.
+# The page loads scripts and styles from its own files only.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; "
@@ -32,16 +32,15 @@ HEADERS = {
 
 
 class Guard:
-    """The middleware before everything: host, token, cross-site requests, headers.
+    """Middleware that checks host, token and cross-site requests, and sets headers.
 
     Parameters
     ----------
     app
-        What it guards.
+        The protected application.
     token
-        What a visitor has to know, as `?token=…` once, then as a cookie; None: nothing. Then only
-        names of this machine are answered to, so that no other site's name can be made to lead
-        here (DNS rebinding).
+        Access token, given as `?token=…` once and then as a cookie. None answers only requests to
+        names of this machine, which prevents DNS rebinding.
     """
 
     def __init__(self, app: ASGIApp, token: str | None = None) -> None:

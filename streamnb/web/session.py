@@ -1,4 +1,4 @@
-"""The state behind the page: models side by side on one stream, and the messages that they saw."""
+"""State of the page: models side by side on one stream, and the last messages."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from streamnb.datasets.lines import Message
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import largest_label, sorted_labels
 from streamnb.model.reprs import token_shown
+from streamnb.web.inspection import inspect, nearest
 from streamnb.web.measures import Measures
-from streamnb.web.seeing import look, nearest
 
 __all__ = ["Seen", "Session"]
 
-_TOP_OVER = 200  # messages whose words are shown for each class
+_TOP_OVER = 200  # messages whose tokens are shown for each class
 _TOP_WORDS = 15
 
 
 @dataclasses.dataclass
 class Answer:
-    """What a model said of a message before it knew its label."""
+    """Decision of a model before it learned the label."""
 
     label: Hashable
     probabilities: dict[Hashable, float]
@@ -30,20 +30,20 @@ class Answer:
 
 @dataclasses.dataclass
 class Seen:
-    """A message that came.
+    """A message of the stream.
 
     Attributes
     ----------
     number
-        Its place in the stream, from 1.
+        Its position in the stream, from 1.
     message
         Its text, and the label that the stream has for it, if any.
     label
-        The label that it was learned with; None while it was not learned.
+        The label that the models learned; None if they have not learned the message.
     answers
-        What each model said, by its name.
+        Name of a model → its decision.
     corrected
-        Whether somebody gave it another label than the stream.
+        Whether its label differs from the label in the stream.
     """
 
     number: int
@@ -53,7 +53,7 @@ class Seen:
     corrected: bool = False
 
     def shown(self) -> dict[str, Any]:
-        """Return it as the page lists it."""
+        """Return the message as the page lists it."""
         return {
             "number": self.number,
             "text": self.message.text[:300],
@@ -70,23 +70,23 @@ class Seen:
 
 
 class Session:
-    """Models that decide on a stream of messages, learn it, and are corrected.
+    """Models that classify and learn a stream of messages, with corrections.
 
-    All of its methods may be called from any thread.
+    All methods are thread-safe.
 
     Parameters
     ----------
     models
-        Models of streamnb that read texts, by the names that the page has for them; at least one.
+        Name on the page → a text model of streamnb; at least one.
     messages
-        The stream. Messages without a label are decided on and wait for one.
+        The stream. Messages without a label are classified and can be labelled later.
     keep
-        Messages that can be looked at and corrected, the last ones; at least 1.
+        Number of last messages to keep for inspection and correction; at least 1.
 
     Raises
     ------
     InputError
-        There is no model, or one that reads no text, or a parameter is out of its range.
+        There is no model, a model does not read text, or a parameter is out of range.
 
     Examples
     --------
@@ -107,11 +107,9 @@ class Session:
             raise InputError("no model to show: give at least one")
         for name, model in models.items():
             if getattr(model, "reads_columns", True) or not hasattr(model, "explain_one"):
-                raise InputError(
-                    f"{name} can't be shown: the page needs a model of texts of streamnb"
-                )
+                raise InputError(f"{name}: the page shows only text models of streamnb")
         if keep < 1:
-            raise InputError(f"keep is {keep}; it should be at least 1")
+            raise InputError(f"keep is {keep}; it must be at least 1")
         self._models = dict(models)
         self._stream: Iterator[Message] = iter(messages)
         self._keep = keep
@@ -131,8 +129,8 @@ class Session:
         return self._ended
 
     def step(self) -> bool:
-        """Take the next message: decide, then learn; whether there was one."""
-        # A stream may wait for its next message: that holds up nobody but who asks for one too.
+        """Classify and learn the next message; return False at the end of the stream."""
+        # A stream may wait for its next message; other methods do not wait for it.
         with self._reading:
             message = next(self._stream, None)
             if message is None:
@@ -163,23 +161,23 @@ class Session:
         }
 
     def correct(self, number: int, label: str) -> dict[str, Any]:
-        """Give a message another label, and decide on it again.
+        """Change the label of a message, and classify it again.
 
         Parameters
         ----------
         number
-            Of a message that is kept.
+            Number of a kept message.
         label
-            What it is. Empty: nobody knows, and it is unlearned.
+            The new label; empty unlearns the message.
 
         Returns
         -------
-        The message as listed, and under `now` what the models say of it after they learned.
+        The message as listed, and under `now` the new decisions of the models.
 
         Raises
         ------
         InputError
-            The message is not kept any more.
+            The message is no longer kept.
         """
         with self._lock:
             seen = self._kept(number)
@@ -202,16 +200,16 @@ class Session:
 
     def _kept(self, number: int) -> Seen:
         if number not in self._seen:
-            raise InputError(f"message {number} is not kept; the last {self._keep} are")
+            raise InputError(f"message {number} is no longer kept; only the last {self._keep} are")
         return self._seen[number]
 
     def open(self, number: int) -> dict[str, Any]:
-        """Return a message with its explanation by each model and the messages that are like it.
+        """Return a message with its explanation by each model, and similar messages.
 
         Raises
         ------
         InputError
-            The message is not kept any more.
+            The message is no longer kept.
         """
         with self._lock:
             seen = self._kept(number)
@@ -224,23 +222,23 @@ class Session:
                 **seen.shown(),
                 "text": seen.message.text,
                 "looks": {
-                    name: look(model, seen.message.text) for name, model in self._models.items()
+                    name: inspect(model, seen.message.text) for name, model in self._models.items()
                 },
                 "like": like,
             }
 
     def try_out(self, text: str) -> dict[str, Any]:
-        """Return what the models say of a text that is not of the stream; nothing is learned."""
+        """Classify and explain a text without learning it."""
         with self._lock:
-            return {"looks": {name: look(model, text) for name, model in self._models.items()}}
+            return {"looks": {name: inspect(model, text) for name, model in self._models.items()}}
 
     def messages(self, after: int = 0) -> list[dict[str, Any]]:
-        """Return the kept messages behind a number, the oldest first."""
+        """Return the kept messages after a number, the oldest first."""
         with self._lock:
             return [one.shown() for number, one in self._seen.items() if number > after]
 
     def state(self) -> dict[str, Any]:
-        """Return how far the stream is and how well the models do."""
+        """Return the position in the stream and the quality of the models."""
         with self._lock:
             labels = sorted_labels(self._labels)
             pos_label = largest_label(labels) if len(labels) == 2 else None
@@ -257,16 +255,16 @@ class Session:
             }
 
     def top_words(self) -> dict[str, dict[str, list[tuple[str, float]]]]:
-        """Return for each model and class the words that spoke loudest for it of late."""
+        """Return the most informative tokens of recent messages for each model and class."""
         with self._lock:
             texts = [one.message.text for one in list(self._seen.values())[-_TOP_OVER:]]
             found: dict[str, dict[str, list[tuple[str, float]]]] = {}
             for name, model in self._models.items():
-                loud: dict[str, dict[str, float]] = {}
+                strongest: dict[str, dict[str, float]] = {}
                 for text in texts:
                     explanation = model.explain_one(text)
                     for label in explanation.baseline:
-                        of_label = loud.setdefault(str(label), {})
+                        of_label = strongest.setdefault(str(label), {})
                         for word, lead in explanation.top(label, 5):
                             of_label[word] = max(lead, of_label.get(word, lead))
                 found[name] = {
@@ -274,6 +272,6 @@ class Session:
                         (token_shown(word), lead)
                         for word, lead in sorted(words.items(), key=lambda one: (-one[1], one[0]))
                     ][:_TOP_WORDS]
-                    for label, words in loud.items()
+                    for label, words in strongest.items()
                 }
             return found

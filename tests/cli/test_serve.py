@@ -68,17 +68,20 @@ def test_another_address_has_a_token() -> None:
     ("options", "error"),
     [
         (["--stream", "none.jsonl"], "there is no file and no stream none.jsonl"),
-        (["-m", "river:MultinomialNB", "--stream", "synthetic-sms"], "can't be shown"),
+        (
+            ["-m", "river:MultinomialNB", "--stream", "synthetic-sms"],
+            "the page shows only text models",
+        ),
         (["--host", "203.0.113.1", "--stream", "synthetic-sms"], "assign requested address"),
         (
             ["none.model", "--stream", "synthetic-sms"],
-            "none.model is no file, not a model: streamnb",
+            "none.model does not exist; give a model file: streamnb",
         ),
-        (["smss"], "smss is no file"),
+        (["smss"], "smss does not exist"),
         ([__file__], f"messages are given as --stream {__file__}"),
     ],
 )
-def test_what_cannot_be_served_is_told_at_once(
+def test_invalid_arguments_are_reported(
     options: list[str], error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["serve", *options]) in (1, 2)

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from streamnb import MNB
 from streamnb.datasets import Message
-from streamnb.web import Player, Session, create_app
+from streamnb.web import Replay, Session, create_app
 from streamnb.web.security import CSRF_HEADER
 
 STREAM = [Message("1", "spam", "win <b>cash</b> now"), Message("2", "ham", "see you at noon")]
@@ -18,7 +18,7 @@ STREAM = [Message("1", "spam", "win <b>cash</b> now"), Message("2", "ham", "see 
 
 def client_of(token: str | None = None, base: str = "http://127.0.0.1:8765") -> TestClient:
     session = Session({"MNB": MNB()}, STREAM)
-    return TestClient(create_app(session, Player(session), token), base_url=base)
+    return TestClient(create_app(session, Replay(session), token), base_url=base)
 
 
 def csrf_of(client: TestClient) -> dict[str, str]:
@@ -104,16 +104,16 @@ def test_elsewhere_it_takes_the_token_once_then_the_cookie() -> None:
 @pytest.mark.parametrize(
     ("path", "body", "error"),
     [
-        ("/api/stream", {"action": "dance"}, "it should be play, pause or step"),
-        ("/api/stream", {"rate": "fast"}, "rate is 'fast'; it should be a number"),
+        ("/api/stream", {"action": "dance"}, "it must be play, pause or step"),
+        ("/api/stream", {"rate": "fast"}, "rate is 'fast'; it must be a number"),
         ("/api/stream", {"rate": -1}, "rate is -1.0"),
-        ("/api/stream", [], "no JSON object"),
-        ("/api/try", {"text": 5}, "text is 5; it should be a string"),
+        ("/api/stream", [], "not a JSON object"),
+        ("/api/try", {"text": 5}, "text is 5; it must be a string"),
         ("/api/try", {"text": "x" * 300_000}, "larger than 200,000 bytes"),
-        ("/api/messages/9/label", {"label": "ham"}, "message 9 is not kept"),
+        ("/api/messages/9/label", {"label": "ham"}, "message 9 is no longer kept"),
     ],
 )
-def test_a_bad_request_is_told(path: str, body: Any, error: str) -> None:
+def test_bad_requests_are_reported(path: str, body: Any, error: str) -> None:
     answer = post(client_of(), path, body)
     assert answer.status_code == 400
     assert error in answer.json()["error"]

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from streamnb import MNB, OnlineNB
 from streamnb.datasets import Message, SyntheticSMS
-from streamnb.web import Player, Session, create_app
+from streamnb.web import Replay, Session, create_app
 
 # A browser that looks nothing up by itself, for machines without a network.
 FLAGS = [
@@ -70,17 +70,17 @@ def browser() -> Iterator[Browser]:
 @contextmanager
 def served(session: Session) -> Iterator[str]:
     """The address of a page on a free port, while it is served."""
-    player = Player(session, rate=1000)
-    config = uvicorn.Config(create_app(session, player), log_level="error")
+    replay = Replay(session, rate=1000)
+    config = uvicorn.Config(create_app(session, replay), log_level="error")
     server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-    player.start()
+    replay.start()
     thread.start()
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
     finally:
-        player.stop()
+        replay.stop()
         server.should_exit = True
         thread.join(10)
         listening.close()
@@ -154,7 +154,7 @@ def test_the_decision_follows_what_is_typed(browser: Browser) -> None:
         draft.fill("WIN a free prize: call now to claim your cash reward")
         expect(page.locator("#tried .decision").first).to_have_text("spam")
         page.locator("#tried summary").first.click()
-        expect(page.locator("#tried table").first).to_contain_text("by corrections")
+        expect(page.locator("#tried table").first).to_contain_text("corrections")
         draft.fill("")
         expect(page.locator("#tried")).to_be_empty()
 
@@ -165,15 +165,16 @@ def test_the_stream_plays_and_the_threshold_shows_its_costs(browser: Browser) ->
         expect(page.locator("#progress")).to_contain_text("300 messages, the stream has ended")
         expect(page.locator("#curve svg")).to_be_visible()
         expect(page.locator("#confusion table")).to_have_count(2)
+        expect(page.locator("#cut-positive")).to_have_text("spam")
         lost = page.locator("#costs tbody tr").first.locator("td").first
         before = int(lost.inner_text())
         page.locator("#cut").fill("1")
         expect(page.locator("#cut-value")).to_have_text("0.01")
         assert int(lost.inner_text()) >= before
-        page.get_by_role("button", name="Show those of the last 200 messages").click()
+        page.get_by_role("button", name="Show tokens of the last 200 messages").click()
         expect(page.locator("#words table").first).to_contain_text("OnlineNB: for ham")
         page.keyboard.press("?")
-        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 
 
 def test_hostile_messages_are_text(browser: Browser) -> None:
@@ -191,7 +192,7 @@ def test_hostile_messages_are_text(browser: Browser) -> None:
     assert len(stream) == 200
     with page_of(browser, session) as page:
         expect(page.locator("#messages li")).to_have_count(200)
-        page.get_by_role("button", name="Show those of the last 200 messages").click()
+        page.get_by_role("button", name="Show tokens of the last 200 messages").click()
         expect(page.locator("#words table").first).to_be_visible()
         for number in range(1, len(HOSTILE) + 1):
             page.locator(f"#messages button[data-number='{number}']").click()
@@ -216,7 +217,7 @@ def test_it_can_be_used_by_everybody(browser: Browser, width: int, dark: bool) -
         expect(page.locator("#opened h3")).to_be_visible()
         page.locator("#draft").fill("win a prize now")
         expect(page.locator("#tried .decision").first).to_be_visible()
-        page.get_by_role("button", name="Show those of the last 200 messages").click()
+        page.get_by_role("button", name="Show tokens of the last 200 messages").click()
         expect(page.locator("#words table").first).to_be_visible()
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()

@@ -1,4 +1,4 @@
-"""What stands behind the page: the stream is decided on, learned, looked at and corrected."""
+"""The state of the page: classify, learn, inspect and correct messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from streamnb import MNB, OnlineNB, Tokenizer
 from streamnb.datasets import Message, SyntheticSMS
 from streamnb.errors import InputError
-from streamnb.web import Player, Session
+from streamnb.web import Replay, Session
+from streamnb.web.inspection import inspect, nearest
 from streamnb.web.measures import Measures
-from streamnb.web.seeing import look, nearest
 
 STREAM = [
     Message("1", "spam", "win cash now"),
@@ -76,7 +76,7 @@ def test_the_last_messages_are_kept() -> None:
         pass
     assert [one["number"] for one in session.messages()] == [3, 4]
     assert session.state()["kept_from"] == 3
-    with pytest.raises(InputError, match="message 1 is not kept; the last 2 are"):
+    with pytest.raises(InputError, match="message 1 is no longer kept; only the last 2 are"):
         session.open(1)
 
 
@@ -84,7 +84,7 @@ def test_the_last_messages_are_kept() -> None:
 def test_what_a_word_adds_is_what_the_score_loses_without_it(model: MNB | OnlineNB) -> None:
     for one in STREAM:
         model.learn_one(one.text, one.label)
-    seen = look(model, "win cash at noon")
+    seen = inspect(model, "win cash at noon")
     one, other = seen["label"], seen["against"]
     for piece in seen["pieces"]:
         rest = model.joint_log_likelihood_one("win cash at noon".replace(piece["text"], ""))
@@ -97,15 +97,15 @@ def test_what_a_word_adds_is_what_the_score_loses_without_it(model: MNB | Online
 
 def test_without_its_reasons_the_decision_is_another() -> None:
     model = learned(*((one.text, one.label) for one in STREAM))
-    seen = look(model, "cash cash at noon")
+    seen = inspect(model, "cash cash at noon")
     assert seen["label"] == "spam"
     assert seen["without"] == ["cash"]
     assert model.predict_one("at noon") == "ham"
 
 
 def test_before_two_classes_there_is_nothing_to_explain() -> None:
-    assert look(MNB(), "win")["label"] is None
-    assert look(learned(("win", "spam")), "win")["against"] is None
+    assert inspect(MNB(), "win")["label"] is None
+    assert inspect(learned(("win", "spam")), "win")["against"] is None
 
 
 def test_messages_that_share_rare_words_are_near() -> None:
@@ -141,28 +141,28 @@ def test_what_cannot_be_shown_is_refused() -> None:
         Session({}, STREAM)
     with pytest.raises(InputError, match="keep is 0"):
         Session({"MNB": MNB()}, STREAM, keep=0)
-    with pytest.raises(InputError, match="can't be shown"):
+    with pytest.raises(InputError, match="only text models"):
         Session({"other": object()}, STREAM)
     with pytest.raises(InputError, match="rate is 0"):
-        Player(session_of(), rate=0)
+        Replay(session_of(), rate=0)
 
 
-def test_the_player_takes_all_and_ends() -> None:
+def test_the_replay_takes_all_and_ends() -> None:
     session = Session({"MNB": MNB()}, STREAM)
-    player = Player(session, rate=1000)
-    player.start()
-    assert not player.playing
-    player.play()
+    replay = Replay(session, rate=1000)
+    replay.start()
+    assert not replay.playing
+    replay.play()
     for _ in range(500):
         if session.ended:
             break
         threading.Event().wait(0.01)
-    player.stop()
+    replay.stop()
     assert session.ended
     assert len(session.messages()) == 4
 
 
-def test_a_stream_that_waits_holds_up_nobody() -> None:
+def test_a_waiting_stream_does_not_block_other_methods() -> None:
     more = threading.Event()
     waits = threading.Event()
 
@@ -173,14 +173,14 @@ def test_a_stream_that_waits_holds_up_nobody() -> None:
         yield STREAM[1]
 
     session = Session({"MNB": MNB()}, slow())
-    player = Player(session, rate=1000)
-    player.start()
-    player.play()
+    replay = Replay(session, rate=1000)
+    replay.start()
+    replay.play()
     assert waits.wait(5)
     assert session.state()["messages"] == 1
     assert session.correct(1, "ham")["label"] == "ham"
     more.set()
-    player.stop()
+    replay.stop()
 
 
 def test_tokens_are_shown_as_a_person_reads_them() -> None:
@@ -189,7 +189,7 @@ def test_tokens_are_shown_as_a_person_reads_them() -> None:
     for _ in range(60):
         session.step()
     words = [word for label in session.top_words()["OnlineNB"].values() for word, _ in label]
-    seen = look(OnlineNB.from_bytes(session._models["OnlineNB"].to_bytes()), "win a free prize")
+    seen = inspect(OnlineNB.from_bytes(session._models["OnlineNB"].to_bytes()), "win a free prize")
     shown = [*words, *(token["token"] for token in seen["tokens"])]
     assert any(word.startswith("letters ") for word in shown)
     assert all(word.isprintable() for word in shown)

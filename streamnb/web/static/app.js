@@ -10,7 +10,7 @@ let chosen = null;
 
 function trouble(error) {
   at("trouble").hidden = !error;
-  at("trouble").textContent = error ? `It did not work: ${error.message}` : "";
+  at("trouble").textContent = error ? `Error: ${error.message}` : "";
 }
 
 async function doing(work) {
@@ -51,7 +51,7 @@ function list() {
   const focused = document.activeElement?.dataset?.number;
   at("messages").replaceChildren(...shown.map(entry));
   at("none").hidden = shown.length > 0;
-  if (listed.size && !shown.length) at("none").textContent = "None of the kept messages is of that kind.";
+  if (listed.size && !shown.length) at("none").textContent = "No stored message matches the filter.";
   if (focused) at("messages").querySelector(`[data-number="${focused}"]`)?.focus({ preventScroll: true });
 }
 
@@ -72,7 +72,7 @@ function figures() {
   at("progress").textContent = `${state.messages.toLocaleString("en")} messages, ${what}`;
   at("play").textContent = state.playing ? "Pause" : "Play";
   at("play").disabled = at("step").disabled = state.ended;
-  at("figures").replaceChildren(table("Models", ["model", "accuracy", "of the last 500", "words"],
+  at("figures").replaceChildren(table("Models", ["model", "accuracy", "last 500", "words"],
     Object.entries(state.models).map(([name, one]) =>
       [name, percent(one.accuracy, 2), percent(one.recent, 2), one.words.toLocaleString("en")])));
   at("curve").replaceChildren(curves(state.models));
@@ -83,26 +83,26 @@ function figures() {
 
 function confusion(name, one) {
   const labels = state.labels;
-  if (!one.confusion.length) return make("p", { class: "quiet" }, "Nothing was decided on yet.");
+  if (!one.confusion.length) return make("p", { class: "quiet" }, "No decisions yet.");
   if (labels.length > 8) {
     const mistakes = one.confusion.filter((pair) => pair.label !== pair.decision).slice(0, 20);
-    return table(`${name}: the most frequent mistakes`, ["was", "taken for", "messages"],
+    return table(`${name}: most frequent errors`, ["label", "decision", "messages"],
       mistakes.map((pair) => [pair.label, pair.decision, pair.messages.toLocaleString("en")]));
   }
   const number = (label, decision) =>
     one.confusion.find((pair) => pair.label === label && pair.decision === decision)?.messages ?? 0;
-  return table(`${name}`, ["was", ...labels.map((label) => `taken for ${label}`)],
+  return table(`${name}`, ["label", ...labels.map((label) => `decided ${label}`)],
     labels.map((label) => [label, ...labels.map((decision) => number(label, decision).toLocaleString("en"))]));
 }
 
 function thresholds() {
-  at("cut-section").hidden = state.positive === null;
-  if (state.positive === null) return;
+  at("cut-section").hidden = state.pos_label === null;
+  if (state.pos_label === null) return;
   const cost = Math.max(1, Number(at("cost").value) || 1);
   const cut = Number(at("cut").value) / 100;
-  at("cut-positive").textContent = state.positive;
+  at("cut-positive").textContent = state.pos_label;
   at("cut-value").textContent = cut.toFixed(2);
-  const other = state.labels.find((label) => label !== state.positive);
+  const other = state.labels.find((label) => label !== state.pos_label);
   const rows = Object.entries(state.models).flatMap(([name, { cuts }]) => {
     if (!cuts.length) return [];
     const whole = (one) => cost * one.lost + one.missed;
@@ -110,8 +110,8 @@ function thresholds() {
     const best = cuts.reduce((a, b) => whole(b) < whole(a) ? b : a);
     return [[name, `${here.lost}`, `${here.missed}`, `${whole(here)}`, `${best.cut.toFixed(2)} costs ${whole(best)}`]];
   });
-  at("costs").replaceChildren(table("Of the last 5,000 messages",
-    ["model", `${other} lost`, `${state.positive} let through`, "cost", "cheapest"], rows));
+  at("costs").replaceChildren(table("Errors in the last 5,000 messages",
+    ["model", `${other} decided ${state.pos_label}`, `${state.pos_label} decided ${other}`, "cost", "cheapest"], rows));
 }
 
 // --- a message --------------------------------------------------------------------------------
@@ -119,12 +119,12 @@ function thresholds() {
 function looked(name, seen, heading = "h4") {
   if (seen.against === null) {
     return make("div", {}, make(heading, {}, name), make("p", { class: "quiet" },
-      seen.label === null ? "It has learned nothing yet." : `It knows only ${seen.label} so far.`));
+      seen.label === null ? "The model has not learned a message yet." : `The model has learned only ${seen.label} so far.`));
   }
-  const loudest = Math.max(0.05, ...seen.pieces.map((piece) => Math.abs(piece.adds ?? 0)));
+  const largest = Math.max(0.05, ...seen.pieces.map((piece) => Math.abs(piece.adds ?? 0)));
   const words = seen.pieces.flatMap((piece) => {
     const adds = piece.adds ?? 0;
-    const level = Math.round(Math.abs(adds) / loudest * 4);
+    const level = Math.round(Math.abs(adds) / largest * 4);
     const mark = make("mark", {
       class: level ? `${adds > 0 ? "for" : "against"}-${level}` : "flat",
       title: `${signed(adds)} for ${seen.label}`,
@@ -142,10 +142,10 @@ function looked(name, seen, heading = "h4") {
     make(heading, {}, `${name}: `, make("strong", { class: "decision" }, seen.label)),
     make("p", { class: "shares" }, shares),
     make("p", { class: "coloured" }, ...words), without,
-    make("p", { class: "quiet" }, `Its score for ${seen.label} against ${seen.against} is ${signed(seen.lead)}; `,
-      `${signed(seen.prior)} of that it has before it reads a word.`),
-    make("details", {}, make("summary", {}, "What the model reads, and what each adds"),
-      table(`For ${seen.label} against ${seen.against}`, ["token", "adds", "by counts", "by corrections"], rows)));
+    make("p", { class: "quiet" }, `The score for ${seen.label} against ${seen.against} is ${signed(seen.lead)}; `,
+      `the prior contributes ${signed(seen.prior)}.`),
+    make("details", {}, make("summary", {}, "Contribution of each token"),
+      table(`For ${seen.label} against ${seen.against}`, ["token", "total", "counts", "corrections"], rows)));
 }
 
 function labels(one) {
@@ -153,20 +153,20 @@ function labels(one) {
     type: "button", "aria-pressed": one.label === label ? "true" : "false",
     "aria-keyshortcuts": place < 9 ? `${place + 1}` : null, onclick: () => correct(one.number, label),
   }, label));
-  const forget = make("button", { type: "button", "aria-keyshortcuts": "0", onclick: () => correct(one.number, "") }, "nobody knows");
-  return make("div", { class: "labels", role: "group", "aria-label": "What it is" }, make("span", {}, "It is "), ...choices, forget);
+  const forget = make("button", { type: "button", "aria-keyshortcuts": "0", onclick: () => correct(one.number, "") }, "skip");
+  return make("div", { class: "labels", role: "group", "aria-label": "Label" }, make("span", {}, "Label: "), ...choices, forget);
 }
 
 function shown(one, note) {
   const like = one.like.map((other) => make("li", {}, make("button", { type: "button", onclick: () => open(other.number) },
-    `${other.text.slice(0, 120)} (${other.label ?? "no label"}, ${percent(other.likeness, 0)} alike)`)));
+    `${other.text.slice(0, 120)} (${other.label ?? "no label"}, ${percent(other.likeness, 0)} similar)`)));
   at("opened").replaceChildren(
     make("h3", {}, `Message ${one.number}`),
     note ? make("p", { class: "note", role: "status" }, note) : "",
     labels(one),
     ...Object.entries(one.looks).map(([name, seen]) => looked(name, seen)),
-    make("h4", {}, "Messages like it"),
-    like.length ? make("ul", { class: "like" }, ...like) : make("p", { class: "quiet" }, "None is kept."));
+    make("h4", {}, "Similar messages"),
+    like.length ? make("ul", { class: "like" }, ...like) : make("p", { class: "quiet" }, "No similar message is stored."));
 }
 
 function open(number, note) {
@@ -186,7 +186,7 @@ function correct(number, label) {
     const changes = Object.entries(one.now).map(([name, now]) => {
       const share = label ? now.probabilities[label] : null;
       const old = before?.answers[name];
-      return `${name} said ${old?.label ?? "nothing"} when it came and says ${now.label ?? "nothing"} now`
+      return `${name} decided ${old?.label ?? "nothing"} before and decides ${now.label ?? "nothing"} now`
         + (share === null || share === undefined ? "" : `, ${label} ${percent(share)}`);
     });
     await refresh();
@@ -202,7 +202,7 @@ function move(by) {
   open(numbers[next]);
 }
 
-// --- what is pressed --------------------------------------------------------------------------
+// --- controls --------------------------------------------------------------------------
 
 let asked = 0;
 async function tryOut() {
@@ -210,14 +210,14 @@ async function tryOut() {
   const text = at("draft").value;
   if (!text.trim()) return at("tried").replaceChildren();
   const { looks } = await ask("/api/try", { text });
-  // An answer that comes late is of an older text.
+  // Ignore the answer to an older text.
   if (turn === asked) at("tried").replaceChildren(...Object.entries(looks).map(([name, seen]) => looked(name, seen, "h3")));
 }
 
 async function topWords() {
   const found = await ask("/api/words");
   at("words").replaceChildren(...Object.entries(found).flatMap(([name, classes]) =>
-    Object.entries(classes).map(([label, words]) => table(`${name}: for ${label}`, ["token", "adds up to"],
+    Object.entries(classes).map(([label, words]) => table(`${name}: for ${label}`, ["token", "contribution"],
       words.map(([word, lead]) => [word, signed(lead)])))));
 }
 

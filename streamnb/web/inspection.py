@@ -1,4 +1,4 @@
-"""A decision made visible: what each word adds, what would turn it, which messages are like it."""
+"""Reasons of a decision: contribution of each word, decisive words, similar messages."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 from streamnb.model.reprs import token_shown
 
-__all__ = ["look", "nearest", "pieces"]
+__all__ = ["inspect", "nearest", "pieces"]
 
-_MOST_TEXT = 20_000  # characters that are looked at
-_MOST_PIECES = 150  # different words that are left out in turn: one prediction each
+_MOST_TEXT = 20_000  # characters that are inspected
+_MOST_PIECES = 150  # words that are left out in turn: one prediction each
 _MOST_TOKENS = 20
-_MOST_TOGETHER = 6  # words that are left out together to turn a decision
+_MOST_TOGETHER = 6  # words that are left out together to change a decision
 _PIECE = re.compile(r"\S+")
 
 
 def pieces(text: str) -> list[str]:
-    """Return the words of a text as a reader sees them: what lies between blanks."""
+    """Return the words of a text, separated by whitespace."""
     return _PIECE.findall(text[:_MOST_TEXT])
 
 
-def look(model: Any, text: str) -> dict[str, Any]:
-    """Return a decision of a model with everything that the page shows of it.
+def inspect(model: Any, text: str) -> dict[str, Any]:
+    """Return a decision of a model with its reasons, as the page shows them.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ def look(model: Any, text: str) -> dict[str, Any]:
 
     Returns
     -------
-    `label`, `against` (the next likely class), `probabilities`; `lead`, the score of the one above
-    the other, and `prior`, what an empty message has of it; `pieces`, each word between blanks
-    with what the lead loses without it; `tokens`, what the model makes of the text, each with what
-    the counts and the corrections add; `without`, words whose absence turns the decision.
+    `label`, `against` (the second most probable class) and `probabilities`; `lead`, the score of
+    `label` minus the score of `against`, and `prior`, the lead of an empty message; `pieces`, each
+    word with the lead that it adds; `tokens`, the tokens of the model with the lead that counts and
+    corrections add; `without`, words whose absence changes the decision.
     """
     text = text[:_MOST_TEXT]
     shares = model.predict_proba_one(text)
@@ -82,7 +82,7 @@ def _without(text: str, gone: Iterable[str]) -> str:
 def _effects(
     model: Any, text: str, label: Hashable, against: Hashable, lead: float
 ) -> dict[str, float]:
-    """Return what each word adds to the lead: the lead less that of the text without it."""
+    """Return the lead that each word adds: the lead minus the lead of the text without it."""
     different = list(dict.fromkeys(pieces(text)))[:_MOST_PIECES]
     return {
         piece: lead - _lead(model, _without(text, [piece]), label, against) for piece in different
@@ -104,7 +104,7 @@ def _tokens(explanation: Any, label: Hashable, against: Hashable) -> list[dict[s
 
 
 def _turning(model: Any, text: str, label: Hashable, effects: Mapping[str, float]) -> list[str]:
-    """Find words without which the decision is another: one, or the loudest ones together."""
+    """Find words whose absence changes the decision: one, or several of the most important."""
     helpful = sorted((piece for piece in effects if effects[piece] > 0), key=lambda p: -effects[p])
     for piece in helpful[:_MOST_TOGETHER]:
         if model.predict_one(_without(text, [piece])) != label:
@@ -116,20 +116,20 @@ def _turning(model: Any, text: str, label: Hashable, effects: Mapping[str, float
 
 
 def nearest(text: str, others: Mapping[int, str], most: int = 5) -> list[tuple[int, float]]:
-    """Return the messages that are most like a text, by the cosine of their rare words.
+    """Return the most similar messages, by the cosine of their words weighted by rarity.
 
     Parameters
     ----------
     text
         A message.
     others
-        Texts by number: those that are kept.
+        Number → text of the stored messages.
     most
-        How many, at least 0.
+        Maximum number of messages, at least 0.
 
     Returns
     -------
-    Pairs of number and likeness in (0, 1], the likest first.
+    Pairs of number and similarity in (0, 1], the most similar first.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def nearest(text: str, others: Mapping[int, str], most: int = 5) -> list[tuple[i
     asked = set(pieces(text.lower()))
     present = Counter(word for bag in bags.values() for word in bag)
     rare = {word: math.log1p(len(bags) / n) for word, n in present.items()}
-    # A word that no other has makes every likeness smaller.
+    # A word that no other message has reduces every similarity.
     unknown = math.log1p(len(bags) + 1)
 
     def length(bag: set[str]) -> float:

@@ -1,4 +1,4 @@
-"""The thread that reads the stream for the page, as fast as somebody wants to look at it."""
+"""The thread that replays the stream for the page at an adjustable rate."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import time
 from streamnb.errors import InputError
 from streamnb.web.session import Session
 
-__all__ = ["MOST_RATE", "Player"]
+__all__ = ["MOST_RATE", "Replay"]
 
-MOST_RATE = 100_000.0  # messages a second
-_TICK = 0.05  # seconds between two looks at the clock
+MOST_RATE = 100_000.0  # messages per second
+_TICK = 0.05  # seconds between two checks of the clock
 
 
-class Player:
-    """Takes messages of a session's stream at a rate, until it is paused or the stream ends.
+class Replay:
+    """Take messages of a session's stream at a rate, until it is paused or the stream ends.
 
     Parameters
     ----------
     session
         The session.
     rate
-        Messages a second, above 0.
+        Messages per second, above 0 and at most 100,000.
 
     Raises
     ------
@@ -39,29 +39,27 @@ class Player:
 
     @property
     def rate(self) -> float:
-        """Messages a second, above 0, 100,000 at most."""
+        """Messages per second, above 0 and at most 100,000."""
         return self._rate
 
     @rate.setter
     def rate(self, rate: float) -> None:
         if not 0 < rate <= MOST_RATE:
-            raise InputError(
-                f"rate is {rate}; it should lie above 0, and be {MOST_RATE:,.0f} at most"
-            )
+            raise InputError(f"rate is {rate}; it must be above 0 and at most {MOST_RATE:,.0f}")
         self._rate = float(rate)
 
     @property
     def playing(self) -> bool:
-        """Whether messages are taken."""
+        """Whether the replay takes messages."""
         return self._playing.is_set() and not self._session.ended
 
     def start(self) -> None:
         """Start the thread, paused."""
-        self._thread = threading.Thread(target=self._run, name="streamnb-player", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="streamnb-replay", daemon=True)
         self._thread.start()
 
     def play(self) -> None:
-        """Take messages from now on."""
+        """Take messages."""
         self._playing.set()
 
     def pause(self) -> None:
@@ -69,7 +67,7 @@ class Player:
         self._playing.clear()
 
     def stop(self) -> None:
-        """End the thread; where it waits for a message it ends with the process."""
+        """End the thread. A thread that waits for a message ends with the process."""
         self._stopped.set()
         self._playing.set()
         if self._thread is not None:
@@ -82,7 +80,7 @@ class Player:
                 self._playing.wait()
                 due, last = 1.0, time.monotonic()
             now = time.monotonic()
-            # What a pause or a slow message held up is not caught up with.
+            # Do not catch up after a pause or a slow message.
             due = min(due + (now - last) * self._rate, max(1.0, self._rate * 2 * _TICK))
             last = now
             while due >= 1.0 and self._playing.is_set() and not self._stopped.is_set():
