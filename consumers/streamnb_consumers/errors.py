@@ -22,7 +22,9 @@ __all__ = [
     "TruncatedError",
     "UnreachableError",
     "exit_status",
+    "fenced",
     "needing_kafka",
+    "refused",
 ]
 
 # Exit status after which a supervisor should restart the process (EX_SOFTWARE).
@@ -116,3 +118,27 @@ _CLIENTS = {
     "kafka-python": ("kafka-python", "kafka"),
     "confluent": ("confluent-kafka", "confluent"),
 }
+
+
+def fenced(text: str) -> FencedError:
+    """Return the error for a fenced worker, from the text of the client."""
+    return FencedError(
+        f"{text}. Another worker has this worker's transactional_id or instance_id, or this one "
+        f"or its broker stood still for longer than transaction_seconds; it ends here, and nothing "
+        f"of its last batch is visible"
+    )
+
+
+def refused(text: str) -> RefusedError:
+    """Return the error for a rejected worker, from the text of the client without secrets.
+
+    Examples
+    --------
+    >>> str(refused("poll: GroupAuthorizationFailedError: streamnb-sms"))
+    'the cluster rejects this worker: poll: GroupAuthorizationFailedError: ... permissions.'
+    """
+    return RefusedError(
+        f"the cluster refuses this worker: {text}. Trying again would change nothing: check "
+        f"security_protocol, sasl_mechanism, STREAMNB_SASL_USERNAME and STREAMNB_SASL_PASSWORD, "
+        f"the tls_ files, and the rights that docs/how-to/secure-kafka.md says this worker needs."
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.loop import Limits, Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots

@@ -1,1 +1,1 @@
-"""The programs: settings to a running loop, which tells how it goes."""
+"""The daemons: settings become a running loop with logs, metrics and health."""

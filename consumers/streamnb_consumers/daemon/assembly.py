@@ -1,4 +1,4 @@
-"""Settings to the parts of a daemon, and the parts to a loop that is ready to run."""
+"""Build the components of a daemon from its settings, and a loop from the components."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
 from streamnb.model_specs import CHALLENGER, build, model_spec
-from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
@@ -44,19 +44,19 @@ from streamnb_consumers.records import Partition
 
 __all__ = ["make_filter", "make_loop"]
 
-# Records of topics are what they look like.
+# The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
 _MAX_FPR = 0.01
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
 def make_filter(kind: str, settings: Settings) -> Filter:
-    """Return the filter that settings describe, with a model that has learned nothing.
+    """Return the filter that the settings describe, with an untrained model.
 
     Raises
     ------
     SettingsError
-        If there is no such model.
+        If the model is unknown.
     """
     model, parameters = _model(kind, settings)
     sizes = {name: getattr(settings, name) for name in ("max_bytes", "max_text")}
@@ -71,7 +71,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
             settings.labels,
             record_format=_FORMS.get(settings.format, "raw"),
             status_header=settings.status_header,
-            # A tokenizer has no use for words that are cut already.
+            # Models without a tokenizer parameter receive words.
             texts="tokenizer" in parameters,
             **size,
         )
@@ -101,10 +101,10 @@ def make_filter(kind: str, settings: Settings) -> Filter:
 
 
 def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
-    """Return a model that has learned nothing, and the parameters that it was given.
+    """Return an untrained model and its parameters.
 
-    Those of a model that reacts to drift are those of the model in it: if none is named, it is the
-    kind's own.
+    For a model that reacts to drift these are the parameters of the inner model; without one, the
+    default model of the kind is used.
     """
     text = settings.model or _MODELS[kind]
     try:
@@ -133,7 +133,7 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
 
 
 def _max_fpr(settings: Settings, model: Any) -> float | None:
-    """Return the share of ham that may be lost: where nothing is said, what cuts leave open."""
+    """Return the maximum false-positive rate; by default it depends on the cutoffs."""
     if settings.max_fpr != AUTO:
         return float(settings.max_fpr) or None
     return _MAX_FPR if is_calibrated(model) and not settings.spam_cutoff else None
@@ -150,27 +150,27 @@ def make_loop(
     environment: Mapping[str, str] | None = None,
     begun: bytes = b"",
 ) -> Loop:
-    """Return the loop that settings describe, ready to run.
+    """Return the loop that the settings describe, ready to run.
 
     Parameters
     ----------
     kind
-        sms or spam.
+        `"sms"` or `"spam"`.
     settings
-        Everything that can be set.
+        All settings.
     dry_run
-        Whether to write, commit and keep nothing.
+        Whether nothing is written, committed or saved.
     environment
-        Where secrets are; None is the environment of this process.
+        Source of secrets; None for the environment of this process.
     begun
-        What was read of standard input already.
+        Bytes already read from standard input.
 
     Raises
     ------
     SettingsError
-        If settings, secrets or files don't fit together.
+        If settings, secrets or files contradict each other.
     MissingDependencyError
-        If something is asked for that is not installed.
+        If a required package is not installed.
     """
     environment = os.environ if environment is None else environment
     if not settings.bootstrap_servers:
@@ -201,8 +201,7 @@ def make_loop(
         limits=limits,
         breaker=Breaker(settings.circuit_breaker_ratio, settings.circuit_breaker_records),
         metrics=PrometheusMetrics(kind=kind) if settings.http_port else Metrics(),
-        # As long as the watchdog gives one round of the loop, and then a little: the watchdog's
-        # message is the better one.
+        # A little longer than the watchdog's limit for one round, because its message is better.
         health=Health(
             limit=limits.poll + 4 * limits.commit + 30.0,
             session=settings.session_seconds if settings.bootstrap_servers else math.inf,
@@ -239,7 +238,7 @@ def _topics(
     from streamnb_consumers.kafka.opening import open_kafka, open_training_log
 
     if dry_run:
-        # A group of its own: in the filter's it would take partitions away from who works.
+        # A separate group: in the group of the filter it would take partitions from the workers.
         aside = f"{cluster.transactional_id}-dry-run"
         cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
     made = topics.layouts(settings.create_topics) if settings.create_topics and not dry_run else []

@@ -1,7 +1,7 @@
-"""What `streamnb-sms` and `streamnb-spam` do: flags to settings, settings to a filter that runs.
+"""The commands `streamnb-sms` and `streamnb-spam`: parse flags, read settings, run a filter.
 
-What only a filter that runs needs is imported when one does: the help and a wrong setting do not
-wait for it.
+Imports that only a running filter needs are local, so that `--help` and invalid settings answer
+quickly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["run", "run_sms", "run_spam"]
 
 
 def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
-    """Handle one mail; whatever goes wrong, the exit status is no answer."""
+    """Handle one mail; an error never returns a status that means a decision."""
     try:
         flags = parser("streamnb-spam").parse_args(list(arguments))
         settings = read_settings(flags)
@@ -49,9 +49,9 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
 def run(kind: str, arguments: Sequence[str]) -> int:
     """Run a filter until its input ends; return the exit status.
 
-    0: done. 1: the run failed, most of the input was bad, or none of it could be used. 2: a
-    setting is wrong. 3: another worker has taken this one's place. 70: a call hung, and the
-    watchdog ended the process. 141: the reader of the output went away.
+    0: finished. 1: the run failed, most of the input was invalid, or all of it. 2: a setting is
+    invalid. 3: another worker has replaced this one. 70: a call hung, and the watchdog ended the
+    process. 141: the reader of the output closed it.
     """
     if kind == "spam" and asks_for_mail(arguments):
         return _run_mail(arguments)

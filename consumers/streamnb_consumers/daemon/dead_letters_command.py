@@ -1,4 +1,4 @@
-"""What `streamnb-dead-letters` does: list dead letters, or send them back."""
+"""The command `streamnb-dead-letters`: list dead letters, or replay them."""
 
 from __future__ import annotations
 
@@ -105,11 +105,11 @@ def _told(report: Report, dry_run: bool) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status.
 
-    0: done. 1: some can't be sent, or the run failed: what was sent is noted, so run it again.
-    2: a setting is wrong. 3: another replay of the same dead letters has taken over.
+    0: finished. 1: some dead letters cannot be sent, or the run failed; progress is stored, so run
+    it again. 2: a setting is invalid. 3: another replay of the same dead letters has taken over.
     """
     flags = make_parser().parse_args(arguments)
-    # Late, so that the help waits for no numpy.
+    # A local import keeps `--help` fast.
     from streamnb_consumers.io.dead_letters import Selection, replay
 
     store: DeadLetterStore | None = None

@@ -1,4 +1,4 @@
-"""Which format the input has: JSON lines, or mail in one of its containers."""
+"""Detect the input format: JSON lines, or mail in one of its containers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _HEADER = re.compile(rb"(?:From |[!-9;-~]+[ \t]*:)")
 
 
 def first_bytes(kind: str, settings: Settings) -> bytes:
-    """Wait for the first bytes of standard input, where they decide what is done with it.
+    """Wait for the first bytes of standard input if they decide the format.
 
-    They do where nothing else says what is read. A service, whose health is asked for, reads lines.
+    They do unless a setting names the format. A service with a health port always reads lines.
     """
     if kind != "spam" or settings.format != "auto" or settings.input != "-":
         return b""
@@ -38,16 +38,16 @@ def recognised(kind: str, settings: Settings, begun: bytes = b"") -> str:
     Parameters
     ----------
     kind
-        sms or spam.
+        `"sms"` or `"spam"`.
     settings
-        Where it is, and what it has been called.
+        Settings with the input and its format.
     begun
-        How it begins, if it is standard input.
+        First bytes of standard input.
 
     Raises
     ------
     SettingsError
-        If such messages can't have the format.
+        If such messages cannot have the format.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Whether the daemon lives and is ready, and an HTTP server that says so to whoever supervises it.
+"""Liveness and readiness of the daemon, served over HTTP.
 
-`/livez`: restart the process if it fails. `/readyz`: send no traffic and go on with no rollout
-while it fails. `/metrics`: for Prometheus.
+`/livez`: restart the process if it fails. `/readyz`: pause traffic and rollouts while it fails.
+`/metrics`: Prometheus metrics.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ __all__ = ["Health", "HealthServer"]
 
 _LOG = logging.getLogger(__name__)
 
-# A client that sends nothing for so many seconds is hung up on: it holds a thread.
+# Seconds after which a silent client is disconnected, because it occupies a thread.
 CLIENT_SECONDS = 10.0
-# What the loop does that waits for the cluster.
+# Activities of the loop that wait for the cluster.
 _ASKING = ("start", "poll", "commit")
 
 
 class Health:
-    """What the loop last said of itself; any thread may ask.
+    """The last reported state of the loop; readable from any thread.
 
     Parameters
     ----------
     limit
-        Seconds without a beat after which the loop is taken for hung.
+        Seconds without a beat after which the loop counts as hung.
     clock
-        Seconds that only go forward.
+        Monotonic seconds.
     session
-        Seconds without an answer of the cluster after which it is not ready.
+        Seconds without an answer of the cluster after which the worker is not ready.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Health:
     ''
     >>> health.problem_of_life()
     'the loop has not moved for 8 seconds'
-    >>> health.problem_of_readiness()  # what does not live is not ready
+    >>> health.problem_of_readiness()  # a worker that is not alive is not ready
     'the loop has not moved for 10 seconds'
     """
 
@@ -68,18 +68,18 @@ class Health:
         self._why = "starting"
 
     def watch(self, busy: Callable[[], tuple[str, float]]) -> None:
-        """Ask this for what the loop is doing, and for how many seconds."""
+        """Set the function that returns the current activity of the loop and its duration."""
         self._busy = busy
 
     def beat(self) -> None:
-        """Say that the loop has come round, or that a long start goes on."""
+        """Report progress: the loop finished a round, or a long start continues."""
         self._last = self._clock()
 
     def ready(self, ready: bool = True, why: str = "") -> None:
-        """Say whether messages are being decided on, and if not, what is missing.
+        """Set readiness; `problem` is the reason if messages are not being decided.
 
-        Ready means: the snapshot is loaded, the training events are replayed to their end once, the
-        group has given out its partitions, and a transaction can be begun.
+        Ready means: the snapshot is loaded, all earlier training events are replayed, the group has
+        assigned partitions, and transactions are possible.
         """
         found = "" if ready else (why or "not ready")
         if found != self._why:
@@ -87,16 +87,16 @@ class Health:
         self._why = found
 
     def problem_of_life(self) -> str:
-        """Return why the process should be started again; empty if it should not."""
+        """Return the reason to restart the process; empty if it is alive."""
         silent = self._clock() - self._last
         return f"the loop has not moved for {silent:.0f} seconds" if silent > self._limit else ""
 
     def problem_of_readiness(self) -> str:
-        """Return what is missing; empty if messages are being decided on."""
+        """Return the reason why no messages are decided; empty if the worker is ready."""
         return self._why or self._unanswered() or self.problem_of_life()
 
     def _unanswered(self) -> str:
-        """Return what the cluster has not answered for a session: others have the partitions."""
+        """Return the request that the cluster has not answered for a session timeout."""
         what, seconds = self._busy()
         if what in _ASKING and seconds > self._session:
             return f"the cluster has not answered for {seconds:.0f} seconds ({what})"
@@ -111,25 +111,25 @@ class _Handler(wsgiref.simple_server.WSGIRequestHandler):
     timeout = CLIENT_SECONDS
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Log nothing: probes come every few seconds."""
+        """Log nothing: probes arrive every few seconds."""
 
 
 class HealthServer:
-    """Serve `/livez`, `/readyz` and `/metrics` from a thread of its own.
+    """Serve `/livez`, `/readyz` and `/metrics` from a separate thread.
 
     Parameters
     ----------
     host, port
-        Where to listen; port 0 is a free one.
+        Address to listen on; port 0 chooses a free one.
     health
-        What to tell.
+        The state to report.
     metrics
         A WSGI application for `/metrics`.
 
     Raises
     ------
     SettingsError
-        If nobody can listen there.
+        If the address cannot be used.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Settings and secrets to what Kafka's parts are told: addresses, names, topics, TLS and SASL."""
+"""Convert settings and secrets to Kafka addresses, names, topics, TLS and SASL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["make_cluster", "make_topics"]
 
 
 class _Hidden(dict[str, Any]):
-    """A mapping whose values no log and no traceback shows."""
+    """A mapping whose values are hidden in logs and tracebacks."""
 
     def __repr__(self) -> str:
         return f"<{', '.join(self) or 'nothing'}: hidden>"
@@ -25,7 +25,7 @@ class _Hidden(dict[str, Any]):
 
 
 def make_topics(kind: str, settings: Settings) -> Topics:
-    """Return the topics of the filter of a kind of message.
+    """Return the topics of a filter.
 
     Examples
     --------
@@ -37,12 +37,12 @@ def make_topics(kind: str, settings: Settings) -> Topics:
 
 
 def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) -> Cluster:
-    """Return how to reach the cluster that settings and secrets describe.
+    """Return the connection data of the cluster.
 
     Raises
     ------
     SettingsError
-        If a secret is missing or a file of TLS can't be read.
+        If a secret is missing or a TLS file cannot be read.
     """
     group = settings.group.replace("{kind}", kind)
     worker = settings.instance_id or secrets.token_hex(8)
@@ -86,9 +86,9 @@ def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
 
 
 def _check_tls(settings: Settings, password: str) -> None:
-    """Load the files of TLS as the client will, so that a mistake in them ends the start.
+    """Load the TLS files like the client does, so that mistakes fail at the start.
 
-    Without a password at hand OpenSSL would ask for one at the terminal, and wait.
+    Without a password OpenSSL would wait for one at the terminal.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     certificate, key = settings.tls_cert_file, settings.tls_key_file or None

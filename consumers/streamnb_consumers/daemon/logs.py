@@ -1,4 +1,4 @@
-"""Structured logs on standard error: one JSON object a line, or plain text."""
+"""Structured logs on standard error: one JSON object per line, or plain text."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class JsonFormatter(logging.Formatter):
 
 
 class Seldom(logging.Filter):
-    """Let through a few lines of Kafka's client, and then one a minute.
+    """Pass a few lines of the Kafka client, then one per minute.
 
-    While a cluster is away a client may write ten lines a second, all of which say so.
+    During an outage a client may write ten equal lines per second.
 
     Parameters
     ----------
     burst
-        Lines that may come at once.
+        Number of lines that pass immediately.
     every
-        Seconds after which there may be one more.
+        Seconds between later lines.
     clock
-        Seconds that only go forward.
+        Monotonic seconds.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Seldom(logging.Filter):
         self._left, self._since, self._hidden = burst, clock(), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether a line is let through; it says how many were not."""
+        """Return whether a line passes; it reports the number of suppressed lines."""
         if not record.name.startswith(_CLIENTS):
             return True
         now = self._clock()
@@ -96,9 +96,9 @@ class Seldom(logging.Filter):
 
 
 def set_up(level: str, form: str, file: TextIO | None = None) -> None:
-    """Send the logs of the consumers, and warnings of Kafka's client, to a file: standard error.
+    """Send the logs of the consumers, and warnings of the Kafka client, to standard error.
 
-    Of the client's warnings there are few a minute, but at the level DEBUG.
+    Repeated client warnings are limited, except at the level DEBUG.
     """
     handler = logging.StreamHandler(file or sys.stderr)
     if level != "DEBUG":

@@ -1,9 +1,9 @@
-"""The loop: records from a source through the filter to a sink, one batch a transaction.
+"""The loop: records pass from a source through the filter to a sink, one batch per transaction.
 
-What a batch gave and the offsets of its records become visible together or not at all. The
-filter's state is no part of the transaction: it is a fold over the records, so after an abort or
-a crash it is taken from the newest snapshot and the records since then are replayed. Where filters
-share their state through logs, these are the records it is a fold over.
+The outputs of a batch and the offsets of its records become visible together or not at all. The
+filter's state is not part of the transaction: it is a fold over the records. After an abort or a
+crash, the newest snapshot is restored and later records are replayed. Filters that share their
+state fold over the records of the logs instead.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.backoff import Backoff, Breaker
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.metrics import Metrics
-from streamnb_consumers.daemon.setbacks import Setbacks
-from streamnb_consumers.daemon.snapshots.keeping import Keeping
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
+from streamnb_consumers.daemon.snapshots.state_manager import StateManager
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, TruncatedError
 from streamnb_consumers.io.protocols import Batch, Sink, Source, TrainingLog
@@ -34,7 +33,7 @@ __all__ = ["Limits", "Loop", "stopping_on_signals"]
 
 _LOG = logging.getLogger(__name__)
 
-# Prometheus asks every few seconds, batches may come every few milliseconds. Seconds.
+# Seconds. Prometheus scrapes every few seconds; batches may take milliseconds.
 _LAG_EVERY = 1.0
 
 
@@ -45,21 +44,21 @@ class Limits:
     Attributes
     ----------
     batch
-        Records of one transaction at most.
+        Maximum records of one transaction.
     gather
-        Time from the beginning of a transaction that was not full to the next one.
+        Time between the start of a transaction that was not full and the next one.
     poll
         Longest wait for records; SIGTERM is noticed within it.
     commit
         Longest wait for a commit, and for a start.
     stop
-        Longest time for closing, at the end.
+        Longest time for closing.
     snapshot
         Time between snapshots.
     aborts
-        Transactions that may be aborted one after another before the loop gives up.
+        Consecutive aborted transactions before the loop gives up.
     pause
-        Longest wait between two of these, and while the cluster is away.
+        Longest wait between attempts, also during outages.
     """
 
     batch: int = 500
@@ -78,23 +77,23 @@ class Loop:
     Parameters
     ----------
     source, sink
-        Where records come from and outputs go to.
+        Input of records and output of results.
     worker
         The filter.
     snapshots, shared, log
-        What the filter begins with and goes back to (`keeping`).
+        Sources of the state, see `state_manager`.
     limits
         Sizes and times.
     breaker
-        Stops the loop when most of the input is bad.
+        Stops the loop if most of the input is invalid.
     metrics
-        What is measured.
+        The metrics.
     watchdog
-        Ends the process when a call hangs.
+        Ends the process if a call hangs.
     health
-        What is told to whoever asks whether this lives and is ready.
+        The reported liveness and readiness.
     clock, sleep
-        Seconds that only go forward, and what waits for some of them.
+        Monotonic seconds, and a function that waits.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Loop:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.source, self.sink, self.worker = source, sink, worker
-        self.keeping = Keeping(worker, snapshots, shared, log)
+        self.state = StateManager(worker, snapshots, shared, log)
         self.limits = limits or Limits()
         self.breaker = breaker or Breaker()
         self.metrics = metrics or Metrics()
@@ -128,25 +127,25 @@ class Loop:
         self._due = self._lag_due = 0.0
         self._next = -math.inf  # when a transaction may begin
         self._unsaved = False
-        self.setbacks = Setbacks(self.limits.aborts, self.limits.pause, clock)
+        self.backoff = Backoff(self.limits.aborts, self.limits.pause, clock)
 
     def stop(self, *_: object) -> None:
-        """Ask the loop to end after the present batch; may be called from a signal handler."""
+        """End the loop after the current batch; may be called from a signal handler."""
         self._stopping = True
 
     def run(self) -> None:
-        """Run until the source ends or `stop` is called; snapshot, and close source and sink.
+        """Run until the source ends or `stop` is called; save a snapshot and close source and sink.
 
         Raises
         ------
         BadInputError
-            If most of the input is bad; all of it is committed as dead letters.
+            If most of the input is invalid; all of it is committed as dead letters.
         FencedError
             If another process has taken over; nothing more is written.
         AbortedError
-            If transactions are aborted again and again.
+            If too many consecutive transactions are aborted.
         SnapshotError
-            If there are snapshots and none can be used.
+            If snapshots exist and none is usable.
         """
         self.watchdog.start()
         try:
@@ -161,7 +160,7 @@ class Loop:
                 except AbortedError as error:
                     started = False
                     self._recover(error)
-            if self.keeping.loaded:  # else it would be a snapshot of nothing
+            if self.state.loaded:  # else it would be a snapshot of nothing
                 self._save()
         except BadInputError:
             self._save()
@@ -170,7 +169,7 @@ class Loop:
             self._close()
 
     def _step(self) -> bool:
-        """Handle one batch; tell whether there may be another."""
+        """Handle one batch; return whether another may follow."""
         limits = self.limits
         if (wait := self._next - self._clock()) > 0:
             self._sleep(min(wait, limits.gather))
@@ -189,7 +188,7 @@ class Loop:
             self._transact(Batch([]), self.worker.finish)
             return False
         elif not waiting:
-            self.setbacks.over()  # whatever failed, there is nothing left to try again
+            self.backoff.over()  # whatever failed, there is nothing left to try again
         if not waiting and not self.worker.begun:
             self.worker.begin()
             self.health.ready()
@@ -203,9 +202,9 @@ class Loop:
             self.metrics.lag(self.source.lag())
 
     def _transact(self, batch: Batch, handle: Callable[[], Outputs]) -> None:
-        """Commit what handling a batch gives, and its offsets."""
+        """Commit the outputs of a batch and its offsets."""
         started = self._clock()
-        # A transaction costs a broker about the same whatever is in it.
+        # The cost of a transaction hardly depends on its size.
         if len(batch.records) < self.limits.batch:
             self._next = started + self.limits.gather
         self.sink.begin()
@@ -228,52 +227,52 @@ class Loop:
             self.sink.abort()
             raise
         if any(record.is_input for record in batch.records):
-            self.setbacks.over()
+            self.backoff.over()
         self._unsaved = self._unsaved or bool(batch.records)
         self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
 
     def _handle(self, batch: Batch) -> Outputs:
-        """Return the outputs of the records that were not committed before."""
+        """Return the outputs of the records that are not committed yet."""
         return self.worker.handle_many(batch.records, self._committed, self.breaker.note)
 
     # --- snapshots and recovery -----------------------------------------------------------------
 
     def _start(self) -> None:
         with self.watchdog.limit("start", 4 * self.limits.commit):
-            if self.keeping.begin(self.limits.commit):
-                self.metrics.started(self.worker, self.keeping.size)
+            if self.state.begin(self.limits.commit):
+                self.metrics.started(self.worker, self.state.size)
             self.sink.start(self.limits.commit)
             try:
                 committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
             except TruncatedError:
-                # This worker stood still while the others went on: they have what it needs.
-                self.keeping.catch_up()
+                # This worker was paused while others continued: they have the records it needs.
+                self.state.catch_up()
                 committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
         self._committed = dict(committed)
         self._due = self._clock() + self.limits.snapshot
 
     def _recover(self, error: AbortedError) -> None:
-        """Go back to the state before the aborted transaction: what the records since then make."""
+        """Restore the state before the aborted transaction, by replaying later records."""
         self.health.beat()
         self.health.ready(False, str(error))
         self.metrics.aborted()
-        pause = self.setbacks.note(error)
-        self.keeping.go_back()
+        pause = self.backoff.note(error)
+        self.state.go_back()
         until = self._clock() + pause
         while not self._stopping and self._clock() < until:
             self._sleep(min(0.1, pause))
 
     def _save(self) -> None:
-        """Take a snapshot: every output of the records in it is committed."""
+        """Save a snapshot: every output of the records in it is committed."""
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
-            size = self.keeping.save()
+            size = self.state.save()
         self.metrics.saved(size)
         self._unsaved = False
         self._due = self._clock() + self.limits.snapshot
 
     def _close(self) -> None:
         with self.watchdog.limit("stop", 3 * self.limits.stop):
-            self.keeping.close(self.limits.stop)
+            self.state.close(self.limits.stop)
             try:
                 self.source.close(self.limits.stop)
             finally:
@@ -283,7 +282,7 @@ class Loop:
 
 @contextmanager
 def stopping_on_signals(loop: Loop) -> Iterator[None]:
-    """Let SIGTERM and SIGINT end a loop in an orderly way; a second SIGINT ends it at once."""
+    """Let SIGTERM and SIGINT end a loop in an orderly way; a second SIGINT ends it immediately."""
 
     def interrupt(number: int, frame: Any) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""The flags of `streamnb-spam` for one mail, as users of bogofilter know them."""
+"""The flags of `streamnb-spam` for single mails, compatible with bogofilter."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _SHORT = re.compile(r"-[A-Za-z]+")  # nothing else has short flags, but -h
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MailFlags:
-    """What is to be done with a mail.
+    """Actions for a mail.
 
     Attributes
     ----------
     passthrough, embed
         Whether the mail is written with a header, and whether the exit status is then 0.
     update
-        Whether it is learned as what is decided.
+        Whether it is learned as decided.
     register_spam, register_ham, unregister_spam, unregister_ham
-        Whether it is learned or unlearned, and as what.
+        Whether it is learned or unlearned, and with which label.
 
     Raises
     ------
     SettingsError
-        If two of them exclude one another.
+        If two of them exclude each other.
     """
 
     passthrough: bool = False
@@ -70,12 +70,12 @@ class MailFlags:
 
     @classmethod
     def of(cls, flags: argparse.Namespace) -> MailFlags:
-        """Return those of a command line."""
+        """Return the flags of a command line."""
         return cls(**{name: bool(getattr(flags, name, False)) for _, name, _ in _FLAGS})
 
     @property
     def registers(self) -> bool:
-        """Whether the mail's label is given."""
+        """Whether the label of the mail is given."""
         return (
             self.register_spam or self.register_ham or self.unregister_spam or self.unregister_ham
         )
@@ -96,7 +96,7 @@ def add_mail_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def asks_for_mail(arguments: Sequence[str]) -> bool:
-    """Tell whether arguments, right or wrong, ask for the exit status of one mail.
+    """Return whether arguments, valid or not, ask for the exit status of one mail.
 
     Examples
     --------
@@ -115,5 +115,5 @@ def asks_for_mail(arguments: Sequence[str]) -> bool:
 
 
 def mail_status(error: BaseException) -> int:
-    """Return the exit status of an error where 0, 1 and 2 are answers."""
+    """Return the exit status of an error; 0, 1 and 2 are decisions."""
     return TRY_AGAIN if isinstance(error, BusyError) else ERROR

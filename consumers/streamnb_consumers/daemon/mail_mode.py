@@ -1,4 +1,4 @@
-"""`streamnb-spam` for one mail, as bogofilter is called: decide, pass through, learn, unlearn."""
+"""`streamnb-spam` for single mails, as bogofilter: decide, pass through, learn, unlearn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAX_ID = 256
 
 
 def status_value(decision: Decision, settings: Settings) -> str:
-    """Return what the header says: Yes, No or Unsure, and why."""
+    """Return the value of the status header: Yes, No or Unsure, with the reason."""
     answer = ("Yes", "No", "Unsure")[_answer(decision, settings)]
     found: list[tuple[str, object]] = []
     if decision.probabilities:
@@ -55,30 +55,30 @@ def _answer(decision: Decision, settings: Settings) -> int:
     return {settings.pos_label: SPAM, settings.negative: HAM}.get(decision.label or "", UNSURE)
 
 
-# So many mails of one label in a row are told of, where the model follows the order of the stream.
+# Consecutive mails of one label that are reported, if the model depends on the order.
 _MANY = 50
 
 
 def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
-    """Do what flags say with one mail, or learn those of a file; return the exit status.
+    """Apply the flags to one mail, or learn the mails of a file; return the exit status.
 
     Parameters
     ----------
     flags
-        What to do.
+        The actions.
     settings
-        Of the filter; `snapshots` is the folder that its state is kept in.
+        Settings of the filter; `snapshots` is its state folder.
     begun
-        What was read of standard input already.
+        Bytes already read from standard input.
 
     Raises
     ------
     SettingsError
-        If settings and flags don't fit together.
+        If settings and flags contradict each other.
     BusyError
-        If the state is another's to change for too long.
+        If another process locks the state for too long.
     StreamNBError, OSError
-        If the mail or the state can't be read, or the state can't be written.
+        If the mail or the state cannot be read, or the state cannot be written.
     """
     if settings.bootstrap_servers:
         raise SettingsError("bootstrap_servers is set: mails of topics are learned by their labels")
@@ -108,7 +108,7 @@ def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
 
 
 def _mails(settings: Settings, begun: bytes) -> Iterator[Mail]:
-    """Return the mails of the input; one that is alone is whole, whatever its length."""
+    """Return the mails of the input; a single mail is complete, whatever its length."""
     if settings.input != "-":
         kind: str = settings.format
         if kind == "auto":
@@ -133,7 +133,7 @@ def _one(mails: Iterable[Mail]) -> Mail:
 
 
 def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
-    """Return a mail as a record, and what it says; a long one is read as far as any mail is."""
+    """Return a mail as a record with its message; a long mail is truncated."""
     key = (first_value(raw, "message-id") or name.encode("utf-8", "replace"))[:_MAX_ID]
     record = Record(Partition("mail", 0), 0, raw[: worker.reader.max_bytes], key)
     message = worker.reader.read(record)
@@ -157,7 +157,7 @@ def _decide(
 def _register(
     flags: MailFlags, settings: Settings, worker: Filter, folder: Path, mails: Iterable[Mail]
 ) -> int:
-    """Learn and unlearn mails; what can't be used is told and left out."""
+    """Learn and unlearn mails; unusable ones are reported and skipped."""
     learn = settings.pos_label if flags.register_spam else None
     learn = settings.negative if flags.register_ham else learn
     unlearn = settings.pos_label if flags.unregister_spam else None

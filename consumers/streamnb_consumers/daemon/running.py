@@ -1,4 +1,4 @@
-"""A filter that runs until its input ends: its loop, its health over HTTP, its lock."""
+"""Run a filter until its input ends, with its loop, HTTP health and lock."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from streamnb_consumers.daemon.state_folder import held
 
 __all__ = ["check", "collecting_seldom", "run_loop", "serving"]
 
-# Objects made and not freed after which Python looks for circles among them: 700 by default, which
-# a batch makes several times over. None of them is in a circle: what a batch makes goes with it or
-# with its message's window, by its references. A fourth of a message's time went into looking.
+# Allocations between two runs of the garbage collector: the default of 700 is exceeded several
+# times per batch. The objects of a batch are in no reference cycle, so the collector would find
+# nothing; it took a fourth of the time of a message.
 _OBJECTS = 50_000
 
 
@@ -41,7 +41,7 @@ def serving(loop: Loop, settings: Settings) -> Iterator[None]:
 
 
 def check(kind: str, settings: Settings) -> None:
-    """Check what can be checked without reading a message, and print it as TOML, but no secret."""
+    """Check everything that needs no message, and print the settings as TOML without secrets."""
     make_filter(kind, settings)
     if settings.bootstrap_servers:
         make_cluster(kind, settings, os.environ)
@@ -53,9 +53,9 @@ def check(kind: str, settings: Settings) -> None:
 
 @contextlib.contextmanager
 def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
-    """Let no mail be learned into a state that a filter of files holds and would write over.
+    """Prevent mails from being learned into a state that a running filter would overwrite.
 
-    Workers on topics take no lock: their folders may lie where there are none.
+    Workers on topics take no lock: their folders may lie on file systems without locks.
     """
     if dry_run or settings.bootstrap_servers or not settings.snapshots:
         yield
@@ -66,7 +66,7 @@ def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Look for garbage less often inside.
+    """Run the garbage collector less often.
 
     Examples
     --------
@@ -86,18 +86,18 @@ def collecting_seldom() -> Iterator[None]:
 
 
 def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
-    """Run a filter until its input ends; return 1 if all of it was bad, else 0.
+    """Run a filter until its input ends; return 1 if all of it was invalid, else 0.
 
     Parameters
     ----------
     kind
         `"sms"` or `"spam"`.
     settings
-        What it is made by.
+        Settings of the filter.
     dry_run
-        Whether nothing is written, committed or kept, but a summary told.
+        Whether nothing is written, committed or saved, and a summary is printed.
     begun
-        What was read from standard input already.
+        Bytes already read from standard input.
     """
     loop = make_loop(kind, settings, dry_run, begun=begun)
     with (

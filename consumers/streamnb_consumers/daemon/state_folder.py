@@ -1,4 +1,4 @@
-"""The folder that a filter's state is kept in between runs, and who may change it."""
+"""The folder of a filter's state between runs, and its lock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAUSE = 0.01  # seconds between two tries for the lock
 
 
 def default_folder(environment: Mapping[str, str] | None = None) -> Path:
-    """Return where the state of a user's mail filter is kept where no setting says.
+    """Return the default state folder of a user's mail filter.
 
     Examples
     --------
@@ -36,23 +36,23 @@ def default_folder(environment: Mapping[str, str] | None = None) -> Path:
 def held(
     folder: Path, seconds: float, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[None]:
-    """Be the only process that changes the state in a folder, which is made where it is missing.
+    """Hold the lock of a state folder, which is created if it is missing.
 
-    The lock is on a file that stays; it ends with the process that has it.
+    The lock is on a file that remains; it ends with its process.
 
     Parameters
     ----------
     folder
         The folder of snapshots.
     seconds
-        Longest wait for another process that holds it.
+        Longest wait for another process.
     clock
-        Seconds that only go forward.
+        Monotonic seconds.
 
     Raises
     ------
     BusyError
-        If another process holds it for longer.
+        If another process holds the lock for longer.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("ab") as file:
@@ -72,27 +72,27 @@ def held(
 
 
 def load(worker: Filter, folder: Path, largest: int, to_change: bool = False) -> None:
-    """Give a filter the newest state in a folder, if there is one; nothing there is changed.
+    """Restore the newest state of a folder, if there is one; the folder stays unchanged.
 
-    Without the lock the snapshots may be replaced meanwhile: then it looks again.
+    Without the lock, snapshots may be replaced meanwhile; the folder is then read again.
 
     Parameters
     ----------
     worker
         The filter.
     folder
-        Where snapshots are, if there are any.
+        The folder of snapshots, if it exists.
     largest
-        Bytes of the largest snapshot.
+        Maximum bytes of a snapshot.
     to_change
-        Whether something will be learned and written back.
+        Whether the state will be changed and written back.
 
     Raises
     ------
     SnapshotError
-        If there are snapshots and none of them is good.
+        If snapshots exist and none is usable.
     SettingsError
-        If it is no folder, or is to be changed, but is that of a worker on topics.
+        If it is not a folder, or it would be changed but belongs to a worker on topics.
     """
     if not folder.exists():
         return

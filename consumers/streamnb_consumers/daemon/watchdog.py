@@ -1,4 +1,4 @@
-"""The last resort against waiting for ever: a call past its limit ends the process."""
+"""The watchdog: a call beyond its time limit ends the process."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def _end() -> None:
 class Watchdog:
     """Watch the calls of one thread.
 
-    A call that hangs in native code can't be interrupted, so the process ends at once and whoever
-    supervises it starts it again, from the last snapshot.
+    A call that hangs in native code cannot be interrupted. So the process ends immediately, and its
+    supervisor restarts it from the last snapshot.
 
     Parameters
     ----------
     end
-        What ends the process.
+        Function that ends the process.
     clock
-        Seconds that only go forward.
+        Monotonic seconds.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Watchdog:
 
     @contextmanager
     def limit(self, what: str, seconds: float) -> Iterator[None]:
-        """Bound what happens inside; limits may lie inside one another, and the inner one holds."""
+        """Limit the duration of a block; limits may be nested, and the inner one applies."""
         before = self._call
         self._call = (what, seconds, self._clock() + seconds)
         try:
@@ -62,19 +62,19 @@ class Watchdog:
             self._call = before
 
     def busy(self) -> tuple[str, float]:
-        """Return what is being done now and for how many seconds; nothing, for none."""
+        """Return the current activity and its duration in seconds."""
         call = self._call
         return ("", 0.0) if call is None else (call[0], self._clock() - call[2] + call[1])
 
     def check(self) -> None:
-        """End the process if the present call is past its limit."""
+        """End the process if the current call exceeds its limit."""
         call = self._call
         if call is not None and self._clock() >= call[2]:
             _LOG.critical("%s took more than %g seconds: ending the process", call[0], call[1])
             self._end()
 
     def start(self, every: float = 0.5) -> None:
-        """Check from a thread of its own, every so many seconds."""
+        """Check periodically from a separate thread."""
 
         def watch() -> None:
             while not self._closed.wait(every):

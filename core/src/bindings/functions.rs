@@ -5,6 +5,7 @@ use super::tokenizer::NativeTokenizer;
 use super::{bytes_of, raise, watched};
 use crate::counts::batch::Messages;
 use crate::counts::rows::ClassId;
+use crate::mail::{Header, Mail};
 use crate::statistics::cooccurrence::{self, DocumentRows};
 use crate::statistics::grow;
 use crate::statistics::split::Limits;
@@ -90,6 +91,9 @@ pub fn cooccurrence_squares<'py>(
     Ok(bytes_of(py, &sums.map_err(|error| raise(py, error))?))
 }
 
+/// First words, second words, information, and its sum.
+type Information<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64);
+
 /// Return the conditional mutual information of at most `most` pairs of words that occur together:
 /// the first words and the second words, int64, and the bits, float64, as bytes; and the sum of bits
 /// over all pairs of words. The documents are a sparse documents × words matrix of ascending word
@@ -106,7 +110,7 @@ pub fn pair_information<'py>(
     n_classes: usize,
     most: usize,
     threads: usize,
-) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64)> {
+) -> PyResult<Information<'py>> {
     let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
     let weights = weights.to_vec(py)?;
     let found = watched(py, |watch| {
@@ -152,4 +156,33 @@ pub fn split_depths<'py>(
         grow::depths(&rows, &order, Limits { max_depth, min_samples_leaf }, n_words)
     });
     Ok(bytes_of(py, &depths.map_err(|error| raise(py, error))?))
+}
+
+type Headers = Vec<(String, String)>;
+type Part = (String, Option<String>, Option<String>, Headers, Option<String>);
+
+fn pairs(headers: Vec<Header>) -> Headers {
+    headers.into_iter().map(|header| (header.name, header.text)).collect()
+}
+
+/// The text of a mail: one line per header, then the texts of its parts.
+///
+/// `room` bounds the characters of the texts, `header_room` those of the header lines.
+#[pyfunction]
+#[pyo3(signature = (raw, *, room, header_room))]
+pub fn mail_text(py: Python<'_>, raw: &[u8], room: usize, header_room: usize) -> String {
+    py.detach(|| Mail::read(raw, room).text(header_room))
+}
+
+/// A parsed mail: its headers, the media types of all parts, and for each part without others
+/// its media type, charset, file name, headers and text.
+#[pyfunction]
+#[pyo3(signature = (raw, *, room))]
+pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> (Headers, Vec<String>, Vec<Part>) {
+    let mail = py.detach(|| Mail::read(raw, room));
+    let parts = mail
+        .parts
+        .into_iter()
+        .map(|part| (part.kind, part.charset, part.file_name, pairs(part.headers), part.text));
+    (pairs(mail.headers), mail.kinds, parts.collect())
 }

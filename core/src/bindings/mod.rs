@@ -2,7 +2,6 @@
 
 mod batch;
 mod functions;
-mod mail;
 mod predicting;
 mod scoring;
 mod statistics;
@@ -23,11 +22,9 @@ mod _core {
     use super::batch::Batch;
     #[pymodule_export]
     use super::functions::{
-        class_ids, cooccurrence_squares, pair_information, split_depths, tokenize_and_hash,
-        unicode_version,
+        class_ids, cooccurrence_squares, mail_text, pair_information, read_mail, split_depths,
+        tokenize_and_hash, unicode_version,
     };
-    #[pymodule_export]
-    use super::mail::{mail_text, read_mail};
     #[pymodule_export]
     use super::scoring::{Scoring, compositions};
     #[pymodule_export]

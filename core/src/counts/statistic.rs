@@ -6,7 +6,6 @@
 use crate::counts::attributes::AttributeId;
 use crate::counts::index::{Document, Index};
 use crate::counts::rows::{Class, ClassId, Rows};
-use crate::counts::store::Store;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use std::any::Any;
 
@@ -138,56 +137,5 @@ impl Statistics {
 
     pub fn size(&self) -> usize {
         self.0.iter().map(|statistic| size_of_val(&**statistic) + statistic.size()).sum()
-    }
-}
-
-impl Store {
-    /// The statistic of type `T`, if it is in use.
-    #[inline]
-    pub fn statistic<T: Statistic>(&self) -> Option<&T> {
-        self.statistics.get()
-    }
-
-    /// The statistic of type `T` as arrays, if it is in use.
-    pub fn export_statistic<T: Exported>(&self) -> Option<T::Arrays> {
-        self.statistic::<T>().map(|statistic| statistic.export(&self.saved_order()))
-    }
-
-    /// Words and classes in snapshot order.
-    pub fn saved_order(&self) -> SavedOrder {
-        SavedOrder { words: self.vocabulary.sorted_ids(), classes: self.class_order() }
-    }
-
-    /// Replaces a statistic, computed at this `layout` and `version`, and returns the old one.
-    ///
-    /// Fails without a change if ids have changed their meaning since.
-    pub fn swap_in<T: Statistic>(
-        &mut self,
-        mut statistic: T,
-        layout: u64,
-        version: u64,
-    ) -> std::result::Result<Option<Box<T>>, Stale> {
-        if layout != self.layout {
-            return Err(Stale);
-        }
-        if let Some(used) = self.statistic() {
-            statistic.take_over(used);
-        }
-        if version != self.version {
-            statistic.recount(&self.counted());
-        }
-        Ok(self.statistics.put(statistic))
-    }
-
-    /// The counts as statistics see them.
-    pub fn counted(&self) -> Counted<'_> {
-        let Store { vocabulary, classes, rows, index, .. } = self;
-        Counted { vocabulary, classes, rows, index }
-    }
-
-    /// The statistics, together with the counts as they see them.
-    pub(crate) fn parts(&mut self) -> (&mut Statistics, Counted<'_>) {
-        let Store { statistics, vocabulary, classes, rows, index, .. } = self;
-        (statistics, Counted { vocabulary, classes, rows, index })
     }
 }

@@ -1,17 +1,17 @@
 //! The count store: vocabulary, counts and document index change together or not at all.
 
-use crate::counts::attributes::Attributes;
+use crate::counts::attributes::{AttributeId, Attributes};
 use crate::counts::bag::Bag;
 use crate::counts::clock::Clock;
 use crate::counts::index::{Behind, Document, Index};
 use crate::counts::pairs::PairTable;
 use crate::counts::rows::{Class, ClassId, Rows};
-use crate::counts::statistic::Statistics;
+use crate::counts::statistic::{Counted, Exported, SavedOrder, Stale, Statistic, Statistics};
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Counts and weights above 2^53 are not exact in `f64` and are rejected.
@@ -380,6 +380,107 @@ impl Store {
             + self.pairs.size()
             + self.attributes.size()
             + self.statistics.size()
+    }
+}
+
+/// Statistics: read, replace, save.
+impl Store {
+    /// The statistic of type `T`, if it is in use.
+    #[inline]
+    pub fn statistic<T: Statistic>(&self) -> Option<&T> {
+        self.statistics.get()
+    }
+
+    /// The statistic of type `T` as arrays, if it is in use.
+    pub fn export_statistic<T: Exported>(&self) -> Option<T::Arrays> {
+        self.statistic::<T>().map(|statistic| statistic.export(&self.saved_order()))
+    }
+
+    /// Words and classes in snapshot order.
+    pub fn saved_order(&self) -> SavedOrder {
+        SavedOrder { words: self.vocabulary.sorted_ids(), classes: self.class_order() }
+    }
+
+    /// Replaces a statistic, computed at this `layout` and `version`, and returns the old one.
+    ///
+    /// Fails without a change if ids have changed their meaning since.
+    pub fn swap_in<T: Statistic>(
+        &mut self,
+        mut statistic: T,
+        layout: u64,
+        version: u64,
+    ) -> std::result::Result<Option<Box<T>>, Stale> {
+        if layout != self.layout {
+            return Err(Stale);
+        }
+        if let Some(used) = self.statistic() {
+            statistic.take_over(used);
+        }
+        if version != self.version {
+            statistic.recount(&self.counted());
+        }
+        Ok(self.statistics.put(statistic))
+    }
+
+    /// The counts as statistics see them.
+    pub fn counted(&self) -> Counted<'_> {
+        let Store { vocabulary, classes, rows, index, .. } = self;
+        Counted { vocabulary, classes, rows, index }
+    }
+
+    /// The statistics, together with the counts as they see them.
+    pub(crate) fn parts(&mut self) -> (&mut Statistics, Counted<'_>) {
+        let Store { statistics, vocabulary, classes, rows, index, .. } = self;
+        (statistics, Counted { vocabulary, classes, rows, index })
+    }
+}
+
+/// Columns whose bins became coarser.
+impl Store {
+    /// Renames words. Words with the same new name become one word with the sum of their counts:
+    /// they must never occur in the same document.
+    pub fn rename(&mut self, names: &HashMap<Vec<u8>, Vec<u8>>) {
+        let mut renamed = Store::new(self.settings);
+        renamed.attributes = self.attributes.emptied();
+        let mut word_of: Vec<WordId> = vec![0; self.vocabulary.slots()];
+        for word in self.vocabulary.sorted_ids() {
+            let bytes = self.vocabulary.word(word);
+            let bytes = names.get(bytes).map_or(bytes, Vec::as_slice);
+            let new = renamed.intern(&renamed.vocabulary.token(bytes));
+            word_of[word as usize] = new;
+            for cell in self.rows.cells(word) {
+                let length = renamed.rows.cell(new, cell.class).map_or(0.0, |known| known.length);
+                renamed.rows.add(new, cell.class, cell.tokens, cell.documents);
+                renamed.rows.set_length(new, cell.class, length + cell.length);
+            }
+        }
+        for word in 0..renamed.rows.slots() as WordId {
+            for cell in renamed.rows.cells(word) {
+                let class = &mut self.classes[cell.class as usize];
+                class.most_documents = class.most_documents.max(cell.documents);
+            }
+        }
+        renamed.pairs = self.pairs.renamed(&word_of);
+        for document in self.index.documents() {
+            let mut words: Vec<(WordId, f64)> =
+                document.words.iter().map(|&(word, f)| (word_of[word as usize], f)).collect();
+            words.sort_unstable_by_key(|&(word, _)| word);
+            renamed.index.push(Document { words: words.into_boxed_slice(), ..*document });
+        }
+        self.vocabulary = renamed.vocabulary;
+        self.rows = renamed.rows;
+        self.attributes = renamed.attributes;
+        self.pairs = renamed.pairs;
+        self.index = renamed.index;
+        // Attributes keep their ids.
+        self.statistics.forget_word_ids();
+        self.version += 1;
+        self.layout += 1;
+    }
+
+    /// The attribute id of a word; in texts, its own id.
+    pub fn attribute_of(&self, word: WordId) -> AttributeId {
+        if self.settings.columns { self.attributes.of(word) } else { word }
     }
 }
 

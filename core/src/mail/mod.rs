@@ -6,11 +6,11 @@
 mod charset;
 mod header;
 mod html;
-mod repair;
 mod transfer;
 
 use crate::mail::charset::decode;
 use crate::mail::header::{HeaderText, Parameters, file_name};
+use encoding_rs::{UTF_16BE, UTF_16LE};
 use mail_parser::{HeaderName, Message, MessageParser, MessagePart, PartType};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -70,7 +70,7 @@ pub struct Mail {
 impl Mail {
     /// Reads a mail. Every input gives a mail; `room` bounds the characters of its texts.
     pub fn read(raw: &[u8], room: usize) -> Mail {
-        let raw = repair::repaired(&raw[..raw.len().min(MAX_BYTES)]);
+        let raw = repaired(&raw[..raw.len().min(MAX_BYTES)]);
         let mut reader = Reader { mail: Mail::default(), room };
         let boundaries = raw.windows(3).filter(|bytes| bytes == b"\n--").count();
         let attached = |bytes: &&[u8]| {
@@ -271,5 +271,95 @@ impl RawHeaders for MessagePart<'_> {
     }
 }
 
+/// The mail with `\n` line ends and without anything in front of its headers.
+fn repaired(raw: &[u8]) -> Cow<'_, [u8]> {
+    let utf16 = match raw {
+        [0xff, 0xfe, ..] => Some(UTF_16LE),
+        [0xfe, 0xff, ..] => Some(UTF_16BE),
+        [first, 0, second, 0, ..] if first.is_ascii() && second.is_ascii() => Some(UTF_16LE),
+        [0, first, 0, second, ..] if first.is_ascii() && second.is_ascii() => Some(UTF_16BE),
+        _ => None,
+    };
+    if let Some(encoding) = utf16 {
+        let text = encoding.decode(raw).0.into_owned().into_bytes();
+        return Cow::Owned(without_wrapper(&unix_lines(&text)).to_vec());
+    }
+    match unix_lines(raw) {
+        Cow::Borrowed(raw) => Cow::Borrowed(without_wrapper(raw)),
+        Cow::Owned(raw) => Cow::Owned(without_wrapper(&raw).to_vec()),
+    }
+}
+
+/// CR LF, CR CR LF and a lone CR become LF.
+fn unix_lines(raw: &[u8]) -> Cow<'_, [u8]> {
+    if !raw.contains(&b'\r') {
+        return Cow::Borrowed(raw);
+    }
+    let mut out = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.iter().position(|&byte| byte == b'\r') {
+        out.extend_from_slice(&rest[..at]);
+        out.push(b'\n');
+        rest = match &rest[at..] {
+            [b'\r', b'\n', after @ ..] | [b'\r', b'\r', b'\n', after @ ..] => after,
+            [_, after @ ..] => after,
+            [] => &[],
+        };
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
+}
+
+/// Removes a byte order mark, blank lines, the length line of `.emlx` and the `From ` line of mbox.
+fn without_wrapper(raw: &[u8]) -> &[u8] {
+    let raw = raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(raw).trim_ascii_start();
+    let end = raw.iter().position(|&byte| byte == b'\n').unwrap_or(raw.len());
+    let (line, rest) = raw.split_at(end);
+    let rest = rest.get(1..).unwrap_or_default();
+    let length = std::str::from_utf8(line).ok().and_then(|line| line.trim().parse::<usize>().ok());
+    if let Some(length) = length {
+        return &rest[..length.min(rest.len())];
+    }
+    if line.starts_with(b"From ") || line.starts_with(b">From ") { rest } else { raw }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::Mail;
+
+    fn text(raw: &[u8]) -> String {
+        Mail::read(raw, 8_192).text(8_192)
+    }
+
+    #[test]
+    fn an_invalid_byte_does_not_change_other_text() {
+        let mut raw = b"Content-Type: text/plain; charset=utf-8\n\n".to_vec();
+        raw.extend_from_slice("Срочный ".as_bytes());
+        raw.push(0xff);
+        raw.extend_from_slice(" перевод".as_bytes());
+        assert!(text(&raw).ends_with("Срочный \u{fffd} перевод"));
+    }
+
+    #[test]
+    fn inline_tags_do_not_split_words() {
+        let raw = b"Content-Type: text/html\n\nV<b>iag</b><!-- x -->ra<br>now <i>a</i> b<p>c 1<2>3";
+        assert!(text(raw).ends_with("Viagra<br>now <i>a</i> b<p>c 1<2>3"), "{}", text(raw));
+    }
+
+    #[test]
+    fn any_line_end_and_wrapper_is_read() {
+        for raw in [
+            &b"Subject: offer\r\n\r\nprize"[..],
+            b"Subject: offer\r\r\n\r\r\nprize",
+            b"Subject: offer\r\rprize",
+            b"\xef\xbb\xbf\n\nSubject: offer\n\nprize",
+            b"From ann@x Mon Jan 1 00:00:00 2026\nSubject: offer\n\nprize",
+            b"21\nSubject: offer\n\nprize<?xml version=\"1.0\"?>",
+            b"no header without a colon\nSubject: offer\n\nprize",
+        ] {
+            assert_eq!(text(raw), "Subject: offer\nprize", "{}", raw.escape_ascii());
+        }
+        assert_eq!(text(b"free prize"), "free prize");
+        assert_eq!(text(b""), "");
+    }
+}

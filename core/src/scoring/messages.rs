@@ -139,7 +139,6 @@ impl Scorer {
 }
 
 /// Learn a message with its class. `last` is the store's last-message cache.
-#[expect(clippy::too_many_arguments, reason = "a message, its label and the caller's buffers")]
 #[inline]
 pub fn learn(
     store: &mut Store,

@@ -44,6 +44,7 @@ pub mod messages;
 pub mod neighbourhood;
 pub mod normalised;
 pub mod one_dependence;
+pub mod online_learning;
 pub mod online_weights;
 pub mod packaged;
 pub mod ratios;

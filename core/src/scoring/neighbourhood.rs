@@ -7,9 +7,6 @@ use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
 use crate::counts::slice::Slice;
 use crate::counts::store::Store;
-use crate::scoring::composition::{Neighbourhood, Sum};
-use crate::scoring::scorer::Scorer;
-use crate::statistics::tree::Tree;
 
 /// Cosines that differ by less are equal up to rounding.
 const TIE: f64 = 1e-12;
@@ -23,25 +20,6 @@ pub struct NearestScratch {
     found: Vec<(Slot, f64)>,
     cosines: Vec<f64>,
     slice: Slice,
-}
-
-impl Scorer {
-    /// Return the counts of the documents that count for a message; None without a tree.
-    pub fn slice<'a>(
-        &self,
-        store: &'a Store,
-        bag: &Bag,
-        scratch: &'a mut NearestScratch,
-    ) -> Option<&'a Slice> {
-        match self.parts().neighbourhood {
-            Neighbourhood::Stream => None,
-            Neighbourhood::Tree => store.statistic::<Tree>().map(|tree| tree.slice(bag)),
-            Neighbourhood::Nearest => {
-                let whole = self.model.traits.sum == Sum::Vocabulary;
-                Some(scratch.slice(store, bag, self.n_neighbors, whole))
-            }
-        }
-    }
 }
 
 impl NearestScratch {

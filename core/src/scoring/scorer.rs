@@ -2,10 +2,11 @@
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
+use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::scoring::composition::{
-    Composition, Dependence, DocumentWeights, Estimate, Event, Form, Neighbourhood, Weights,
+    Composition, Dependence, DocumentWeights, Estimate, Event, Form, Neighbourhood, Sum, Weights,
 };
 use crate::scoring::correlation::Correlation;
 use crate::scoring::decision;
@@ -17,6 +18,7 @@ use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
 use crate::scoring::packaged::PackagedScratch;
 
 use crate::statistics::fitted_weights::{FittedWeights, NEW_WORD};
+use crate::statistics::tree::Tree;
 use crate::statistics::word_weights::WordWeights;
 use crate::text::tokenizer;
 use crate::watch::Watch;
@@ -303,5 +305,24 @@ impl Scorer {
             decision::loss(store, scores, class)
         });
         losses.collect()
+    }
+}
+
+impl Scorer {
+    /// Return the counts of the documents that count for a message; None without a tree.
+    pub fn slice<'a>(
+        &self,
+        store: &'a Store,
+        bag: &Bag,
+        scratch: &'a mut NearestScratch,
+    ) -> Option<&'a Slice> {
+        match self.parts().neighbourhood {
+            Neighbourhood::Stream => None,
+            Neighbourhood::Tree => store.statistic::<Tree>().map(|tree| tree.slice(bag)),
+            Neighbourhood::Nearest => {
+                let whole = self.model.traits.sum == Sum::Vocabulary;
+                Some(scratch.slice(store, bag, self.n_neighbors, whole))
+            }
+        }
     }
 }

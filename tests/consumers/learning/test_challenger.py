@@ -323,7 +323,7 @@ def test_aborted_transactions_count_challengers_once() -> None:
     metrics, log, worker = PrometheusMetrics(), MemoryLog(records(values())), challenged()
     loop = Loop(MemorySource(log), FlakySink(log), worker, metrics=metrics, sleep=lambda _: None)
     loop.limits = dataclasses.replace(loop.limits, batch=50, pause=0.0)
-    loop.setbacks.__init__(100, 0.0)  # type: ignore[misc]
+    loop.backoff.__init__(100, 0.0)  # type: ignore[misc]
     loop.run()
     quiet = challenged()
     for record in records(values()):

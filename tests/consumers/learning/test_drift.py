@@ -135,7 +135,7 @@ def test_aborted_transactions_count_alarms_once() -> None:
     worker = make_filter(drift="adwin")
     loop = Loop(MemorySource(log), FlakySink(log), worker, metrics=metrics, sleep=lambda _: None)
     loop.limits = dataclasses.replace(loop.limits, batch=50, pause=0.0)
-    loop.setbacks.__init__(100, 0.0)  # type: ignore[misc]
+    loop.backoff.__init__(100, 0.0)  # type: ignore[misc]
     loop.run()
     assert worker.learner.alarm.count > 0
     told = metrics.registry.get_sample_value("streamnb_drift_alarms_total")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.daemon.assembly import make_filter as assembled
-from streamnb_consumers.daemon.breaker import Breaker
+from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter

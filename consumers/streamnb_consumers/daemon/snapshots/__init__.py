@@ -1,1 +1,1 @@
-"""Snapshots of a filter: kept in a folder of its own, and shared by the workers of a group."""
+"""Snapshots of a filter: in its own folder, and shared by the workers of a group."""

@@ -1,4 +1,4 @@
-"""Snapshots on disk: written whole, checksummed, the last few kept, the newest good one loaded."""
+"""Snapshots on disk: written atomically with a checksum; the last few are kept."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _NAME = re.compile(r"snapshot-(\d{12})\.bin")
 
 
 class Snapshots:
-    """A folder of snapshots, numbered in the order in which they were taken.
+    """A folder of snapshots, numbered in the order of creation.
 
     Parameters
     ----------
     folder
-        Made if it is not there. One process at a time may write to it.
+        Created if missing. Only one process may write to it at a time.
     keep
-        How many to keep, 1 or more.
+        Number of snapshots to keep, 1 or more.
     largest
-        Bytes of the largest snapshot.
+        Maximum bytes of a snapshot.
     tidy
-        Whether the folder is made, and freed of what a killed process left; a process that only
-        reads changes nothing, for another may be writing.
+        Whether the folder is created, and remains of a killed process are removed. A process that
+        only reads must not do this, because another may be writing.
     """
 
     def __init__(
@@ -45,36 +45,36 @@ class Snapshots:
         if not tidy:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        # What a killed process left half-written.
+        # Incomplete files of a killed process.
         for left in self.folder.glob(".snapshot-*"):
             with contextlib.suppress(OSError):
                 left.unlink()
 
     def paths(self) -> list[Path]:
-        """Return the snapshots there are, the newest first."""
+        """Return the paths of the snapshots, the newest first."""
         found = [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
         return sorted(found, key=lambda path: path.name, reverse=True)
 
     def read(self, path: Path) -> bytes:
-        """Return the snapshot that a file holds.
+        """Return the snapshot in a file.
 
         Raises
         ------
         SnapshotError
-            If it is no regular file, damaged or too large.
+            If it is not a regular file, damaged or too large.
         """
         return content(read_regular(path, self.largest), self.largest)
 
     def save(self, data: bytes) -> Path:
-        """Write a snapshot that survives a crash at any moment; forget the oldest.
+        """Write a snapshot that survives a crash at any moment; delete the oldest.
 
-        The bytes carry their own checksum. Compressed, they are written to a temporary file, which
-        is synced and renamed, and the folder is synced.
+        The bytes contain a checksum. They are compressed into a temporary file, which is synced and
+        renamed, and the folder is synced.
 
         Raises
         ------
         SnapshotError
-            If it is larger than what is read again.
+            If it exceeds the maximum size for reading.
         """
         if len(data) > self.largest:
             raise SnapshotError(
@@ -92,12 +92,12 @@ class Snapshots:
         return path
 
     def load(self, restore: Callable[[bytes], None]) -> Path | None:
-        """Restore the newest good snapshot; return its path, or None where there is no snapshot.
+        """Restore the newest usable snapshot; return its path, or None without snapshots.
 
         Raises
         ------
         SnapshotError
-            If there are snapshots and none of them is good: nothing is thrown away in silence.
+            If snapshots exist and none is usable: nothing is dropped silently.
         """
         errors = []
         for path in self.paths():
@@ -117,12 +117,12 @@ class Snapshots:
 
 
 def content(written: bytes, largest: int) -> bytes:
-    """Return the snapshot that a file or an object holds, compressed or from before that.
+    """Return the decompressed snapshot of a file or an object.
 
     Raises
     ------
     SnapshotError
-        If it is truncated or altered, or has more bytes than `largest`.
+        If it is truncated or modified, or has more than `largest` bytes.
     """
     try:
         return decompressed(written, largest)
@@ -131,14 +131,14 @@ def content(written: bytes, largest: int) -> bytes:
 
 
 def read_regular(path: Path, largest: int) -> bytes:
-    """Return the bytes of a regular file; a pipe or a device could keep its reader for ever.
+    """Return the bytes of a regular file; a pipe or a device could block its reader.
 
     Raises
     ------
     SnapshotError
         If it is something else, or too large.
     """
-    # Opening a pipe waits for its writer, but for this flag; files do not heed it.
+    # Without this flag, opening a pipe waits for its writer; regular files ignore it.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(handle)
@@ -155,7 +155,7 @@ def read_regular(path: Path, largest: int) -> bytes:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename durable, where folders can be synced."""
+    """Make a rename durable if folders can be synced."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

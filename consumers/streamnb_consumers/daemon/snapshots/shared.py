@@ -1,9 +1,8 @@
-"""Snapshots that workers share: named by what they hold, written by any of them, read by all.
+"""Snapshots shared by workers: written by any of them, read by all, named after their content.
 
-A snapshot of a filter on topics follows from the training events that it has read, so two that have
-read the same are the same bytes: it does not matter who writes one, or whether two do. Its name
-says how many training events, of which log, under which settings. There is no list of them besides
-the folder's own, so that nothing can be out of step with it.
+A snapshot of a filter on topics follows from the training events it has read, so equal events give
+equal bytes, whichever worker writes them. The name states the number of training events, the log
+and the settings. The store's own listing is the only index, so it cannot be out of date.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _NAME = re.compile(r"shared-(\d{16})-([0-9a-f]{8})-([0-9a-f]{16})\.bin")
 
 
 class _Named(NamedTuple):
-    """A snapshot, by its name; they are in the order in which they go on."""
+    """The fields of a snapshot's name, ordered by progress."""
 
     total: int
     places: str
@@ -44,7 +43,7 @@ class _Named(NamedTuple):
 
 
 def name_of(offsets: Mapping[Partition, int], settings: str) -> str:
-    """Return the name of the snapshot that was taken at these offsets, under these settings.
+    """Return the name of a snapshot taken at these offsets under these settings.
 
     Examples
     --------
@@ -65,20 +64,21 @@ class SharedSnapshots:
     Parameters
     ----------
     store
-        Where they lie.
+        The storage.
     keep
-        How many of these settings are kept, 1 or more; others are left alone.
+        Number of snapshots kept for these settings, 1 or more; others are not touched.
     largest
-        Bytes of the largest snapshot.
+        Maximum bytes of a snapshot.
     every
-        Seconds between two of them, whoever writes them.
+        Seconds between two snapshots of any worker.
     truncate
-        Called with the offsets of the oldest one kept, once as many as are kept are there and that
-        one was read back: training events before it are in it.
+        Called with the offsets of the oldest kept snapshot, once `keep` snapshots exist and this
+    one
+        was read back: it contains all earlier training events.
     clock, draw
-        Seconds that only go forward; numbers from 0 to 1.
+        Monotonic seconds; random numbers from 0 to 1.
     spawn
-        What runs a function besides the loop: a store that hangs must not hold up the stream.
+        Runs a function next to the loop, because a hanging store must not stop the stream.
     """
 
     def __init__(
@@ -101,36 +101,35 @@ class SharedSnapshots:
         self._writer: threading.Thread | None = None
 
     def _wait(self) -> float:
-        """Return seconds to wait, drawn so that workers do not all write at once."""
+        """Return a random waiting time, so that workers do not all write at the same time."""
         return self._every * (0.75 + 0.5 * self._draw())
 
     def _there(self) -> list[_Named]:
-        """Return what is there, the newest first; whatever has another name is not looked at."""
+        """Return the existing snapshots, the newest first; other names are ignored."""
         matches = (_NAME.fullmatch(name) for name in self._store.names())
         return sorted((_Named(int(m[1]), m[2], m[3]) for m in matches if m), reverse=True)
 
     # --- reading --------------------------------------------------------------------------------
 
     def load(self, settings: str, restore: Callable[[bytes], None], after: int = -1) -> str | None:
-        """Restore the newest good one; return its name, or None if none is newer than `after`.
+        """Restore the newest usable snapshot; return its name, or None if none is newer.
 
-        Damaged ones are passed over with a warning, and so is a store that can't be asked. The
-        training events since an older one, or all of them, are then read from their log, and a log
-        that does not go back so far is refused there.
+        Damaged snapshots and unreachable stores are skipped with a warning. Then more training
+        events are read from their log, and a log that is too short is refused there.
 
         Parameters
         ----------
         settings
-            The digest of the filter's settings.
+            Digest of the filter's settings.
         restore
-            What gives the filter the state.
+            Function that gives the state to the filter.
         after
-            Training events that the filter has read already.
+            Number of training events that the filter has already read.
 
         Raises
         ------
         ForeignError
-            If there are snapshots, all of them of other settings or another log.
+            If snapshots exist, and all belong to other settings or another log.
         """
         try:
             there = self._there()
@@ -160,7 +159,7 @@ class SharedSnapshots:
         return content(self._store.read(named.name, self._largest), self._largest)
 
     def _foreign(self, newest: _Named, restore: Callable[[bytes], None]) -> ForeignError:
-        """Return what is wrong with snapshots of other settings, in the words of one of them."""
+        """Return the difference to the settings of an existing snapshot."""
         try:
             restore(self._read(newest))
         except ForeignError as error:
@@ -176,7 +175,7 @@ class SharedSnapshots:
 
     @staticmethod
     def _check(named: _Named, data: bytes) -> dict[Partition, int]:
-        """Return the offsets of a snapshot, if they are those that its name says."""
+        """Return the offsets of a snapshot if they match its name."""
         found = state.offsets(data)
         if _named(found, named.settings) != named:
             raise SnapshotError("it does not hold what its name says")
@@ -185,7 +184,7 @@ class SharedSnapshots:
     # --- writing --------------------------------------------------------------------------------
 
     def offer(self, data: bytes, offsets: Mapping[Partition, int], settings: str) -> None:
-        """Write a snapshot, if it is time for one and no other worker has written one since."""
+        """Write a snapshot if it is due and no other worker has written one since."""
         if self._clock() < self._due or (self._writer is not None and self._writer.is_alive()):
             return
         self._due = self._clock() + self._wait()
@@ -215,13 +214,13 @@ class SharedSnapshots:
             self._shorten(ours[self._keep - 1], self._truncate)
 
     def _shorten(self, oldest: _Named, truncate: Callable[[Mapping[Partition, int]], None]) -> None:
-        """Delete the training events that the oldest one kept holds, if it can be read back."""
+        """Delete the training events in the oldest kept snapshot, if it can be read back."""
         try:
             truncate(self._check(oldest, self._read(oldest)))
         except Exception as error:  # as above: they are deleted another time
             _LOG.warning("no training events were deleted, for %s: %s", oldest.name, error)
 
     def close(self, timeout: float) -> None:
-        """Wait for the one that is being written, at most so many seconds."""
+        """Wait for the snapshot that is being written, up to `seconds`."""
         if self._writer is not None:
             self._writer.join(timeout)

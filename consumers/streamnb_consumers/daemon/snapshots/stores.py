@@ -1,4 +1,4 @@
-"""Where shared snapshots lie: a folder, or what fsspec knows (s3://, gs://, abfs://, …)."""
+"""Stores of shared snapshots: a folder, or a URL of fsspec (s3://, gs://, abfs://, …)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from streamnb.model.persistence import write
 from streamnb_consumers.daemon.snapshots.local import read_regular, sync_folder
 from streamnb_consumers.errors import SettingsError, SnapshotError
 
-# Nobody writes one file for longer. Seconds.
+# Seconds after which an incomplete file is removed: no write takes longer.
 _LEFT = 3600.0
 
 __all__ = ["FolderStore", "ObjectStore", "Store", "open_store"]
 
 
 class Store(Protocol):
-    """Named bytes that appear whole or not at all, or carry a checksum that tells."""
+    """Named bytes that appear atomically, or carry a checksum."""
 
     def names(self) -> list[str]:
-        """Return the names of what is there."""
+        """Return the existing names."""
 
     def read(self, name: str, largest: int) -> bytes:
         """Return the bytes of a name.
@@ -30,24 +30,24 @@ class Store(Protocol):
         Raises
         ------
         SnapshotError
-            If they are more than `largest`, or nothing that can be read.
+            If they exceed `largest`, or cannot be read.
         """
 
     def write(self, name: str, data: bytes) -> None:
-        """Write bytes under a name; again under the same name is harmless."""
+        """Write bytes under a name; repeating it is harmless."""
 
     def remove(self, name: str) -> None:
-        """Remove a name, if it is still there."""
+        """Remove a name, if it still exists."""
 
 
 class FolderStore:
-    """A folder that several machines may have mounted; it is made if it is not there."""
+    """A folder, possibly mounted by several machines; created if missing."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def names(self) -> list[str]:
-        """Return the names of what is there; what is being written begins with a dot."""
+        """Return the existing names; incomplete files begin with a dot."""
         try:
             return [path.name for path in self._folder.iterdir() if path.name[0] != "."]
         except FileNotFoundError:
@@ -58,7 +58,7 @@ class FolderStore:
         return read_regular(self._folder / name, largest)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file beside, sync it and rename it."""
+        """Write a temporary file, sync it and rename it."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for left in self._folder.glob(".shared-*"):  # what a killed process left half-written
             with contextlib.suppress(OSError):
@@ -68,15 +68,15 @@ class FolderStore:
         sync_folder(self._folder)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is still there."""
+        """Remove a file, if it still exists."""
         with contextlib.suppress(FileNotFoundError):
             (self._folder / name).unlink()
 
 
 class ObjectStore:
-    """A folder of a file system of fsspec; an object is put at once there.
+    """A folder of an fsspec file system, where objects appear atomically.
 
-    Whatever fsspec's drivers raise is raised as `OSError`.
+    Exceptions of fsspec's drivers become `OSError`.
     """
 
     def __init__(self, url: str) -> None:
@@ -99,7 +99,7 @@ class ObjectStore:
         return f"{self._root.rstrip('/')}/{name}"
 
     def names(self) -> list[str]:
-        """Return the names of what is there."""
+        """Return the existing names."""
         with _as_os_error():
             self._files.invalidate_cache()
             try:
@@ -124,14 +124,14 @@ class ObjectStore:
             self._files.pipe_file(self._path(name), data)
 
     def remove(self, name: str) -> None:
-        """Remove an object, if it is still there."""
+        """Remove an object, if it still exists."""
         with _as_os_error(), contextlib.suppress(FileNotFoundError):
             self._files.rm_file(self._path(name))
 
 
 @contextlib.contextmanager
 def _as_os_error() -> Any:
-    """Drivers raise what their libraries raise: of all that one thing is known, it did not work."""
+    """Convert the various exceptions of drivers to `OSError`."""
     try:
         yield
     except (OSError, SnapshotError):
@@ -141,12 +141,12 @@ def _as_os_error() -> Any:
 
 
 def open_store(url: str) -> Store:
-    """Return the store that a setting names: a URL of fsspec, or a folder.
+    """Return the store of a setting: a URL of fsspec, or a folder.
 
     Raises
     ------
     SettingsError
-        If fsspec knows no such URL.
+        If fsspec does not know the URL.
     MissingDependencyError
         If fsspec or the driver is not installed.
 

@@ -16,9 +16,10 @@ from streamnb_consumers.errors import (
     LostClientError,
     SettingsError,
     UnreachableError,
+    fenced,
+    refused,
 )
 from streamnb_consumers.kafka.cluster import Cluster
-from streamnb_consumers.kafka.fencing import fenced, refused
 
 __all__ = ["LOGGER", "client_settings", "meaning", "translated"]
 

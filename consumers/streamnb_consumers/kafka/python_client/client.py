@@ -7,9 +7,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from streamnb_consumers.errors import AbortedError, UnreachableError
+from streamnb_consumers.errors import AbortedError, UnreachableError, fenced, refused
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster
-from streamnb_consumers.kafka.fencing import fenced, refused
 from streamnb_consumers.kafka.python_client import connection_workarounds, producer_workarounds
 from streamnb_consumers.kafka.python_client.client_errors import (
     close_quietly,

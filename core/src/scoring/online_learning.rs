@@ -5,7 +5,7 @@
 //!   g_k = [k = y] − σ(s_k),   b_k += AdaGrad(g_k),   r_ik += AdaGrad(g_k x_i / ‖x‖)
 //!
 //! with the scores s_k of [`Scorer::online_scores`] and the steps of [`OnlineWeights`]. This is the
-//! logistic loss of Kim and Lee (LNB, Equation 14), or another [`Loss`](super::Loss), one class
+//! logistic loss of Kim and Lee (LNB, Equation 14), or another [`Loss`](crate::scoring::online_weights::Loss), one class
 //! against all others. A class takes steps if it was known before, and after `warm_up` messages
 //! both of the class and of others. g is rounded to multiples of 2^-20.
 
@@ -15,7 +15,9 @@ use crate::counts::store::{LearningRule, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::event_model::ClassTerms;
-use crate::scoring::online_weights::{Effect, OnlineConfig, OnlineScratch, put_values, top};
+use crate::scoring::online_weights::{
+    Effect, OnlineConfig, OnlineScratch, Prefetch, inverse_norm, put_values, sums, top,
+};
 use crate::scoring::scorer::Scorer;
 use crate::statistics::damping::Damping;
 use crate::statistics::online_weights::{OnlineWeights, Rates};
@@ -197,5 +199,66 @@ impl Store {
             weights.damping = damping;
         }
         Ok(())
+    }
+}
+
+impl Scorer {
+    /// Compute the corrected scores of a message.
+    pub fn online_scores(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &mut Bag,
+        scratch: &mut OnlineScratch,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(terms.len(), 0.0);
+        let OnlineScratch { values, corrections } = scratch;
+        values.clear();
+        if store.existing_classes() < 2 {
+            return;
+        }
+        let OnlineConfig { effect, nb_weight, .. } = self.online;
+        corrections.clear();
+        corrections.resize(out.len(), 0.0);
+        let weights = store.statistic::<OnlineWeights>();
+        let unit = store.unit();
+        let prefetch = Prefetch { rows: store.rows(), weights, words: &bag.words };
+        prefetch.begin();
+        let visit = |word, value, documents: f64| {
+            prefetch.advance(values.len());
+            let Some(weights) = weights else { return values.push(value) };
+            let damped = weights.damping.damped(value, documents / unit);
+            values.push(damped);
+            match effect {
+                Effect::Additive => weights.add_to(corrections, word, damped),
+                Effect::Multiplicative => {
+                    let odds = self.model.log_odds(store, terms, word);
+                    for (class, weight) in weights.of_word(word) {
+                        corrections[class as usize] += weight * value * odds(class);
+                    }
+                }
+            }
+        };
+        self.model.add_both(store.rows(), terms, bag, out, visit);
+        if store.settings().term_weighting.is_counts() {
+            bag.sum_up_unseen();
+        }
+        let unseen = bag.unseen.iter().map(|unseen| unseen.count);
+        let (sum, squares) = sums(values.iter().copied().chain(unseen));
+        let scale = match effect {
+            Effect::Additive => inverse_norm(squares),
+            Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
+            Effect::Multiplicative => 0.0,
+        };
+        for (class, ((score, terms), correction)) in
+            out.iter_mut().zip(terms).zip(corrections).enumerate()
+        {
+            let prior = terms.prior - terms.prior_complement;
+            let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
+            let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
+            *score = odds + (bias + prior) + *correction * scale;
+        }
     }
 }

@@ -14,8 +14,6 @@
 //! The second is Equations 3, 8 and 21 of Kim and Lee, with a weight for each class. It does not
 //! change words without log odds. Two classes mirror each other, so both have the same weights.
 
-mod learning;
-
 use crate::counts::bag::Bag;
 use crate::counts::rows::{ClassId, Rows};
 use crate::counts::store::Store;
@@ -24,7 +22,6 @@ use crate::error::{Error, Result};
 use crate::scoring::decision;
 use crate::scoring::event_model::ClassTerms;
 use crate::scoring::event_model::EventModel;
-use crate::scoring::scorer::Scorer;
 use crate::statistics::calibration::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
 
@@ -130,7 +127,7 @@ impl Default for OnlineConfig {
 
 /// Replace `values` by x_i of each known word; return Σ x_i and 1 / ‖x‖, unknown words included.
 /// The bag contains each word once and may have the first x_i.
-fn put_values(
+pub(crate) fn put_values(
     store: &Store,
     weights: Option<&OnlineWeights>,
     bag: &Bag,
@@ -152,12 +149,12 @@ fn put_values(
 }
 
 /// Σ x_i and Σ x_i².
-fn sums(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(crate) fn sums(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x))
 }
 
 /// 1 / ‖x‖; 0 if the message is empty or its squares underflow or overflow.
-fn inverse_norm(squares: f64) -> f64 {
+pub(crate) fn inverse_norm(squares: f64) -> f64 {
     let inverse = 1.0 / squares.sqrt();
     if inverse.is_finite() { inverse } else { 0.0 }
 }
@@ -168,25 +165,25 @@ pub struct OnlineScratch {
     /// x_i of known words.
     pub values: Vec<f64>,
     /// Σ r_ik x_i, or Σ r_ik v_i l_ik, by class.
-    corrections: Vec<f64>,
+    pub(crate) corrections: Vec<f64>,
 }
 
 /// Prefetch of the words of a message. The number of cells of a word is unpredictable, so a loop
 /// over the words would wait for memory at each of them.
-struct Prefetch<'a> {
-    rows: &'a Rows,
-    weights: Option<&'a OnlineWeights>,
-    words: &'a [(WordId, f64)],
+pub(crate) struct Prefetch<'a> {
+    pub(crate) rows: &'a Rows,
+    pub(crate) weights: Option<&'a OnlineWeights>,
+    pub(crate) words: &'a [(WordId, f64)],
 }
 
 impl Prefetch<'_> {
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.words.iter().take(2 * AHEAD).for_each(|&(word, _)| self.fetch_first(word));
         self.words.iter().take(AHEAD).for_each(|&(word, _)| self.fetch_more(word));
     }
 
     #[inline]
-    fn advance(&self, place: usize) {
+    pub(crate) fn advance(&self, place: usize) {
         if let Some(&(word, _)) = self.words.get(place + 2 * AHEAD) {
             self.fetch_first(word);
         }
@@ -196,13 +193,13 @@ impl Prefetch<'_> {
     }
 
     #[inline]
-    fn fetch_first(&self, word: WordId) {
+    pub(crate) fn fetch_first(&self, word: WordId) {
         self.rows.fetch(word);
         self.weights.into_iter().for_each(|weights| weights.fetch(word));
     }
 
     #[inline]
-    fn fetch_more(&self, word: WordId) {
+    pub(crate) fn fetch_more(&self, word: WordId) {
         self.rows.fetch_more(word);
         self.weights.into_iter().for_each(|weights| weights.fetch_more(word));
     }
@@ -210,7 +207,7 @@ impl Prefetch<'_> {
 
 impl EventModel {
     /// l_ik of a word, by class; 0 for an unseen word if those are skipped.
-    fn log_odds<'a>(
+    pub(crate) fn log_odds<'a>(
         &'a self,
         store: &'a Store,
         terms: &'a [ClassTerms],
@@ -225,67 +222,6 @@ impl EventModel {
             let terms = &terms[class as usize];
             (self.log_plus(own) - terms.tokens)
                 - (self.log_plus(total - own) - terms.tokens_complement)
-        }
-    }
-}
-
-impl Scorer {
-    /// Compute the corrected scores of a message.
-    pub fn online_scores(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &mut Bag,
-        scratch: &mut OnlineScratch,
-        out: &mut Vec<f64>,
-    ) {
-        out.clear();
-        out.resize(terms.len(), 0.0);
-        let OnlineScratch { values, corrections } = scratch;
-        values.clear();
-        if store.existing_classes() < 2 {
-            return;
-        }
-        let OnlineConfig { effect, nb_weight, .. } = self.online;
-        corrections.clear();
-        corrections.resize(out.len(), 0.0);
-        let weights = store.statistic::<OnlineWeights>();
-        let unit = store.unit();
-        let prefetch = Prefetch { rows: store.rows(), weights, words: &bag.words };
-        prefetch.begin();
-        let visit = |word, value, documents: f64| {
-            prefetch.advance(values.len());
-            let Some(weights) = weights else { return values.push(value) };
-            let damped = weights.damping.damped(value, documents / unit);
-            values.push(damped);
-            match effect {
-                Effect::Additive => weights.add_to(corrections, word, damped),
-                Effect::Multiplicative => {
-                    let odds = self.model.log_odds(store, terms, word);
-                    for (class, weight) in weights.of_word(word) {
-                        corrections[class as usize] += weight * value * odds(class);
-                    }
-                }
-            }
-        };
-        self.model.add_both(store.rows(), terms, bag, out, visit);
-        if store.settings().term_weighting.is_counts() {
-            bag.sum_up_unseen();
-        }
-        let unseen = bag.unseen.iter().map(|unseen| unseen.count);
-        let (sum, squares) = sums(values.iter().copied().chain(unseen));
-        let scale = match effect {
-            Effect::Additive => inverse_norm(squares),
-            Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
-            Effect::Multiplicative => 0.0,
-        };
-        for (class, ((score, terms), correction)) in
-            out.iter_mut().zip(terms).zip(corrections).enumerate()
-        {
-            let prior = terms.prior - terms.prior_complement;
-            let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
-            let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
-            *score = odds + (bias + prior) + *correction * scale;
         }
     }
 }
@@ -394,7 +330,7 @@ impl OnlineConfig {
 }
 
 /// The class with the highest score, and the log odds of its share of the softmax.
-fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
+pub(crate) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
     let top = decision::best(store, scores)?;
     let others = || {
         let classes = scores.iter().zip(store.classes()).enumerate();

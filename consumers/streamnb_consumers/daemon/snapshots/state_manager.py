@@ -1,4 +1,4 @@
-"""What a worker begins with and goes back to: its snapshots, those of others, and their log."""
+"""The state manager of a worker: its own snapshots, shared ones, and the training log."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from streamnb_consumers.io.protocols import TrainingLog
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 
-__all__ = ["Keeping"]
+__all__ = ["StateManager"]
 
 _LOG = logging.getLogger(__name__)
 
 
-class Keeping:
-    """The state of a filter outside of it.
+class StateManager:
+    """The state of a filter outside of the process.
 
     Parameters
     ----------
     worker
         The filter.
     snapshots
-        This worker's own; None: the last one is kept in memory, for aborted transactions.
+        Snapshots of this worker; None keeps the last one in memory, for aborted transactions.
     shared
-        Those that all workers share; None: there are none.
+        Snapshots shared by all workers; None for none.
     log
-        The log of training events, where filters share their state; None: its identity is not
-        looked at.
+        The training log of filters that share their state; None skips the check of its identity.
     """
 
     def __init__(
@@ -46,14 +45,14 @@ class Keeping:
         self._base = b""  # what an abort goes back to; nothing where state is shared
 
     def begin(self, timeout: float) -> bool:
-        """Find out which log there is; take the newest snapshot, once; tell whether it was now.
+        """Identify the training log; restore the newest snapshot once; return True if restored.
 
         Raises
         ------
         AbortedError
-            If the log can't be asked.
+            If the log cannot be identified.
         SnapshotError
-            If there are snapshots and none can be used, or the log is not that of before.
+            If snapshots exist and none is usable, or the log is another one.
         """
         self._identify(timeout)
         if self.loaded:
@@ -68,7 +67,7 @@ class Keeping:
         return True
 
     def _identify(self, timeout: float) -> None:
-        """Ask which log of training events there is, each time: it may have been made anew."""
+        """Identify the training log on each call, because it may have been recreated."""
         if self.log is None or not isinstance(self._worker, SharedFilter):
             return
         before = self._worker.identity
@@ -82,7 +81,7 @@ class Keeping:
             )
 
     def catch_up(self) -> None:
-        """Take the newest shared snapshot, if it has more training events than the filter."""
+        """Restore the newest shared snapshot, if it has more training events than the filter."""
         if self.shared is not None and self._worker.identity is not None:
             offsets = self._worker.offsets
             after = sum(offsets.values()) if offsets else -1
@@ -94,18 +93,18 @@ class Keeping:
         self.size = len(data)
 
     def go_back(self) -> None:
-        """Take back what an aborted transaction did to the filter."""
+        """Undo the effects of an aborted transaction on the filter."""
         if not self.loaded:
             return
         if self._worker.shared:
-            # Training events are read when they are committed, so no abort takes them back; the
-            # windows come from their log again.
+            # Training events are read after they are committed, so no abort affects them; the join
+            # windows are restored from their log.
             self._worker.forget(list(self._worker.join.windows))
         else:
             state.restore(self._worker, self._base)
 
     def save(self) -> int:
-        """Take a snapshot; return its bytes. Every output of the records in it is committed."""
+        """Save a snapshot of committed records; return its size in bytes."""
         data = state.dump(self._worker)
         if self.snapshots is not None:
             self.snapshots.save(data)
@@ -116,6 +115,6 @@ class Keeping:
         return len(data)
 
     def close(self, timeout: float) -> None:
-        """Wait for a shared snapshot that is being written, at most so many seconds."""
+        """Wait up to `seconds` for a shared snapshot that is being written."""
         if self.shared is not None:
             self.shared.close(timeout)

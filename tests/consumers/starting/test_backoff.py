@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from streamnb_consumers.daemon.backoff import Backoff
 from streamnb_consumers.daemon.loop import Limits, Loop
-from streamnb_consumers.daemon.setbacks import Setbacks
 from streamnb_consumers.errors import (
     AbortedError,
     RefusedError,
@@ -32,29 +32,29 @@ class Time:
 
 def test_an_hour_without_a_cluster_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:
     time = Time()
-    setbacks = Setbacks(most=3, longest=5.0, clock=time)
+    backoff = Backoff(most=3, longest=5.0, clock=time)
     while time.now < 3600.0:
-        time.sleep(setbacks.note(UnreachableError("no broker answers")))
-    setbacks.over()
+        time.sleep(backoff.note(UnreachableError("no broker answers")))
+    backoff.over()
     lines = [each.getMessage() for each in caplog.records]
     assert 58 <= len(lines) <= 62  # one a minute
     assert lines[0].startswith("the cluster does not answer for 0 s now, 0 attempts: no broker")
     assert lines[-1] == f"the cluster is back after {time.now:.0f} s"
     for _ in range(3):  # what may be aborted may still be aborted
-        setbacks.note(AbortedError("refused"))
+        backoff.note(AbortedError("refused"))
     with pytest.raises(AbortedError, match="refused"):
-        setbacks.note(AbortedError("refused"))
+        backoff.note(AbortedError("refused"))
 
 
 def test_waits_double_up_to_the_longest_and_differ_between_workers() -> None:
     for share in (0.0, 0.7, 1.0):
-        setbacks = Setbacks(longest=4.0, draw=lambda share=share: share)
-        waits = [setbacks.note(UnreachableError("x")) for _ in range(2_000)]
+        backoff = Backoff(longest=4.0, draw=lambda share=share: share)
+        waits = [backoff.note(UnreachableError("x")) for _ in range(2_000)]
         expected = [min(4.0, 0.04 * 2.0**at) * (1 - share / 2) for at in range(10)]
         assert waits[:10] == pytest.approx(expected)
         assert waits[-1] == pytest.approx(4.0 * (1 - share / 2))
-        setbacks.over()
-        assert setbacks.note(UnreachableError("x")) == pytest.approx(expected[0])
+        backoff.over()
+        assert backoff.note(UnreachableError("x")) == pytest.approx(expected[0])
 
 
 def test_an_outage_of_the_loop_is_waited_out(caplog: pytest.LogCaptureFixture) -> None:

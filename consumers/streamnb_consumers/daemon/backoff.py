@@ -1,0 +1,151 @@
+"""Backoff after aborted transactions and outages, and the circuit breaker for invalid input."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+
+from streamnb_consumers.errors import AbortedError, BadInputError, UnreachableError
+
+__all__ = ["Backoff", "Breaker"]
+
+_LOG = logging.getLogger(__name__)
+
+# Seconds between two log lines about the same outage.
+_SAY_EVERY = 60.0
+# Maximum number of doublings of the wait.
+_DOUBLED = 30
+
+
+class Backoff:
+    """Count consecutive aborted transactions and outages.
+
+    An outage of any length only costs time; a transaction that the cluster refuses costs one of
+    `most`.
+
+    Parameters
+    ----------
+    most
+        Consecutive transactions that may be aborted.
+    longest
+        Longest wait between two attempts, in seconds. The first wait is a hundredth of it, and each
+        wait is twice the one before. Up to half of it is subtracted at random, so that the workers
+        of a group do not return at the same moment.
+    clock, draw
+        Monotonic seconds; random numbers from 0 to 1.
+
+    Examples
+    --------
+    >>> backoff = Backoff(most=1, longest=5.0, clock=iter(range(99)).__next__, draw=lambda: 0.0)
+    >>> [backoff.note(UnreachableError("no broker")) for _ in range(9)]
+    [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    >>> backoff.note(AbortedError("refused"))
+    5.0
+    >>> backoff.note(AbortedError("refused"))
+    Traceback (most recent call last):
+    streamnb_consumers.errors.AbortedError: refused
+    """
+
+    def __init__(
+        self,
+        most: int = 20,
+        longest: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self._most, self._longest = most, longest
+        self._clock, self._draw = clock, draw
+        self._tries = self._aborts = 0
+        self._since = self._said = 0.0
+        self._away = False
+
+    def note(self, error: AbortedError) -> float:
+        """Count a failure; return the seconds to wait before the next attempt.
+
+        Raises
+        ------
+        AbortedError
+            The given error, after too many failures.
+        """
+        now = self._clock()
+        if isinstance(error, UnreachableError):
+            if not self._away:
+                self._away, self._since = True, now
+                self._say(now, error)
+            elif now >= self._said + _SAY_EVERY:
+                self._say(now, error)
+        else:
+            self._aborts += 1
+            _LOG.warning("a transaction was aborted: %s", error, extra={"aborts": self._aborts})
+            if self._aborts > self._most:
+                raise error
+        self._tries += 1
+        pause = min(self._longest, self._longest / 100 * 2.0 ** min(self._tries - 1, _DOUBLED))
+        return pause * (1 - self._draw() / 2)
+
+    def _say(self, now: float, error: AbortedError) -> None:
+        self._said = now
+        _LOG.warning(
+            "the cluster does not answer for %.0f s now, %d attempts: %s",
+            now - self._since,
+            self._tries,
+            error,
+        )
+
+    def over(self) -> None:
+        """Reset after success: something was committed, or nothing waits."""
+        if self._away:
+            _LOG.warning("the cluster is back after %.0f s", self._clock() - self._since)
+        self._tries = self._aborts = 0
+        self._away = False
+
+
+class Breaker:
+    """Watch the share of invalid records among the last ones.
+
+    Parameters
+    ----------
+    share
+        Share of invalid records that opens the breaker, in (0, 1].
+    records
+        Number of last records; the breaker does not open before it has seen as many.
+
+    Examples
+    --------
+    >>> breaker = Breaker(share=0.5, records=4)
+    >>> for bad in (True, True, True, False):
+    ...     breaker.note(bad)
+    >>> breaker.check("it is no JSON")
+    Traceback (most recent call last):
+    streamnb_consumers.errors.BadInputError: 3 of the last 4 records are bad (the last: ...): ...
+    """
+
+    def __init__(self, share: float = 0.8, records: int = 1000) -> None:
+        self.share, self.records = share, records
+        self._last: deque[bool] = deque(maxlen=records)
+        self._bad = 0
+
+    def note(self, bad: bool) -> None:
+        """Count one record."""
+        if len(self._last) == self.records:
+            self._bad -= self._last[0]
+        self._last.append(bad)
+        self._bad += bad
+
+    def check(self, reason: str = "") -> None:
+        """Open the breaker if the limit is reached.
+
+        Raises
+        ------
+        BadInputError
+            If most of the input is invalid.
+        """
+        if len(self._last) == self.records and self._bad >= self.share * self.records:
+            raise BadInputError(
+                f"{self._bad:,} of the last {self.records:,} records are bad"
+                f"{f' (the last: {reason})' if reason else ''}: look at what writes them; "
+                f"all of them are among the dead letters"
+            )
