@@ -12,7 +12,7 @@ use crate::scoring::scorer::Scratch;
 use crate::scoring::{decision, messages, scorer};
 use crate::watch::Watch;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyList};
 
 impl CountStore {
     /// Score a message and call `finish` with the scores whose soft maximum is the probabilities.
@@ -217,8 +217,8 @@ impl CountStore {
     }
 
     /// Explain the scores: return the baseline by class, and (word, contributions by class) pairs.
-    fn explain(&self, x: &Bound<'_, PyDict>, scoring: &Scoring) -> PyResult<(Vec<f64>, Parts)> {
-        let counts = read_counts(x.as_any())?;
+    fn explain(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<(Vec<f64>, Parts)> {
+        let counts = read_counts(x)?;
         Ok(self.explained(x.py(), &counts, scoring, |store, explanation| {
             let baseline = explanation.baseline.clone();
             let words = explanation.named(store, &counts);
@@ -228,8 +228,8 @@ impl CountStore {
 
     /// Return the part of the contributions of known words that was learned besides the counts, as
     /// (word, contributions by class) pairs; empty for most models.
-    fn corrections(&self, x: &Bound<'_, PyDict>, scoring: &Scoring) -> PyResult<Parts> {
-        let counts = read_counts(x.as_any())?;
+    fn corrections(&self, x: &Bound<'_, PyAny>, scoring: &Scoring) -> PyResult<Parts> {
+        let counts = read_counts(x)?;
         Ok(self.explained(x.py(), &counts, scoring, |store, explanation| {
             let word = |id| name(store.vocabulary().word(id));
             explanation.corrections.into_iter().map(|(id, parts)| (word(id), parts)).collect()
