@@ -1,4 +1,4 @@
-//! What can go wrong in the core, as values: no input reaches a panic.
+//! Errors of the core. No input causes a panic.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Error {
     /// A parameter, count or weight outside its range.
     Invalid(String),
-    /// The message to unlearn or subtract was not learned (with these words, class and weight).
+    /// The message to unlearn or subtract was never learned with these words, class and weight.
     NotLearned(String),
-    /// Snapshot bytes that are truncated, altered or of another version.
+    /// Snapshot bytes that are truncated, altered or have another version.
     Corrupt(String),
 }
 

@@ -1,4 +1,4 @@
-//! Work that several threads share.
+//! Share work between threads.
 
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How often a thread that waits for others looks whether they shall stop.
+/// Time between two checks of a waiting thread whether the others must stop.
 pub const LOOK: Duration = Duration::from_millis(20);
 
-/// Does `own` work on the caller's thread and `other` work on so many less one others; returns what
-/// each of them found. When the watch stops the caller's work, the others end soon too.
+/// Run `own` on the caller's thread and `other` on `threads - 1` others; return all results. When the
+/// watch stops the caller's work, the others also end soon.
 pub fn shared<R: Send>(
     threads: usize,
     watch: &Watch,
@@ -46,12 +46,12 @@ pub fn shared<R: Send>(
     })
 }
 
-/// Locks a value; a thread that panicked with it leaves it as it was then.
+/// Lock a value, even if a thread panicked while it held the lock.
 pub fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells the caller that a thread is done, also where it panicked.
+/// Notifies the caller that a thread has ended, even by a panic.
 struct Done<'a> {
     running: &'a AtomicUsize,
     caller: &'a Thread,
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_has_its_part() {
+    fn each_thread_takes_a_share() {
         let next = AtomicUsize::new(0);
         let take = |_: &Watch| next.fetch_add(1, Ordering::Relaxed);
         for threads in [0, 1, 4] {

@@ -1,18 +1,18 @@
-//! Long work: its steps are counted, and whoever waits for it may end it.
+//! Count the steps of long work, so that the caller can stop it.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Steps between two looks at the clock: about a millisecond of them.
+/// Number of steps between two checks of the clock, about a millisecond.
 const STEPS: u64 = 1 << 18;
 
-/// How long work goes on before it asks whether it should: a key that is pressed is felt at once,
-/// and asking costs nothing beside so much work.
+/// Time between two checks of whether to stop: short for a user who presses a key, and long compared
+/// with the cost of a check.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Counts the steps of long work and asks now and then whether it shall go on.
+/// Counts the steps of long work and periodically checks whether to stop.
 ///
-/// Work that was stopped ends soon, with results that mean nothing. It stays stopped.
+/// Stopped work ends soon, with invalid results. It stays stopped.
 #[derive(Default)]
 pub struct Watch<'a> {
     goes_on: Option<&'a dyn Fn() -> bool>,
@@ -23,12 +23,12 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// A watch that stops the work when `goes_on` says that it shall not go on.
+    /// A watch that stops the work when `goes_on` returns false.
     pub fn asking(goes_on: &'a dyn Fn() -> bool) -> Self {
         Watch { goes_on: Some(goes_on), asked: Cell::new(Some(Instant::now())), ..Self::default() }
     }
 
-    /// Counts so many steps; returns whether the work is to stop.
+    /// Count steps; return whether the work must stop.
     #[inline]
     pub fn stops(&self, steps: usize) -> bool {
         let done = self.steps.get() + steps as u64;
@@ -39,18 +39,18 @@ impl<'a> Watch<'a> {
         self.stopped.get()
     }
 
-    /// Asks, where some time has gone by since it did; returns whether the work is to stop.
+    /// Check if enough time has passed since the last check; return whether the work must stop.
     pub fn asks(&self) -> bool {
         self.look();
         self.stopped.get()
     }
 
-    /// Whether the work was stopped, so that its results mean nothing.
+    /// Whether the work was stopped, so that its results are invalid.
     pub fn is_stopped(&self) -> bool {
         self.stopped.get()
     }
 
-    /// The steps so far.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps.get()
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asks_after_a_while_and_stays_stopped() {
+    fn a_watch_checks_periodically_and_stays_stopped() {
         let asked = Cell::new(0);
         let goes_on = || {
             asked.set(asked.get() + 1);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_asked_for_never_stops() {
+    fn a_default_watch_never_stops() {
         let watch = Watch::default();
         assert!(!watch.stops(usize::MAX >> 1));
     }

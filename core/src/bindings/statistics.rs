@@ -36,7 +36,7 @@ fn growth(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> 
 #[pymethods]
 impl CountStore {
     /// Set the weight of each word as a parent, float64 by id. Return False, without a change, if
-    /// the layout is no longer `layout`.
+    /// the layout differs from `layout`.
     fn set_parents(&self, py: Python<'_>, layout: u64, weights: PyBuffer<f64>) -> PyResult<bool> {
         let weights = weights.to_vec(py)?;
         Ok(self.swap_in(py, Parents::new(weights), layout))
@@ -48,7 +48,7 @@ impl CountStore {
     }
 
     /// Set the packages: pairs of attributes, first < second, with their information. Return False,
-    /// without a change, if the layout is no longer `layout`.
+    /// without a change, if the layout differs from `layout`.
     fn set_packages(
         &self,
         py: Python<'_>,
@@ -83,7 +83,7 @@ impl CountStore {
     }
 
     /// Set the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
-    /// classes matrix. Return False, without a change, if the layout is no longer `layout`.
+    /// classes matrix. Return False, without a change, if the layout differs from `layout`.
     #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
     fn set_effective(
         &self,
@@ -119,9 +119,9 @@ impl CountStore {
         )
     }
 
-    /// Set the weights of words, float64 by id, and of unknown words; and the counts that indexed
-    /// documents add beyond their own weight, by class id and as a sparse words × classes matrix of
-    /// tokens. Return False, without a change, if the layout is no longer `layout`.
+    /// Set the weights of words, float64 by id, and of unknown words. The other arrays are the counts
+    /// that indexed documents add beyond their own weight: by class id, and as a sparse words ×
+    /// classes matrix of tokens. Return False, without a change, if the layout differs from `layout`.
     #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
     fn set_weights(
         &self,
@@ -157,7 +157,7 @@ impl CountStore {
         .map_err(|error| raise(py, error))
     }
 
-    /// Return the current weights as the arrays of `set_weights`, in bytes; None if there are none.
+    /// Return the current weights as the arrays of `set_weights`, in bytes, or None without weights.
     /// Words and classes are numbered as in a store restored from the snapshot.
     fn weights<'py>(&self, py: Python<'py>) -> Option<WeightBytes<'py>> {
         let arrays = py.detach(|| self.read_detached(Store::export_statistic::<WordWeights>))?;
@@ -172,7 +172,7 @@ impl CountStore {
     }
 
     /// Set the fitted weights of words, float64 by id, and the factor of them and of the prior in the
-    /// score. Return False, without a change, if the layout is no longer `layout`.
+    /// score. Return False, without a change, if the layout differs from `layout`.
     fn set_fitted_weights(
         &self,
         py: Python<'_>,
@@ -184,7 +184,7 @@ impl CountStore {
         Ok(self.swap_in(py, fitted.map_err(|error| raise(py, error))?, layout))
     }
 
-    /// Return the current fitted weights and their factor; None if there are none. Words are numbered
+    /// Return the current fitted weights and their factor, or None without them. Words are numbered
     /// as in a store restored from the snapshot.
     fn fitted_weights<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
         let (words, scale) =
@@ -210,7 +210,7 @@ impl CountStore {
     }
 
     /// Grow a tree over the indexed documents without a lock, and replace the current tree. Return
-    /// False, without a change, if the layout has changed meanwhile.
+    /// False, without a change, if the layout has changed since the start.
     fn grow_tree(
         &self,
         py: Python<'_>,
@@ -227,10 +227,10 @@ impl CountStore {
         })
     }
 
-    /// Return the current tree as arrays, in bytes: the word of each split, followed by the subtree
-    /// of documents that contain it and the other subtree, -1 for a leaf; and the weight of documents
-    /// since each leaf was checked. Words are numbered as in a store restored from the snapshot. None
-    /// if there is no tree.
+    /// Return the current tree as two arrays, in bytes, or None without a tree. The first has the word
+    /// of each split, then the subtree of documents that contain it and the other subtree; a leaf is
+    /// -1. The second has the weight of documents since each leaf was checked. Words are numbered as
+    /// in a store restored from the snapshot.
     fn tree<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let arrays = py.detach(|| self.read_detached(Store::export_statistic::<Tree>));
         arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))
