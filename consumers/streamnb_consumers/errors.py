@@ -135,10 +135,10 @@ def refused(text: str) -> RefusedError:
     Examples
     --------
     >>> str(refused("poll: GroupAuthorizationFailedError: streamnb-sms"))
-    'the cluster rejects this worker: poll: GroupAuthorizationFailedError: ... permissions.'
+    'the cluster refuses this worker: poll: GroupAuthorizationFailedError: ...'
     """
     return RefusedError(
-        f"the cluster refuses this worker: {text}. Trying again would change nothing: check "
+        f"the cluster refuses this worker: {text}. A retry would not help: check "
         f"security_protocol, sasl_mechanism, STREAMNB_SASL_USERNAME and STREAMNB_SASL_PASSWORD, "
-        f"the tls_ files, and the rights that docs/how-to/secure-kafka.md says this worker needs."
+        f"the tls_ files, and the permissions in docs/how-to/secure-kafka.md."
     )

@@ -117,10 +117,9 @@ class LabelledStore:
             return {label: values[class_id] for label, class_id in self.labels.order}
 
         with self.lock:
-            plain = dict(counts)
-            baseline, words = self.store.explain(plain, scoring)
+            baseline, words = self.store.explain(counts, scoring)
             texts = self.store is self.counts  # tables have no corrections
-            corrections = self.counts.corrections(plain, scoring) if texts else []
+            corrections = self.counts.corrections(counts, scoring) if texts else []
             return Explanation(
                 by_label(baseline),
                 {word: by_label(terms) for word, terms in words},

@@ -159,10 +159,10 @@ store = slow._store
 for threads in (1, 3):
     slow._threads = threads
     def predict(begun):
-        slow._store = Begun(store, predict_many=begun)
+        slow._store = slow._labelled.store = Begun(store, predict_many=begun)
         slow.predict_many([text] * 20_000)
     assert interrupted(store.predict_many, predict)
-    slow._store = store
+    slow._store = slow._labelled.store = store
     for make in (MNB, OnlineNB):
         model = make(n_jobs=threads)
         def learn(begun):
@@ -216,10 +216,10 @@ def test_what_is_learned_before_an_error_has_its_label() -> None:
             raise StopError
 
     store = model._store
-    model._store = Store()  # type: ignore[assignment]
+    model._store = model._labelled.store = Store()  # type: ignore[assignment]
     with pytest.raises(StopError):
         model.learn_many(["win cash", "see you", "the goal"], ["spam", "ham", "news"])
-    model._store = store
+    model._store = model._labelled.store = store
     whole = MNB()
     whole.learn_many(["win cash", "see you"], ["spam", "ham"])
     assert model.classes_ == ["ham", "spam"]

@@ -31,7 +31,7 @@ from support.stepped import until
 def save(loop: Loop) -> None:
     """Take a snapshot, and wait until the shared one is written."""
     loop._save()
-    loop.keeping.close(10.0)
+    loop.state.close(10.0)
 
 
 @pytest.fixture(
@@ -67,7 +67,7 @@ def test_a_worker_that_hears_nothing_for_long_connects_anew(
     monkeypatch.setattr(sys.modules[type(source).__module__], "_RENEW", 0.0)
     with pytest.raises(UnreachableError):
         source.start({}, 10.0)
-    loop.keeping.go_back()
+    loop.state.go_back()
     loop._start()
     assert source._side is not deaf
     group.send(["m2"])
@@ -95,10 +95,10 @@ def test_a_new_worker_begins_with_the_snapshot_of_another(group: Group) -> None:
         group.ready(group.worker(shared_snapshots=""))
     # Nor does one whose own snapshot ends before, unless that of another goes on from there.
     third = group.worker(snapshots=str(group.folder / "own"), shared_snapshots="")
-    assert third.keeping.snapshots is not None
+    assert third.state.snapshots is not None
     old = make_filter("sms", Settings(**group.settings))
     old.handle(Record(Partition(group.training, 0), 0, events(1)[0], role="training"))
-    third.keeping.snapshots.save(state.dump(old))
+    third.state.snapshots.save(state.dump(old))
     with pytest.raises(TruncatedError, match="training events 1 to 2,000"):
         group.ready(third)
     fourth = group.worker(snapshots=str(group.folder / "own"))

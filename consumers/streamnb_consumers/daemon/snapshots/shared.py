@@ -48,7 +48,7 @@ def name_of(offsets: Mapping[Partition, int], settings: str) -> str:
     Examples
     --------
     >>> name_of({Partition("sms-training", 0): 1_000_000}, "0123456789abcdef")
-    'shared-0000000001000000-e1fe446d-0123456789abcdef.bin'
+    'shared-0000000001000000-d1c01764-0123456789abcdef.bin'
     """
     return _named(offsets, settings).name
 
