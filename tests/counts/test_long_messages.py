@@ -123,7 +123,7 @@ from streamnb.families import packaged as packages
 def pressed(number, frame):
     global place
     before, place = place, (frame, frame.f_lasti)
-    if within and place == before and frame.f_code.co_name in ("begun", "_learn_batch"):
+    if within and place == before and frame.f_code.co_name in ("begun", "learn_many"):
         raise KeyboardInterrupt
 
 def press():
@@ -136,10 +136,10 @@ threading.Thread(target=press, daemon=True).start()
 
 def interrupted(begin, work):
     global within
-    def begun(*arguments):
+    def begun(*arguments, **named):
         global within, place
         within, place = True, None
-        return begin(*arguments)
+        return begin(*arguments, **named)
     try:
         work(begun)
     except KeyboardInterrupt:
@@ -166,12 +166,12 @@ for threads in (1, 3):
     for make in (MNB, OnlineNB):
         model = make(n_jobs=threads)
         def learn(begun):
-            model._learn_batch = begun
+            model._labelled.learn_many = begun
             model.learn_many([text] * 200_000, ["ham", "spam"] * 100_000)
-        assert interrupted(model._learn_batch, learn)
+        assert interrupted(model._labelled.learn_many, learn)
         assert model.classes_ == ["ham", "spam"]
         assert 1 < model.n_documents < 200_000
-        del model._learn_batch
+        del model._labelled.learn_many
         model.learn_one("w1 more", "ham")
         assert model.predict_one("more") == slow.predict_one("w1 w2") == "ham"
 words = {{f"w{{i}}": 1 for i in range(3_000)}}

@@ -21,7 +21,7 @@ class Stepped:
     def __init__(self, model: NaiveBayes, method: str, after: bool = False) -> None:
         self.store, self.method, self.after = model._store, method, after
         self.entered, self.go = threading.Event(), threading.Event()
-        model._store = model._labelled.store = self  # type: ignore[assignment]
+        model._store = model._counts = model._labelled.store = self  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.store, name)
@@ -69,7 +69,7 @@ def test_two_new_labels_get_two_ids(after: bool) -> None:
     end(one, two)
     assert model.classes_ == ["ham", "spam"]
     assert model.predict_one("win cash") == "spam"
-    model._store = model._labelled.store = step.store
+    model._store = model._counts = model._labelled.store = step.store
     assert model.to_bytes() == learned(("win cash", "spam"), ("see you", "ham")).to_bytes()
 
 
@@ -85,7 +85,7 @@ def test_a_label_that_went_is_not_learned_under_its_successors_id() -> None:
     assert model._labels.ids["news"] == 0
     step.go.set()
     end(one)
-    model._store = model._labelled.store = step.store
+    model._store = model._counts = model._labelled.store = step.store
     expected = learned(("see you", "ham"), ("buy this", "news"), ("win more", "spam"))
     assert model.to_bytes() == expected.to_bytes()
 
@@ -100,7 +100,7 @@ def test_a_label_may_go_and_come_while_it_is_learned() -> None:
     two.join(0.2)
     step.go.set()
     end(one, two)
-    model._store = model._labelled.store = step.store
+    model._store = model._counts = model._labelled.store = step.store
     assert model.to_bytes() == learned(("see you", "ham"), ("win more", "spam")).to_bytes()
 
 
