@@ -108,15 +108,12 @@ def test_a_window_lets_words_leave() -> None:
         assert_same_scores(model.joint_log_likelihood_one(x), expected, x)
 
 
-def test_the_paper_is_the_default_and_files_are_those_of_before() -> None:
+def test_the_default_follows_the_paper_and_files_keep_the_parameter() -> None:
     models = [HMNB(), HMNB(min_df=1), HMNB(min_df=2)]
     for model in models:
         model.learn_one("win cash now", "spam")
     assert models[0].to_bytes() == models[1].to_bytes() != models[2].to_bytes()
-    assert b"min_df" not in models[0].to_bytes()
     assert NaiveBayes.from_bytes(models[2].to_bytes())._get_params()["min_df"] == 2
-    composed = ComposedNB(Multinomial(), dependence=Hidden(max_parents=3))
-    assert b"min_df" not in composed.to_bytes()
     composed = ComposedNB(Multinomial(), dependence=Hidden(min_df=3))
     again = ComposedNB.from_bytes(composed.to_bytes())
     assert again.saved_parameters()["dependence"] == composed.saved_parameters()["dependence"]
