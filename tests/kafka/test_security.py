@@ -18,7 +18,7 @@ pytestmark = pytest.mark.broker_long
 pytest.importorskip("trustme")
 
 PROGRAM = "from streamnb_consumers.daemon.command import run_sms; raise SystemExit(run_sms())"
-TOPICS = ("MESSAGES", "FEEDBACK", "DECISIONS", "TRAINING", "WINDOWS", "DEAD_LETTERS")
+TOPICS = ("MESSAGES", "FEEDBACK", "DECISIONS", "TRAINING", "JOIN_STATE", "DEAD_LETTERS")
 WRONG = "a-wrong-password"
 # librdkafka tells nobody of a refusal: the request that waits for it must end first.
 SECONDS = 60.0
@@ -134,8 +134,8 @@ def test_who_is_refused_ends_at_once_and_is_told_why(
 
 # As docs/how-to/secure-kafka.md has it; but for the transactional id and the group.
 RIGHTS = {
-    "READ": ("MESSAGES", "FEEDBACK", "TRAINING", "WINDOWS"),
-    "WRITE": ("DECISIONS", "TRAINING", "WINDOWS", "DEAD_LETTERS"),
+    "READ": ("MESSAGES", "FEEDBACK", "TRAINING", "JOIN_STATE"),
+    "WRITE": ("DECISIONS", "TRAINING", "JOIN_STATE", "DEAD_LETTERS"),
     "DESCRIBE": TOPICS,
     "DESCRIBE_CONFIGS": TOPICS,
 }
