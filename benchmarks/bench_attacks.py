@@ -1,12 +1,13 @@
-"""What an attacker costs a filter in time, memory and accuracy, with bounds and without.
+"""Effect of attacks on the time, memory and accuracy of a filter, with and without bounds.
 
-The SMS collection in its own order, a message a minute; each message is predicted, then learned
-with the label that somebody gave. From a quarter of the stream on an attacker adds messages or
-labels. What is counted are the collection's own messages behind that place, by their true labels.
+The stream is the SMS collection in its own order, one message per minute. Each message is
+predicted, then learned with the label that a user gave. After a quarter of the stream an attacker
+adds messages or labels. The figures cover the collection's own messages after that position, with
+their true labels.
 
-Beside it scikit-learn's `HashingVectorizer` and `MultinomialNB.partial_fit` with the parameters of
-its example of out-of-core classification, a hundred messages at a time: one at a time it would take
-longer by as much, and learn hardly sooner.
+For comparison, scikit-learn's `HashingVectorizer` and `MultinomialNB.partial_fit` run with the
+parameters of its example of out-of-core classification. They learn batches of a hundred messages.
+Single messages would take a hundred times as long, with little benefit.
 
     python benchmarks/bench_attacks.py --write
 """
@@ -37,7 +38,7 @@ RATE = 6.0  # labels of one source in an hour; of the honest one, who is not nam
 ATTACKER = "mallory"
 LABELS = ("ham", "spam")
 
-# Of each pair the first has no bound of its own, the second those of the page.
+# The first model of each pair has default settings, the second the bounds in the docs.
 MODELS = {
     "MNB": ("MNB", "MNB(max_features=50_000, tokenizer=Tokenizer(max_tokens=200))"),
     "OnlineNB": (
@@ -49,7 +50,7 @@ MODELS = {
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """A message; `truth` is None for one that the attacker wrote."""
+    """A message; `truth` is None if the attacker wrote it."""
 
     text: str
     label: str
@@ -69,7 +70,7 @@ def nothing(stream: list[Event], rng: random.Random) -> Iterator[Event]:
 
 
 def unique_words(stream: list[Event], rng: random.Random) -> Iterator[Event]:
-    """Behind each message one of 200 words that nobody has seen, which users call spam."""
+    """Add a message of 200 unknown words after each message; users label it as spam."""
     for event in stream:
         yield event
         words = " ".join(f"{rng.getrandbits(48):x}" for _ in range(200))
@@ -77,7 +78,7 @@ def unique_words(stream: list[Event], rng: random.Random) -> Iterator[Event]:
 
 
 def one_word(stream: list[Event], rng: random.Random) -> Iterator[Event]:
-    """Five messages, each a word of spam a million times, taken for ham."""
+    """Add five messages with a spam word a million times, labelled as ham."""
     for place, event in enumerate(stream):
         yield event
         if place % (len(stream) // 5) == 0:
@@ -87,7 +88,7 @@ def one_word(stream: list[Event], rng: random.Random) -> Iterator[Event]:
 
 
 def giants(stream: list[Event], rng: random.Random) -> Iterator[Event]:
-    """Twenty messages of a megabyte: the stream's spam over and over, taken for ham."""
+    """Add twenty messages of one megabyte of repeated spam, labelled as ham."""
     spam = " ".join(event.text for event in stream if event.truth == "spam")
     text = (spam * (1 + 1_000_000 // len(spam)))[:1_000_000]
     for place, event in enumerate(stream):
@@ -97,7 +98,7 @@ def giants(stream: list[Event], rng: random.Random) -> Iterator[Event]:
 
 
 def repeated(stream: list[Event], rng: random.Random) -> Iterator[Event]:
-    """Behind each message the same spam once more, called ham by one source."""
+    """Add the same spam message after each message; one source labels it as ham."""
     spam = [event.text for event in stream if event.truth == "spam"][:20]
     for place, event in enumerate(stream):
         yield event
@@ -105,7 +106,7 @@ def repeated(stream: list[Event], rng: random.Random) -> Iterator[Event]:
 
 
 def poisoned(share: float) -> Attack:
-    """A share of the spam called ham by one source."""
+    """Let one source label a share of the spam as ham."""
 
     def attack(stream: list[Event], rng: random.Random) -> Iterator[Event]:
         for event in stream:
@@ -132,7 +133,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 class Partial:
-    """scikit-learn's hashed words, learned a batch at a time."""
+    """scikit-learn's hashed words, learned in batches."""
 
     def __init__(self, batch: int = 100) -> None:
         self._vectors = HashingVectorizer(n_features=2**18, alternate_sign=False)
@@ -155,13 +156,13 @@ class Partial:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of the arrays."""
+        """Return the bytes of the arrays."""
         return sum(value.nbytes for value in vars(self._model).values() if hasattr(value, "nbytes"))
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What an attack cost."""
+    """Effect of an attack."""
 
     ham_lost: float
     spam_missed: float
@@ -182,7 +183,7 @@ class Outcome:
 
 
 def outcome(model: Any, before: list[Event], behind: list[Event], rates: LabelRates) -> Outcome:
-    """Learn what came before; then predict, and learn what the rates let through."""
+    """Learn the messages before the attack, then predict and learn within the rate limits."""
     for event in before:
         model.learn_one(event.text, event.label)
     wrong, count = dict.fromkeys(LABELS, 0), dict.fromkeys(LABELS, 0)
@@ -223,7 +224,7 @@ HEADER = (
 
 
 def contestants() -> Iterator[tuple[str, Callable[[], Any], LabelRates]]:
-    """Each model without bounds and with them, and scikit-learn's, which has none."""
+    """Return each model with and without bounds, and scikit-learn's model, which has none."""
     for name, (free, bounded) in MODELS.items():
         specs = (free, bounded.format(online=_online_options()))
         for text, shown, rate in zip(specs, ("", ", bounded"), (None, RATE), strict=True):
@@ -233,14 +234,14 @@ def contestants() -> Iterator[tuple[str, Callable[[], Any], LabelRates]]:
 
 
 def _online_options() -> str:
-    """The options of `OnlineNB`'s own tokenizer that are not the defaults, as a specification."""
+    """Return the non-default options of `OnlineNB`'s tokenizer, as a specification."""
     given = dataclasses.asdict(streamnb.OnlineNB.default_tokenizer)
     usual = dataclasses.asdict(streamnb.Tokenizer())
     return ", ".join(f"{name}={value!r}" for name, value in given.items() if value != usual[name])
 
 
 def report(limit: int | None, say: Callable[[str], None]) -> str:
-    """Run every attack on everybody; return the tables as Markdown."""
+    """Run every attack on every model; return the tables as Markdown."""
     collection = list(datasets.read_text("sms_spam"))[:limit]
     stream = [Event(each.text, str(each.label), str(each.label)) for each in collection]
     first = len(stream) // 4

@@ -1,8 +1,8 @@
-"""Batches and refreshes on several threads beside one.
+"""Speedup of batches and refreshes on several threads.
 
-Short texts, posts and mails are learned and predicted; of statistics, those are refreshed that look
-at all words that meet. Rounds are interleaved, and what counts is the time on the clock, so the
-machine must be idle. The decisions are compared too.
+Short texts, posts and mails are learned and predicted, and the statistics of word pairs are
+refreshed. Rounds are interleaved. Wall-clock times count, so the machine must be idle. The
+decisions are compared too.
 
     python benchmarks/bench_cores.py --jobs 2 --rounds 5
 """
@@ -34,7 +34,7 @@ def main() -> None:
         messages = list(datasets.stream(stream, limit=options.messages // times)) * times
         texts, labels = [text for text, _ in messages], [label for _, label in messages]
         for name in ("MNB", "HMNB", "OnlineNB"):
-            # The slow one gets fewer.
+            # The slow model gets fewer messages.
             some = slice(0, 2_000 if name == "HMNB" and stream == "spamassassin" else len(texts))
             learned, predicted = compared(
                 getattr(streamnb, name), texts[some], labels[some], options.jobs, options.rounds
@@ -55,13 +55,13 @@ def main() -> None:
 def compared(
     make: Callable[..., Any], texts: list[str], labels: list[str], jobs: int, rounds: int
 ) -> tuple[float, float]:
-    """Return how many times as fast learning and predicting are on so many threads."""
+    """Return the speedup of learning and predicting with this number of threads."""
     learned: dict[int, list[float]] = {1: [], jobs: []}
     predicted: dict[int, list[float]] = {1: [], jobs: []}
     for _ in range(rounds):
         found, files = [], []
         for n_jobs in learned:
-            # Statistics are Python's, on one thread.
+            # Refreshes run in Python on one thread, so none may occur here.
             model = make(n_jobs=n_jobs, refresh_every=10**9)
             learned[n_jobs].append(timed(lambda m=model: m.learn_many(texts, labels)))
             files.append(model.to_bytes())
@@ -78,7 +78,7 @@ def compared(
 def refreshed(
     make: Callable[..., Any], messages: list[tuple[str, str]], jobs: int, rounds: int
 ) -> float:
-    """Return how many times as fast a refresh is on so many threads."""
+    """Return the speedup of a refresh with this number of threads."""
     texts, labels = [text for text, _ in messages], [label for _, label in messages]
     models = {n: make(n_jobs=n, refresh_every=10**9, max_pairs=0) for n in (1, jobs)}
     for model in models.values():
@@ -89,7 +89,7 @@ def refreshed(
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Return how many seconds work takes."""
+    """Return the duration of a call in seconds."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

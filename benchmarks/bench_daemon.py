@@ -1,11 +1,10 @@
-"""The daemon on a real broker, with each client, beside that client alone and a loop that idles.
+"""The daemon on a real broker with each client, compared with the client alone and an idle loop.
 
-Each round handles the same messages and writes the decisions in transactions: by the client alone,
-which moves as many records, with a classifier that does nothing, and with each model, in turn.
-Rates are of the wall, which other programs of the machine share; processor time a message (of the
-whole process, and of the loop's thread by step) is the better figure then. Then messages come at
-half the first model's rate, and the time from a message's sending to its committed decision is
-taken.
+Each round handles the same messages and writes the decisions in transactions. It runs the client
+alone, which moves as many records, then a classifier that does nothing, then each model. Rates use
+wall-clock time, which other programs affect. Processor time per message, of the process and of the
+steps of its loop, is more reliable. Finally messages arrive at half the rate of the first model,
+and the time from sending a message to its committed decision is measured.
 
     python benchmarks/bench_daemon.py --messages 20000 --rounds 5
 """
@@ -69,7 +68,7 @@ class Nothing:
 
 
 class Steps:
-    """Processor time of the loop's thread, by what it does. In seconds."""
+    """Processor time of the loop's thread by step, in seconds."""
 
     def __init__(self, loop: Loop) -> None:
         self.begun = 0.0  # what the process had spent when the first message was there
@@ -93,7 +92,7 @@ class Steps:
 
 
 class Round:
-    """One run over topics of its own."""
+    """One run with separate topics."""
 
     def __init__(self, broker: Broker, client: str, model: str | None, batch: int) -> None:
         name = broker.unique("bench")
@@ -111,7 +110,7 @@ class Round:
         self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
 
     def send(self, messages: Sequence[tuple[str, str]], rate: float = 0.0) -> None:
-        """Send messages, at so many a second; one of some has its label."""
+        """Send messages at a rate; some of them have labels."""
         producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap, linger_ms=2)
         started = time.monotonic()
         for at, (text, label) in enumerate(messages):
@@ -125,7 +124,7 @@ class Round:
         producer.close()
 
     def run(self, expected: int) -> float:
-        """Handle so many messages that are there; return the seconds from the first to the last."""
+        """Handle a number of available messages; return the seconds from the first to the last."""
         times: list[float] = []
         committed = self.loop.metrics.committed
 
@@ -144,7 +143,7 @@ class Round:
         return times[-1] - times[0]
 
     def raw(self, expected: int) -> float:
-        """Let the client alone move so many messages; return the same."""
+        """Move messages with the client alone; return the seconds from the first to the last."""
         before = time.process_time()
         arguments = (self.broker.bootstrap, self.name, self.topics, expected, self.batch)
         seconds = RAW[self.client](*arguments)
@@ -152,7 +151,7 @@ class Round:
         return seconds
 
     def delays(self, messages: Sequence[tuple[str, str]], rate: float) -> list[float]:
-        """Send at a rate; return each message's milliseconds from sending to committed decision."""
+        """Send messages at a rate; return the delays from sending to committed decision, in ms."""
         reader = kafka.KafkaConsumer(
             bootstrap_servers=self.broker.bootstrap,
             isolation_level="read_committed",
@@ -182,7 +181,7 @@ class Round:
 def measure(
     broker: Broker, client: str, model: str | None, messages: Any, batch: int
 ) -> dict[str, float]:
-    """Return the rate of one round, and processor time a message in microseconds."""
+    """Return the rate of one round, and its processor time per message in microseconds."""
     one = Round(broker, client, None if model in ("idle", "raw") else model, batch)
     one.send(messages)
     seconds = (one.raw if model == "raw" else one.run)(len(messages))

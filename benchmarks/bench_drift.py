@@ -1,12 +1,12 @@
-"""Models on streams whose classes change, and on the same streams where nothing does.
+"""Models on streams with concept drift, and on the same streams without drift.
 
-Each message is predicted, then learned. Of each model: its error, its error in the messages behind
-each change, when ADWIN's alarm on its errors came, and its processor time.
+Each message is predicted, then learned. The table has each model's error, its error after each
+change, the delay of ADWIN's alarm on its errors, and its processor time.
 
     python benchmarks/bench_drift.py --limit 1000
     python benchmarks/bench_drift.py --write
 
-A model of texts is added by its specification in `TEXTS`, one of columns by a line in
+To add a model, add the specification of a text model to `TEXTS`, or a line for a column model to
 `of_columns`.
 """
 
@@ -86,7 +86,7 @@ def of_columns() -> Makers:
 
 @dataclasses.dataclass(frozen=True)
 class Stream:
-    """A stream, and after how many messages its classes begin to change."""
+    """A stream, and the positions at which its classes begin to change."""
 
     name: str
     pairs: Pairs
@@ -97,10 +97,10 @@ class Stream:
 def mixed(
     name: str, concepts: Sequence[Callable[[int], tuple[Any, Any]]], n: int, makers: Makers
 ) -> Iterator[Stream]:
-    """The same two concepts without drift, abrupt, gradual and recurring.
+    """Return streams of two concepts: without drift, abrupt, gradual and recurring.
 
-    A concept gives the pair at a place of the stream. Gradual: over the middle third each message
-    is of the second concept with a probability that rises from 0 to 1.
+    A concept returns the pair at a position of the stream. In the middle third of the gradual
+    stream, the probability of the second concept rises from 0 to 1.
     """
     rng = random.Random(1)
     half, third, quarter = n // 2, n // 3, n // 4
@@ -120,9 +120,9 @@ def mixed(
 
 
 def newsgroups(limit: int) -> Iterator[Stream]:
-    """Four of the twenty topics on two sides; two of them have changed over in the second concept.
+    """Return streams of four topics in two classes; two topics swap classes in the second concept.
 
-    Of all twenty on two sides hardly a model finds the sides in as few messages.
+    With all twenty topics, few models learn the classes from so few messages.
     """
     messages = datasets.shuffled(datasets.read_text("20news_bydate"), seed=1)
     topics = {topic: place for place, topic in enumerate(sorted({m.label for m in messages})[::5])}
@@ -140,7 +140,7 @@ def newsgroups(limit: int) -> Iterator[Stream]:
 
 
 def mailboxes(limit: int) -> Iterator[Stream]:
-    """The first mails of three people's boxes, one box after the other."""
+    """Return the first mails of three people's mailboxes, one mailbox after another."""
     boxes: dict[str, Pairs] = {}
     for mail in datasets.read_text("enron_spam"):
         box = boxes.setdefault(mail.id.partition("/")[0], [])
@@ -152,7 +152,7 @@ def mailboxes(limit: int) -> Iterator[Stream]:
 
 
 def columns(limit: int) -> Iterator[Stream]:
-    """Numeric attributes: river's SEA (its threshold moves) and Agrawal (another rule)."""
+    """Return river's numeric streams: SEA (moving threshold) and Agrawal (changing rule)."""
     generated = {
         "SEA": [synth.SEA(variant=variant, noise=0.1, seed=1) for variant in (2, 3)],
         "Agrawal": [
@@ -178,7 +178,7 @@ def _numeric(source: Any, limit: int) -> Pairs:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a model did on a stream."""
+    """Result of a model on a stream."""
 
     wrong: list[bool]
     alarms: list[int]
@@ -186,7 +186,7 @@ class Outcome:
 
 
 def outcome(model: Any, pairs: Pairs) -> Outcome:
-    """Predict, then learn, each message; what the alarm costs is not counted."""
+    """Predict each message, then learn it; the time of the drift detector does not count."""
     alarm = DriftAlarm("adwin")
     wrong, alarms, spent = [], [], 0
     predict, learn, clock = model.predict_one, model.learn_one, time.process_time_ns
@@ -202,14 +202,14 @@ def outcome(model: Any, pairs: Pairs) -> Outcome:
 
 
 def row(name: str, found: Outcome, changes: Sequence[int]) -> tuple[str, ...]:
-    """The line of a model: delays are of the first alarm behind each change, before the next."""
+    """Return the row of a model. Delays refer to the first alarm between a change and the next."""
     ends = [*changes[1:], len(found.wrong)]
     behind = [wrong for at in changes for wrong in found.wrong[at : at + BEHIND]]
     delays = [
         next((f"{alarm - at:,}" for alarm in found.alarms if at <= alarm < end), "-")
         for at, end in zip(changes, ends, strict=bool(changes))
     ]
-    # Alarms before there is any drift.
+    # Alarms before any drift.
     false = sum(alarm < (changes[0] if changes else len(found.wrong)) for alarm in found.alarms)
     return (
         name,
@@ -241,7 +241,7 @@ def report(streams: Iterator[Stream], say: Callable[[str], None]) -> str:
 
 
 def every(texts: int, rows: int) -> Iterator[Stream]:
-    """All streams; those of collections that are not in the data folder are left out."""
+    """Return all streams whose collections are in the data folder."""
     for make, limit in ((newsgroups, texts), (mailboxes, texts), (columns, rows)):
         try:
             yield from make(limit)

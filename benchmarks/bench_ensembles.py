@@ -1,4 +1,4 @@
-"""A model beside ensembles of it, river's and our own, prequentially on real streams of text.
+"""Prequential comparison of a model with ensembles of it, river's and our own, on real texts.
 
 python benchmarks/bench_ensembles.py --stream sms --members 5
 """
@@ -18,7 +18,7 @@ from streamnb.evaluation import prequential
 from streamnb.model_specs import build, model_spec
 
 STREAMS = ("sms", "spamassassin")
-# River's that pass a message through to their members as it is.
+# River's ensembles that pass messages unchanged to their members.
 RIVER = (
     ensemble.AdaBoostClassifier,
     ensemble.ADWINBoostingClassifier,
@@ -30,7 +30,7 @@ RIVER = (
 
 
 def contestants(spec: str, members: int) -> dict[str, Callable[[], base.Classifier]]:
-    """The model and its ensembles, by name, each made when it is its turn."""
+    """Yield the model and its ensembles by name, each created when it is needed."""
 
     def river(kind: Callable[..., base.Classifier]) -> Callable[[], base.Classifier]:
         return lambda: kind(build(model_spec(spec)), n_models=members, seed=1)

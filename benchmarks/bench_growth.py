@@ -1,7 +1,7 @@
 """The cost of every model as its stream grows (`make growth`): a table and a plot for the docs.
 
 Learning, predicting, refreshing and memory are measured after 1,000 to 100,000 messages of each
-stream; at the end, how long another thread's refresh can hold a prediction up.
+stream. The last measurement is the maximum delay of a prediction by a refresh in another thread.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# Before numpy is imported: its thread pools read their settings then.
+# Set before numpy is imported, because its thread pools read these settings then.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
@@ -29,7 +29,7 @@ MARKS = ("<!-- make growth -->", "<!-- end -->")
 PAGE, PLOT = "growth.md", "growth.svg"
 WANTED_RATIO = 10
 
-# The colours of Okabe and Ito, which people with colour-blindness can tell apart.
+# The colours of Okabe and Ito, which people with colour-blindness can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":", "-.")
 PANELS = {
@@ -41,7 +41,7 @@ PANELS = {
 
 
 def say(text: str) -> None:
-    """Progress, on one line, where somebody watches."""
+    """Print progress on one line, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
@@ -68,7 +68,7 @@ def costs_table(rows: Sequence[Row]) -> str:
 
 
 def blocks_table(rows: Sequence[Row]) -> str:
-    """How long predictions wait, of the models that refresh anything."""
+    """Return the table of prediction delays, for models that refresh statistics."""
     return table(
         ("", "median", "longest at rest", "longest beside a refresh", "held up", "x median"),
         (
@@ -84,7 +84,7 @@ def blocks_table(rows: Sequence[Row]) -> str:
 
 
 def growth_table(rows: Sequence[Row]) -> str:
-    """What the last length costs beside the first: 1 is a cost that does not grow."""
+    """Return the ratios of the costs at the last and the first length; 1 means no growth."""
     by_model: dict[str, list[Row]] = {}
     for row in rows:
         by_model.setdefault(row.model, []).append(row)
@@ -98,7 +98,7 @@ def growth_table(rows: Sequence[Row]) -> str:
 
 
 def drawn(models: Sequence[str]) -> list[str]:
-    """One model of each family, and those with parameters: lines of all could not be told apart."""
+    """Return the models to draw: one per family, and the models with parameters."""
     chosen: dict[str, str] = {}
     for model in models:
         family = model if "(" in model else type(build(model_spec(model))).__module__
@@ -108,11 +108,11 @@ def drawn(models: Sequence[str]) -> list[str]:
 
 
 def plot(rows: Sequence[Row], path: Path) -> None:
-    """A row of panels for each stream, a line for each model that is drawn."""
+    """Plot a row of panels for each stream, with one line per model."""
     import matplotlib as mpl
 
     mpl.use("Agg")
-    # Text stays text, and the same figures give the same file.
+    # Keep text as text, and make the file reproducible.
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "growth", "font.size": 9})
     from matplotlib import pyplot as plt
 
@@ -144,7 +144,7 @@ def plot(rows: Sequence[Row], path: Path) -> None:
 
 
 def write_page(folder: Path, text: str) -> None:
-    """Put the tables between the page's marks, or into a page of their own."""
+    """Write the tables between the markers of the page, or into a new page."""
     path = folder / PAGE
     body = f"{MARKS[0]}\n```text\n{text}\n```\n\n![Costs as the stream grows]({PLOT})\n{MARKS[1]}"
     if not path.exists():
@@ -158,13 +158,13 @@ def write_page(folder: Path, text: str) -> None:
 
 
 def _powers_of_ten(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows to print: all of few lengths, else those of 1,000, 10,000, …."""
+    """Return the rows to print: all rows, or with many lengths only the powers of ten."""
     few = len({row.messages for row in rows}) <= 3
     return [row for row in rows if few or str(row.messages).strip("0") == "1"]
 
 
 def report(rows: Sequence[Row]) -> str:
-    """All that is printed, and written between the marks."""
+    """Return the text to print and to write between the markers."""
     parts = [f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} CPUs"]
     for stream in dict.fromkeys(row.stream for row in rows):
         own = [row for row in rows if row.stream == stream]

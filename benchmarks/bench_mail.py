@@ -1,8 +1,8 @@
 """The processor time of a mail of the SpamAssassin corpus: reading it, and predicting it.
 
-Mails are read once each, by size, as a daemon reads them: what it remembers are headers of the
-mails before. They are predicted by the models that look at their words two by two, after 3,000,
-with any number of parents and with a bound; each is predicted twice, and the faster time counts.
+Each mail is read once, in order of size, as by a daemon, whose cache holds headers of earlier
+mails. Models with word pairs predict the mails after learning 3,000, with and without a bound on
+parents. Each mail is predicted twice, and the faster time counts.
 
     python benchmarks/bench_mail.py --mails 2000
 """
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def read(number: int) -> None:
-    """Print how long it takes to read so many mails."""
+    """Print the time for reading this number of mails."""
     lines = read_lines(data_folder() / "text/spamassassin.jsonl.xz")
     mails = [json.loads(line.text)["text"].encode() for line in itertools.islice(lines, number)]
     times: list[tuple[int, float]] = []  # bytes, milliseconds
@@ -73,7 +73,7 @@ def read(number: int) -> None:
 
 
 def predict() -> None:
-    """Print how long predictions take by models of words two by two."""
+    """Print the prediction times of models with word pairs."""
     messages = list(datasets.stream("spamassassin", limit=LEARNED + PREDICTED))
     learned, asked = messages[:LEARNED], messages[LEARNED:]
     rows = []

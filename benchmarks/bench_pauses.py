@@ -1,10 +1,10 @@
-"""The longest learn on a stream without end: every message brings words that never came before.
+"""The longest `learn_one` on an endless stream with new words in every message.
 
-Each message has nine words of a fixed vocabulary and three new ones, so that past the bound words
-are pruned as fast as they come. The time of each `learn_one` goes into a histogram of fine bins: by
-the clock, and in processor time of the thread, for a busy machine preempts. Memory is what the
-system says the process holds. In between another model learns one message again and again, which
-brings nothing new: what that takes at its longest is the machine's doing.
+Each message has nine words of a fixed vocabulary and three new words. Beyond the bound, words are
+pruned as fast as they arrive. The duration of each `learn_one` goes into a fine histogram, as
+wall-clock time and as processor time of the thread, because busy machines preempt. Memory is the
+resident size of the process. Between these calls another model learns the same message repeatedly.
+Its longest call shows the noise of the machine.
 
     python benchmarks/bench_pauses.py --messages 10000000 --max-features 100000 1000000
 """
@@ -41,14 +41,14 @@ FLAT = 1.05
 
 
 def beginnings(seed: int = 1) -> list[str]:
-    """Return what messages begin with: nine words, low numbers more often than high ones."""
+    """Return the first nine words of messages; low numbers are more frequent than high ones."""
     draw = random.Random(seed)
     words = [f"w{int(KNOWN ** draw.random())}" for _ in range(LINES * 9)]
     return [" ".join(words[i : i + 9]) for i in range(0, len(words), 9)]
 
 
 def stream(messages: int) -> Iterator[tuple[str, str]]:
-    """Yield messages, each with three words that never came before."""
+    """Yield messages, each with three new words."""
     known = beginnings()
     for i in range(messages):
         label = "spam" if i * 2654435761 % 7 < 2 else "ham"
@@ -78,7 +78,7 @@ class Histogram:
             self.longest = nanoseconds
 
     def quantile(self, share: float) -> int:
-        """Return the least duration that so large a share does not exceed, but for its bin."""
+        """Return the quantile of the durations, to the precision of a bin."""
         left = share * sum(self.bins)
         for place, count in enumerate(self.bins):
             left -= count
@@ -89,14 +89,14 @@ class Histogram:
 
 
 def resident() -> float:
-    """Return the megabytes of memory that this process holds."""
+    """Return the resident memory of this process in megabytes."""
     text = Path("/proc/self/status").read_text(encoding="ascii")
     return int(text.split("VmRSS:")[1].split()[0]) / 1024
 
 
 @dataclass
 class Pauses:
-    """What one model took for the messages of a stream."""
+    """Durations of one model on a stream."""
 
     name: str
     max_features: int
@@ -113,7 +113,7 @@ class Pauses:
         return [self.name, f"{self.max_features:,}", clock, *figures, *megabytes]
 
     def targets(self) -> list[Target]:
-        """Return the figures beside those wanted, in processor time."""
+        """Return the processor times and their targets."""
         name = f"{self.name}, max_features={self.max_features:,}"
         p9999, longest = self.processor.quantile(0.9999) / 1e3, self.processor.longest / 1e3
         grown = max(self.memory[1:]) / self.memory[0] if len(self.memory) > 1 else 1.0
@@ -125,7 +125,7 @@ class Pauses:
 
 
 def measure(name: str, max_features: int, messages: int, **parameters: Any) -> Pauses:
-    """Let a model learn the stream, and time each message."""
+    """Measure a model that learns the stream."""
     model = getattr(streamnb, name)(max_features=max_features, **parameters)
     pauses = Pauses(name, max_features)
     clock, processor = time.perf_counter_ns, time.thread_time_ns
@@ -154,7 +154,7 @@ def measure(name: str, max_features: int, messages: int, **parameters: Any) -> P
 
 
 def report(all_pauses: Sequence[Pauses]) -> str:
-    """Return the tables of all runs, and the figures beside those wanted."""
+    """Return the tables of all runs, and the figures with their targets."""
     head = [
         "learn_one",
         "max_features",

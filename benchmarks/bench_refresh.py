@@ -1,9 +1,9 @@
-"""The 99th percentile of predictions while another thread refreshes, beside that at rest.
+"""99th percentile of prediction times, at rest and while another thread refreshes.
 
-Each model learns a stream; then calls are timed in turn beside a thread that sleeps and one that
-refreshes, for as long as a refresh takes. Time in line for a processor is left out, as in
-`bench_growth.py`. Calls are made one after another, and again with the interpreter given up before
-each, as by a program that waits for its messages: such a call also waits until it has it back.
+Each model learns a stream. Then predictions are timed in turn while another thread sleeps, and
+while it refreshes. Time in the run queue of the processor is excluded, as in `bench_growth.py`.
+Calls follow each other directly, and in a second pass release the interpreter lock before each
+call, like a program that waits for messages. Such a call also waits for the lock.
 
     python benchmarks/bench_refresh.py --messages 20000 --model GRWMNB --model GRSMNB
 """
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# Before numpy is imported: its thread pools read their settings then.
+# Set before numpy is imported, because its thread pools read these settings then.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
@@ -38,9 +38,9 @@ WANTED_RATIO = 3
 def percentiles(
     predict: Callable[[str], Any], texts: Sequence[str], model: Any, rounds: int
 ) -> Any:
-    """The 99th percentiles in microseconds, at rest and beside a refresh; and the refresh in s.
+    """Return the 99th percentiles in µs, at rest and during a refresh, and the refresh in s.
 
-    Of a model that has nothing to refresh both are those at rest.
+    For models without statistics both percentiles are at rest.
     """
     seconds = growth.refresh_seconds(model)
     rest: list[int] = []

@@ -1,9 +1,9 @@
 """Naive Bayes of scikit-learn and of streamnb on scikit-learn's example of text classification.
 
-The example is "Classification of text documents using sparse features": four of the 20 newsgroups,
-or all of them, with headers, footers and quotes removed by its own functions, and its own vectors
-(TF-IDF). Each classifier learns the training half and predicts the test half, from the vectors or
-from the texts themselves; times are processor times, medians over the rounds after a warm-up.
+The example is "Classification of text documents using sparse features". It uses four of the 20
+newsgroups, or all, without headers, footers and quotes, and TF-IDF vectors. Each classifier learns
+the training half and predicts the test half, from the vectors or from the texts. Times are
+processor times: medians over the rounds after a warm-up.
 
     python benchmarks/bench_sklearn.py
 """
@@ -36,7 +36,7 @@ OURS_ON_TEXTS = (
 
 
 class Split(NamedTuple):
-    """The two halves of the collection."""
+    """The training and test halves of the collection."""
 
     train: list[str]
     train_labels: list[str]
@@ -60,7 +60,7 @@ def split(categories: tuple[str, ...] | None) -> Split:
 
 
 class Entry(NamedTuple):
-    """A classifier, or a vectorizer, and what it learns and predicts from."""
+    """A classifier or vectorizer, with its training and test data."""
 
     make: Callable[[], Any]
     train: Any
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
 
 
 def entries(halves: Split) -> dict[str, Entry]:
-    """Return what is compared, by name; who works on vectors gets them ready made."""
+    """Return the entries by name; classifiers of vectors receive prepared vectors."""
     from sklearn import naive_bayes
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -96,9 +96,9 @@ def entries(halves: Split) -> dict[str, Entry]:
 
 
 def compare(halves: Split, rounds: int) -> str:
-    """Run all of them, and return the table."""
+    """Run all entries, and return the table."""
     found = entries(halves)
-    # The warm-up, which is also what is judged.
+    # The warm-up run provides the accuracy.
     fitted = {
         name: entry.make().fit(entry.train, halves.train_labels) for name, entry in found.items()
     }

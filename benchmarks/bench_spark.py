@@ -1,8 +1,8 @@
-"""Learning and predicting on Spark, beside MLlib's naive Bayes on the same frames.
+"""Learning and predicting on Spark, compared with MLlib's naive Bayes on the same frames.
 
-`make bench-spark`. Each side learns a frame of texts and decides on it, in turn, round after round.
-The first round of each starts Spark's Python workers, which import what they need, and is told
-apart. MLlib is Tokenizer, HashingTF and NaiveBayes, its words hashed to 2^18 features.
+`make bench-spark`. Both learn and predict a frame of texts in alternating rounds. The first round
+also starts Spark's Python workers with their imports, so it is listed separately. MLlib uses
+Tokenizer, HashingTF with 2^18 features, and NaiveBayes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 
 def rows(messages: int) -> list[tuple[str, str]]:
-    """The SMS collection where it is, else the synthetic stream, repeated to so many messages."""
+    """Return the SMS collection, or without it a synthetic stream, repeated to this length."""
     from streamnb.datasets import demo_stream
 
     stream, sentence = demo_stream(None, 42)
@@ -28,7 +28,7 @@ def rows(messages: int) -> list[tuple[str, str]]:
 
 
 def of_streamnb(frame: Any) -> tuple[float, float, float]:
-    """Seconds to learn and to predict, and the share that is right."""
+    """Return the seconds for learning and predicting, and the accuracy of streamnb."""
     from pyspark.sql import functions as f
 
     from streamnb import MNB
@@ -43,7 +43,7 @@ def of_streamnb(frame: Any) -> tuple[float, float, float]:
 
 
 def of_mllib(frame: Any) -> tuple[float, float, float]:
-    """The same of MLlib."""
+    """Return the seconds for learning and predicting, and the accuracy of MLlib."""
     from pyspark.ml import Pipeline
     from pyspark.ml.classification import NaiveBayes
     from pyspark.ml.feature import HashingTF, StringIndexer, Tokenizer

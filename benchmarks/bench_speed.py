@@ -1,8 +1,8 @@
-"""Speed and memory of streamnb beside river, scikit-learn and Vowpal Wabbit (`make bench`).
+"""Speed and memory of streamnb, river, scikit-learn and Vowpal Wabbit (`make bench`).
 
-Everything runs in one process, on one thread, on the same messages; contestants take turns, round
-after round, and medians are compared. The SMS collection is used where STREAMNB_DATA holds it, else
-the synthetic stream. What is timed exactly, and in whose favour, is told in `contestants.py`.
+All contestants run in one process, on one thread, on the same messages. They take turns in rounds,
+and medians are compared. The stream is the SMS collection if STREAMNB_DATA contains it, else a
+synthetic stream. `contestants.py` describes the timed operations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-# Before numpy is imported: its thread pools read their settings then.
+# Import before numpy, because its thread pools read their settings then.
 from rounds import Contestant, Target, Timing, one_thread, race, race_table
 
 PINNED = one_thread()
@@ -32,7 +32,7 @@ MARKS = ("<!-- make bench -->", "<!-- end -->")
 
 
 def say(text: str) -> None:
-    """Progress, on one line, where somebody watches."""
+    """Print progress on one line, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
@@ -86,14 +86,14 @@ def hidden_targets(t: dict[str, Timing]) -> list[Target]:
 
 
 def load() -> tuple[str, list[str], list[str]]:
-    """The name of the stream, its texts and its labels."""
+    """Return the name of the stream, its texts and its labels."""
     stream = datasets.stream("sms-or-synthetic")
     pairs = list(stream)
     return stream.name, [text for text, _ in pairs], [label for _, label in pairs]
 
 
 class Page:
-    """What is printed, kept for a document too."""
+    """Printer that also collects its output for a document."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -107,7 +107,7 @@ class Page:
         self.add(f"\n{title}\n{'=' * len(title)}\n{body}")
 
     def write_into(self, document: Path) -> None:
-        """Put everything between the document's marks, in place of what was there."""
+        """Replace the text between the markers of the document."""
         head, mark, rest = document.read_text(encoding="utf-8").partition(MARKS[0])
         _, end, tail = rest.partition(MARKS[1])
         if not mark or not end:

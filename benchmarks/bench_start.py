@@ -1,9 +1,9 @@
-"""How long a new worker takes until it decides: with the whole log to read, and with a snapshot.
+"""Startup time of a new worker, with the whole log and with a snapshot.
 
-Training events are written to the log of a real broker: the SMS collection over and over, each
-with one of 200,000 further words. A first worker reads all of them and leaves a shared snapshot.
-Then new workers, each a process of its own with nothing but the folder that is shared, are started
-one after the other; the time is from the start of the process to its first 200 of `/readyz`.
+Training events are written to the log of a real broker: the SMS collection repeatedly, each message
+with one of 200,000 extra words. A first worker reads all events and writes a shared snapshot. Then
+new workers start one after another, each in a new process with only the shared folder. The time
+ends at the first status 200 of `/readyz`.
 
     python benchmarks/bench_start.py --events 1000000 --rounds 3
 """
@@ -57,7 +57,7 @@ def fill(broker: Broker, topics: Topics, count: int) -> None:
 
 
 class Worker:
-    """A process of `streamnb-sms`."""
+    """A `streamnb-sms` process."""
 
     def __init__(self, broker: Broker, shared: Path, client: str) -> None:
         with socket.socket() as probe:
@@ -78,7 +78,7 @@ class Worker:
         self.process = subprocess.Popen([sys.executable, "-c", MAIN], env={**os.environ, **given})
 
     def ready(self) -> tuple[float, float]:
-        """Wait until it decides on messages; return seconds since its start, and of processor."""
+        """Wait until the worker is ready; return the seconds since its start and of processor."""
         while self.process.poll() is None:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1):
@@ -91,7 +91,7 @@ class Worker:
         raise SystemExit(f"the worker ended with status {self.process.returncode}")
 
     def end(self) -> None:
-        """End it, with a snapshot."""
+        """Stop the worker, which writes a snapshot."""
         self.process.send_signal(signal.SIGTERM)
         if self.process.wait(600):
             raise SystemExit(f"the worker ended with status {self.process.returncode}")

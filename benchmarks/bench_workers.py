@@ -1,10 +1,10 @@
-"""What several workers of one filter reach, on paper and simulated, and what stops them.
+"""Throughput of several workers of one filter, calculated and simulated.
 
-Each message is decided on by one worker; each training event is learned by every worker. What both
-cost is measured here, without a broker; what the client of Kafka costs a message is given. On paper
-n workers with a core each handle 1 / (decide / n + share × learn) messages a second. The simulation
-lets messages come at random to workers that take batches, as the daemon does, and looks for the
-highest rate at which the 99th percentile of the delay stays below half a second.
+Each message is decided by one worker; each training event is learned by every worker. Both costs
+are measured here without a broker; the cost of the Kafka client per message is a parameter. In
+theory, n workers with one core each handle 1 / (decide / n + share × learn) messages per second. In
+the simulation, messages arrive at random at workers that take batches, like the daemon. The result
+is the highest rate with a 99th percentile of the delay below half a second.
 
     python benchmarks/bench_workers.py --transport 12 --model "OnlineNB()"
 """
@@ -33,7 +33,7 @@ SHARES = (0.01, 0.1, 1.0)
 
 
 def costs(model: str, count: int = 20_000, batch: int = 500) -> tuple[float, float]:
-    """Return the seconds that deciding on a message takes, and learning a training event."""
+    """Return the seconds for deciding a message, and for learning a training event."""
     stream, _ = datasets.demo_stream()
     texts = list(itertools.islice(itertools.cycle(list(stream)), count))
     worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model))
@@ -60,17 +60,17 @@ def costs(model: str, count: int = 20_000, batch: int = 500) -> tuple[float, flo
 
 
 def on_paper(decide: float, learn: float, share: float, workers: int) -> float:
-    """Return the messages a second of so many workers."""
+    """Return the theoretical messages per second of a number of workers."""
     return 1 / (decide / workers + share * learn)
 
 
 def delay(
     rate: float, decide: float, learn: float, share: float, workers: int, batch: int = 500
 ) -> float:
-    """Return the 99th percentile of the seconds from a message's coming to its decision."""
+    """Return the 99th percentile of the delay from arrival to decision, in seconds."""
     generator, seconds = random.Random(1), 4.0
     mine = rate / workers
-    # One worker is like another; of the training events it learns all.
+    # All workers are alike, and each learns all training events.
     come = list(
         itertools.accumulate(generator.expovariate(mine) for _ in range(int(mine * seconds)))
     )
@@ -89,7 +89,7 @@ def delay(
 
 
 def simulated(decide: float, learn: float, share: float, workers: int) -> float:
-    """Return the highest rate whose delay is short enough."""
+    """Return the highest rate with an acceptable delay."""
     low, high = 0.0, on_paper(decide, learn, share, workers)
     for _ in range(7):
         middle = (low + high) / 2

@@ -1,8 +1,8 @@
-"""Who runs: streamnb, river, scikit-learn and Vowpal Wabbit, one message at a time and in batches.
+"""Contestants: streamnb, river, scikit-learn and Vowpal Wabbit, with single messages and batches.
 
-Wherever a choice had to be made it favours the other side: Vowpal Wabbit's input lines are written
-beforehand and not timed, its file run writes no predictions, and scikit-learn's batch is vectorised
-once for both predicting and learning.
+All choices favour the other libraries. Vowpal Wabbit's input lines are prepared in advance and not
+timed, and its file run writes no predictions. scikit-learn's batch is vectorised once for
+predicting and learning.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VW_SEPARATORS = str.maketrans(dict.fromkeys(":|\n\r", " "))
 
 
 class OneByOne(Protocol):
-    """What streamnb's and river's classifiers and pipelines have in common."""
+    """Interface of streamnb's and river's classifiers and pipelines."""
 
     def predict_one(self, x: Any) -> Any: ...
     def learn_one(self, x: Any, y: Any) -> Any: ...
@@ -70,9 +70,9 @@ def vw_pairs(
 ) -> Contestant:
     """Vowpal Wabbit from Python, one message at a time, in one of three ways.
 
-    `"parsed once"` predicts and then learns the parsed message: what `predict_one` and `learn_one`
-    do. `"parsed twice"` hands over the line for each. `"learn alone"` takes the prediction that
-    learning makes, which is faster, and of use only where the label comes with the message.
+    `"parsed once"` predicts and then learns the parsed message, like `predict_one` and `learn_one`.
+    `"parsed twice"` passes the line to both. `"learn alone"` uses the prediction that learning
+    returns. This is faster, but works only if the label arrives with the message.
     """
 
     def parsed_once(model: Any) -> None:
@@ -122,8 +122,8 @@ def vw_pairs(
 def one_by_one(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
     """Pairs of `predict_one` and `learn_one`, from the empty model to the end of the stream.
 
-    river's BernoulliNB and ComplementNB go through their whole vocabulary for each prediction, so
-    they get the beginning of the stream only, where they are fastest.
+    river's BernoulliNB and ComplementNB visit their whole vocabulary for each prediction. They get
+    only the beginning of the stream, where they are fastest.
     """
     stream = list(zip(texts, labels, strict=True))
     bag = feature_extraction.BagOfWords()
@@ -156,10 +156,10 @@ def one_by_one(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
 
 
 def corrected(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
-    """`OnlineNB` one by one, beside others with the same tokens, from the empty model to the end.
+    """Return `OnlineNB` and others with the same tokens, message by message, from an empty model.
 
-    river's models get the tokens that streamnb's tokenizer makes, which is faster than any of
-    river's own, as presence; Vowpal Wabbit makes words and pairs of words itself, by `--ngram 2`.
+    river's models get the presence of tokens from streamnb's tokenizer, which is faster than
+    river's. Vowpal Wabbit makes words and word pairs itself, with `--ngram 2`.
     """
     stream = list(zip(texts, labels, strict=True))
     lines = vw_lines(texts, labels)

@@ -1,16 +1,16 @@
-"""What `OnlineNB` does on every collection there is, beside what is asked of it (`make flagship`).
+"""Accuracy and speed of `OnlineNB` on all collections, with targets (`make flagship`).
 
-Each message is predicted, then learned, in one pass. Short messages are read with the default
-tokens, mail and topics with words, pairs of words and the subject; raw mail is decoded first.
-Accuracy counts from the first message that there is a prediction for; (1-AUC)% by both conventions:
-over all messages, and from the first after both classes were learned; ECE is the expected
-calibration error after 500 messages. Messages a second are of `predict_one` and `learn_one`, in the
-processor's time, in a pass without anything else. Collections without an order of time are
-shuffled, once for each seed. With `--peers` other models of one pass read the topics too.
+Each message is predicted, then learned, in one pass. Short messages use the default tokens; mail
+and topics use words, word pairs and the subject. Raw mail is decoded first. Accuracy starts at the
+first message with a prediction. (1-AUC)% follows both conventions: over all messages, and from the
+first message after both classes were learned. ECE is the expected calibration error after 500
+messages. Messages per second include `predict_one` and `learn_one` only, in processor time, from a
+separate pass. Collections without timestamps are shuffled, once per seed. `--peers` adds other
+one-pass models on the topics.
 
-With `--ham-lost` the daemons' default filters decide on SMS and mail instead, with their bound on
-lost ham and without: on each collection as it is, and with messages of one label left out, by seed,
-so that spam has another share.
+`--ham-lost` runs the daemons' default filters on SMS and mail instead, with and without their bound
+on false positives. It uses each collection unchanged, and with messages of one label removed at
+random, which changes the share of spam.
 """
 
 from __future__ import annotations
@@ -35,39 +35,39 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.records import Partition, Record
 
 PAIRS = streamnb.Tokenizer(words=(1, 2), boundaries="unicode", subject=True)
-# Words and pairs of 20 newsgroups: 2.3 million. None of them is pruned.
+# The words and pairs of 20 newsgroups are 2.3 million, so nothing is pruned.
 MAX_WORDS = 3_000_000
 Pairs = list[tuple[str, str]]
 
 
 def short() -> streamnb.OnlineNB:
-    """For short messages."""
+    """Return the model for short messages."""
     return streamnb.OnlineNB()
 
 
 def long() -> streamnb.OnlineNB:
-    """For mail and topics."""
+    """Return the model for mail and topics."""
     return streamnb.OnlineNB(tokenizer=PAIRS, max_features=MAX_WORDS)
 
 
 def largest_topics(messages: Sequence[Message]) -> list[Message]:
-    """The stories with one topic, of the ten topics that have the most of them."""
+    """Return the stories with a single topic, from the ten largest topics."""
     single = [message for message in messages if message.label and "|" not in message.label]
     ten = {label for label, _ in Counter(message.label for message in single).most_common(10)}
     return [message for message in single if message.label in ten]
 
 
 def as_mail(messages: Sequence[Message]) -> list[Message]:
-    """Every message, decoded as `streamnb-spam` decodes a mail."""
+    """Return every message, decoded as by `streamnb-spam`."""
     return list(read_as_mails(iter(messages)))
 
 
 def all_of(messages: Sequence[Message]) -> Sequence[Message]:
-    """Every message."""
+    """Return every message."""
     return messages
 
 
-# Name, file, model, which messages, whether shuffled; accuracy and (1-AUC)% asked for.
+# Name, file, model, messages, whether to shuffle; targets of accuracy and (1-AUC)%.
 COLLECTIONS: list[tuple[str, str, Callable[[], Any], Any, bool, float | None, float | None]] = [
     ("SMS", "sms_spam", short, all_of, False, 98.9, 0.32),
     ("SMS, German", "sms_spam_de", short, all_of, False, 98.9, 0.35),
@@ -80,7 +80,7 @@ COLLECTIONS: list[tuple[str, str, Callable[[], Any], Any, bool, float | None, fl
 ]
 POSTS_A_SECOND = 5000
 
-# Which daemon reads a collection; and shares of spam, at the beginning and at the end of a stream.
+# The daemon of a collection; shares of spam at the beginning and the end of a stream.
 DAEMONS = {
     "sms_spam": "sms",
     "sms_spam_de": "sms",
@@ -89,13 +89,14 @@ DAEMONS = {
     "enron_spam": "spam",
 }
 SHARES = [(5, 5), (13, 13), (31, 31), (50, 50), (74, 74), (90, 90), (5, 90), (90, 5)]
-# Some of the first ham is lost before anything is known of ham: messages beyond 1 %.
+# The first ham messages are misclassified before the model has learned ham: allowed excess over 1
+# %.
 AT_FIRST = 8
 Lines = list[tuple[bytes, bool]]
 
 
 class VowpalWabbit:
-    """One class against all others, on words and pairs of words."""
+    """Vowpal Wabbit, one class against all others, on words and word pairs."""
 
     def __init__(self, classes: int) -> None:
         import vowpalwabbit
@@ -113,12 +114,12 @@ class VowpalWabbit:
 
 
 def line(text: str) -> str:
-    """Text without the characters that separate fields or lines in its format."""
+    """Return the text without the separators of Vowpal Wabbit's format."""
     return text.translate(str.maketrans(dict.fromkeys(":|\n\r", " ")))
 
 
 def peers(classes: int) -> dict[str, Any]:
-    """Other models of one pass, by name."""
+    """Return other one-pass models by name."""
     from river import feature_extraction, linear_model, multiclass, naive_bayes
 
     bag = feature_extraction.BagOfWords
@@ -135,7 +136,7 @@ def peers(classes: int) -> dict[str, Any]:
 
 
 def rate(make: Callable[[], Any], stream: Pairs) -> float:
-    """Messages predicted and learned in a second of the processor's time."""
+    """Return the messages predicted and learned per second of processor time."""
     model = make()
     predict, learn = model.predict_one, model.learn_one
     began = time.process_time()
@@ -146,7 +147,7 @@ def rate(make: Callable[[], Any], stream: Pairs) -> float:
 
 
 def at_shares(messages: Lines, seed: int) -> dict[str, Lines]:
-    """A collection as it is, and with other shares of spam."""
+    """Yield a collection unchanged, and with other shares of spam."""
     named = {"own": messages}
     for first, last in SHARES:
         name = f"{first} %" if first == last else f"{first} to {last} %"
@@ -155,7 +156,7 @@ def at_shares(messages: Lines, seed: int) -> dict[str, Lines]:
 
 
 def lost_and_missed(kind: str, messages: Lines, settings: Settings) -> tuple[int, int]:
-    """How many ham messages a filter calls spam, and how many spam messages it does not."""
+    """Return the numbers of false positives and false negatives of a filter."""
     worker, place = make_filter(kind, settings), Partition("messages", 0)
     lost = missed = 0
     for number, (line, is_spam) in enumerate(messages):
@@ -166,7 +167,7 @@ def lost_and_missed(kind: str, messages: Lines, settings: Settings) -> tuple[int
 
 
 def ham_lost(only: Sequence[str] | None, seeds: int) -> None:
-    """Print what the filters lose and let through, whatever the share of spam."""
+    """Print the false positives and false negatives of the filters for all shares of spam."""
     header = ("", "spam", "ham", "ham lost", "let through", "no bound: ham lost", "let through")
     targets, rows = [], []
     for name, file, *_ in COLLECTIONS:

@@ -1,4 +1,4 @@
-"""What each operation of each model costs while its stream grows; `bench_growth.py` prints it."""
+"""Cost of each operation of each model as its stream grows, for `bench_growth.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 
 LENGTHS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 QUICK_LENGTHS = (1_000, 3_000, 10_000)
-# ComposedNB is another name of the others. The last two show what a bound of the index does.
+# ComposedNB only combines the others. The last two models show the effect of a bounded index.
 REGISTRY = (
     *(name for name in MODELS if name != "ComposedNB"),
     "HMNB(index_size=5000)",
@@ -30,13 +30,13 @@ ASKED = 400  # messages timed at each length
 BATCH = 1_000
 NOISE = 0.1  # share of the words of a repeated message that are misspelt
 TRIALS = 9  # refreshes that predictions are timed beside
-# A refresh that is over sooner than this had nothing to compute.
+# A shorter refresh had nothing to compute.
 NO_REFRESH = 50e-6
 
 
 @dataclass(frozen=True)
 class Row:
-    """One model on one stream at one length; times are medians, but for the blocks."""
+    """One model on one stream at one length. All times except the blocks are medians."""
 
     stream: str
     model: str
@@ -46,21 +46,21 @@ class Row:
     memory_mb: float
     refresh_ms: float | None
     words: int
-    # The longest predict_one while another thread sleeps and while it refreshes: the least of
-    # several trials, each as long as one refresh. Of the last length only.
+    # The longest predict_one while another thread sleeps, and while it refreshes: the minimum over
+    # several trials, each as long as one refresh. Measured at the last length only.
     rest_us: float | None = None
     block_us: float | None = None
 
     @property
     def held_us(self) -> float | None:
-        """What the longest call has more beside a refresh than beside a thread that sleeps."""
+        """Extra time of the longest call during a refresh."""
         if self.block_us is None or self.rest_us is None:
             return None
         return max(0.0, self.block_us - self.rest_us)
 
     @property
     def held_ratio(self) -> float | None:
-        """How long a refresh holds a prediction up, in median predictions."""
+        """Delay of a prediction by a refresh, in units of the median prediction."""
         return None if self.held_us is None else self.held_us / self.predict_us
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Row:
 
 
 def misspelt(word: str, draw: random.Random) -> str:
-    """Two letters of a word changed: mostly a word never seen before."""
+    """Return a word with two changed letters: usually a new word."""
     letters = list(word)
     for _ in range(2):
         letters[draw.randrange(len(letters))] = draw.choice("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -76,7 +76,7 @@ def misspelt(word: str, draw: random.Random) -> str:
 
 
 def noisy(pairs: Sequence[Pair], seed: int = 1) -> Iterator[Pair]:
-    """Endless: first the messages as they are, then again and again with misspelt words."""
+    """Yield the messages, then endlessly repeat them with misspelt words."""
     yield from pairs
     draw = random.Random(seed)
     while True:
@@ -92,7 +92,7 @@ def noisy(pairs: Sequence[Pair], seed: int = 1) -> Iterator[Pair]:
 
 
 def streams() -> dict[str, Callable[[], Iterator[Pair]]]:
-    """The streams by name; the SMS collection where there is one."""
+    """Return the streams by name; the SMS collection is optional."""
     found: dict[str, Callable[[], Iterator[Pair]]] = {
         "synthetic": lambda: iter(datasets.SyntheticSMS(n=None, seed=1))
     }
@@ -106,9 +106,9 @@ def take(stream: Iterator[Pair], n: int) -> list[Pair]:
 
 
 def nanoseconds(action: Callable[..., Any], *arguments: Any) -> int:
-    """One call: the clock, or the processor time where others had the processor meanwhile.
+    """Return the duration of a call: wall-clock time, or processor time if the call was preempted.
 
-    The second clock takes as long to read as a short call, so it stands around the first.
+    Reading the second clock takes as long as a short call, so it encloses the first.
     """
     own, start = time.thread_time_ns(), time.perf_counter_ns()
     action(*arguments)
@@ -117,22 +117,22 @@ def nanoseconds(action: Callable[..., Any], *arguments: Any) -> int:
 
 
 def microseconds(action: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> float:
-    """The median over the items, so that a refresh that falls on one of them does not show."""
+    """Return the median over the items, so that a single refresh has no influence."""
     return median(nanoseconds(action, *item) for item in items) / 1000
 
 
 def refresh_seconds(model: Any) -> float:
-    """The median of three refreshes."""
+    """Return the median duration of three refreshes."""
     return median(nanoseconds(model.refresh) for _ in range(3)) / 1e9
 
 
 class Block:
-    """How long single calls take, less what the system gives to others.
+    """Duration of single calls, without the time that the system gives to other processes.
 
-    The time on the clock is split: processor time of the calling thread; time it stood ready, in
-    line for a processor; and the rest, in which it waited for a lock or the GIL. The line is the
-    machine's business and is left out. So is of the rest what the other thread did not run for: a
-    thread that holds a lock may itself stand in line. Where Linux' records are missing, all counts.
+    Wall-clock time consists of processor time of the calling thread, time in the run queue, and
+    waiting for a lock or the GIL. The run queue depends on the machine and is excluded. Waiting
+    counts only while the other thread runs, because the holder of a lock may be in the run queue.
+    Without Linux's scheduler statistics, the whole time counts.
     """
 
     def __init__(self, other: threading.Thread | None) -> None:
@@ -151,7 +151,7 @@ class Block:
         return 0 if self._clock is None else time.clock_gettime_ns(self._clock)
 
     def of(self, action: Callable[[str], Any], text: str) -> int:
-        """The nanoseconds of one call."""
+        """Return the duration of one call in nanoseconds."""
         others, line = self._others(), self._in_line()
         own, start = time.thread_time_ns(), time.perf_counter_ns()
         action(text)
@@ -169,14 +169,14 @@ class Block:
 def beside(
     predict: Callable[[str], Any], texts: Sequence[str], refresh: Callable[[], Any]
 ) -> list[int]:
-    """The nanoseconds of predictions that begin before the end of a refresh in another thread."""
+    """Return the ns of predictions that begin before another thread's refresh ends."""
     refreshed, begin = threading.Event(), threading.Event()
 
     def work() -> None:
         begin.wait()
         refresh()
         refreshed.set()
-        # The clock of a thread is gone with it.
+        # The clock of a thread ends with the thread.
         ended.wait()
 
     ended = threading.Event()
@@ -196,15 +196,15 @@ def beside(
 
 
 def longest(predict: Callable[[str], Any], text: str, refresh: Callable[[], Any]) -> int:
-    """The longest of the predictions that begin before the end of a refresh in another thread."""
+    """Return the longest prediction that begins before another thread's refresh ends."""
     return max(beside(predict, [text], refresh), default=0)
 
 
 def blocks(model: Any, text: str, seconds: float) -> tuple[float, float]:
-    """The longest prediction in microseconds, beside a thread that sleeps and a refresh.
+    """Return the longest prediction in µs, while another thread sleeps and while it refreshes.
 
-    The least of the trials: what a refresh itself holds up, it holds up every time, and interrupts
-    and cold caches only add to it.
+    Each is the minimum over the trials: a refresh causes its delay every time, while interrupts and
+    cold caches only add to it.
     """
     rest = [longest(model.predict_one, text, lambda: time.sleep(seconds)) for _ in range(TRIALS)]
     busy = [longest(model.predict_one, text, model.refresh) for _ in range(TRIALS)]
@@ -218,7 +218,7 @@ def grow(
     lengths: Sequence[int],
     say: Callable[[str], None],
 ) -> Iterator[Row]:
-    """One model along one stream, a row for each length."""
+    """Yield a row for each length of one model on one stream."""
     model = build(model_spec(spec))
     done = 0
     for length in lengths:
@@ -233,7 +233,7 @@ def grow(
         predict_us = microseconds(model.predict_one, [(text,) for text in texts])
         rest_us = block_us = None
         if seconds >= NO_REFRESH and length == lengths[-1]:
-            # A message of the median cost: long ones take long at rest too.
+            # Use a message of median cost, because long messages always take long.
             cost = {text: microseconds(model.predict_one, [(text,)] * 3) for text in texts}
             typical = sorted(texts, key=lambda text: cost[text])[len(texts) // 2]
             rest_us, block_us = blocks(model, typical, seconds)

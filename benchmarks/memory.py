@@ -1,7 +1,7 @@
-"""Bytes of the learned counts, and the cost of each operation as the stream grows.
+"""Memory of the learned counts, and cost of each operation as the stream grows.
 
-The program learns a long stream of made-up words, numbers up to 20,000,000 of which low ones come
-more often (as by Zipf's law), in messages of thirty words and twenty labels, and prints its bytes:
+The program learns a long stream of synthetic words and prints the memory. Words are numbers up to
+20,000,000 with frequencies by Zipf's law. Messages have thirty words and one of twenty labels:
 
     python benchmarks/memory.py --cells 10000000
 """
@@ -36,7 +36,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True)
 class Footprint:
-    """How many bytes the counts of one model take, by one way of measuring."""
+    """Memory of a model's counts, by one method of measurement."""
 
     name: str
     how: str
@@ -52,12 +52,12 @@ class Footprint:
 
 
 def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
-    """What streamnb and river keep after the same stream, per nonzero (word, class) cell."""
+    """Return the memory of streamnb and river per nonzero (word, class) cell."""
     bag = feature_extraction.BagOfWords()
     counted = [bag.transform_one(text) for text in texts]
     cells = len({(word, y) for x, y in zip(counted, labels, strict=True) for word in x})
 
-    # river's words are its own: fresh strings, so that none is shared with this list.
+    # Give river new strings, so that it shares none with this list.
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     theirs = river_bayes.MultinomialNB()
@@ -80,7 +80,7 @@ def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
 
 
 def long_stream_footprints(cells: int, seed: int = 1) -> list[Footprint]:
-    """What a model takes after so many cells, by its own measure and by the system's."""
+    """Return the memory of a model with this number of cells, by two measures."""
     draw, model = random.Random(seed).random, streamnb.MNB(max_features=4 * cells)
     before = resident()
     labels = [f"label {i % 20}" for i in range(5_000)]
@@ -103,13 +103,13 @@ def footprint_table(rows: Sequence[Footprint]) -> str:
 
 
 def growing(texts: Sequence[str], labels: Sequence[str], length: int) -> list[tuple[str, str]]:
-    """A stream of this length with one new word a message, as real streams keep bringing."""
+    """Return a stream with one new word per message, like real streams."""
     n = len(texts)
     return [(f"{texts[i % n]} order{i}", labels[i % n]) for i in range(length)]
 
 
 def microseconds(action: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> float:
-    """The median over the items, so that a refresh that falls on one of them does not show."""
+    """Return the median over the items, so that a single refresh has no influence."""
     taken = []
     for item in items:
         start = time.perf_counter_ns()
@@ -121,7 +121,7 @@ def microseconds(action: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -
 def costs(
     texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int], say: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Microseconds of each operation after 1,000, 10,000 ... messages of one growing stream."""
+    """Return the µs of each operation after 1,000, 10,000 ... messages of one growing stream."""
     asked = 300
     stream = growing(texts, labels, max(lengths) + asked)
     rows = []
@@ -134,7 +134,7 @@ def costs(
             model.learn_many([x for x, _ in part], [y for _, y in part])
             model.refresh()
             done = length
-            # The same kind of message each time: not learned before, and forgotten again below.
+            # Always use messages that were not learned before; they are unlearned below.
             fresh = stream[length : length + asked]
             row: dict[str, Any] = {"model": name, "messages": length}
             asked_texts = [(text,) for text, _ in fresh]

@@ -1,11 +1,11 @@
-"""Kafka's clients alone: records read and written in transactions, with nothing made of them."""
+"""Kafka clients alone: read and write records in transactions without processing them."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-# What a filter writes for a message: a decision, and a record of its window.
+# The records that a filter writes for a message: a decision, and a record of the join window.
 DECISION = (
     b'{"id":"12345","label":"ham","probabilities":{"ham":0.9991,"spam":0.0008},'
     b'"score":-1.23456789,"version":1234}'
@@ -14,7 +14,7 @@ WINDOW = b'"a text of sixty bytes or so, as messages have"\n["ham",-1.2,17000000
 
 
 def raw_confluent(bootstrap: str, name: str, topics: Any, count: int, batch: int) -> float:
-    """Move so many messages; return the seconds from the first to the last."""
+    """Move a number of messages; return the seconds from the first to the last."""
     import confluent_kafka
 
     consumer = confluent_kafka.Consumer(
@@ -61,7 +61,7 @@ def raw_confluent(bootstrap: str, name: str, topics: Any, count: int, batch: int
 
 
 def raw_python(bootstrap: str, name: str, topics: Any, count: int, batch: int) -> float:
-    """Move so many messages; return the seconds from the first to the last."""
+    """Move a number of messages; return the seconds from the first to the last."""
     from streamnb_consumers.kafka.python_client.client_errors import kafka
 
     consumer = kafka.KafkaConsumer(

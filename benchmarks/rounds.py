@@ -1,4 +1,4 @@
-"""Timing of contestants side by side, in interleaved rounds, and plain-text tables."""
+"""Timing of contestants in interleaved rounds, and plain-text tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Contestant:
-    """One thing to time: `run` is timed and returns how many messages it handled."""
+    """A contestant: `run` is timed and returns its number of messages."""
 
     name: str
     prepare: Callable[[], Any]
@@ -22,7 +22,7 @@ class Contestant:
 
 @dataclass
 class Timing:
-    """What the rounds of one contestant gave, in messages a second."""
+    """Results of the rounds of one contestant, in messages per second."""
 
     name: str
     messages: int = 0
@@ -38,7 +38,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure beside the one wanted."""
+    """A figure and its target."""
 
     text: str
     value: float
@@ -58,7 +58,7 @@ class Target:
 
 
 def one_thread() -> str:
-    """Keep this process to one CPU and numeric libraries to one thread; say what was done."""
+    """Restrict this process to one CPU and numeric libraries to one thread; return a summary."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     if not hasattr(os, "sched_setaffinity"):
@@ -71,10 +71,10 @@ def one_thread() -> str:
 def race(
     contestants: Sequence[Contestant], rounds: int, say: Callable[[str], None]
 ) -> dict[str, Timing]:
-    """Run A B C A B C, so that a slow spell of the machine meets every contestant alike.
+    """Run A B C A B C, so that slow phases of the machine affect all contestants equally.
 
-    What is measured is the processor time of the whole process. On an idle machine that is the time
-    on the clock, as everything shares one CPU; on a busy one it leaves out what others take.
+    Measure the processor time of the whole process. On an idle machine it equals wall-clock time,
+    because everything shares one CPU. On a busy machine it excludes other processes.
     """
     timings = {c.name: Timing(c.name) for c in contestants}
     for number in range(1, rounds + 1):
@@ -91,7 +91,7 @@ def race(
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The first column to the left, the others to the right."""
+    """Return aligned rows: the first column to the left, the others to the right."""
     lines = [list(header), *(list(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     lines.insert(1, ["-" * width for width in widths])
@@ -105,7 +105,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def race_table(timings: dict[str, Timing], beside: str) -> str:
-    """Medians with the slowest and fastest round, and each as a multiple of one contestant."""
+    """Return a table of the median, slowest and fastest round, and the ratio to one contestant."""
     base = timings[beside].median
     return table(
         ("", "messages", "median/s", "slowest/s", "fastest/s", f"x {beside}"),

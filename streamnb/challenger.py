@@ -31,11 +31,11 @@ _FINGERPRINT_BYTES = 8  # two of 65,536 messages collide with a probability of 1
 
 
 class Challenger(base.Wrapper[base.Classifier], base.Classifier):
-    """A model, and after a drift alarm a new model beside it, which replaces it if it is better.
+    """A model that a new one challenges after a drift alarm, and replaces if it is better.
 
     The model makes all decisions. It predicts each message before learning it, and a detector
     receives these errors (`DriftAlarm`). An alarm starts the challenger: an untrained copy that
-    learns beside the model. It takes over once it was right more often than the model by more than
+    learns in parallel. It takes over once it was right more often than the model by more than
     `margin` of the last `span` messages. After `patience` messages it is given up. There is at most
     one challenger, and alarms have no effect while there is one.
 
@@ -56,7 +56,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         of `make drift`, where 300 and a margin of 0.02 had 7.6 % errors; its other streams confirm
         it.
     margin
-        Share of these messages by which the challenger must be better, 0 to 1.
+        Minimum lead of the challenger, as a share of these messages: 0 to 1.
     patience
         Maximum number of messages that a challenger learns before it wins or is given up; at least
         `span`.
@@ -66,7 +66,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
     alarm
         The drift alarm on the model's errors.
     challenger
-        The new model; None while there is none.
+        The new model, if one is learning.
     n_started, n_swaps, n_given_up
         Number of challengers that started, took over, and were given up.
 
@@ -309,7 +309,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     @classmethod
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return the model that `to_bytes` wrote; parameters are those of `streamnb.load`.
+        """Return the model that `to_bytes` wrote; the parameters are described at `streamnb.load`.
 
         Raises
         ------
@@ -342,7 +342,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     @classmethod
     def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return the model that `save` wrote; parameters and errors are those of `from_bytes`."""
+        """Return the model that `save` wrote; see `from_bytes` for parameters and errors."""
         return cls.from_bytes(persistence.load_bytes(path), tokenizer, n_jobs)
 
     @classmethod

@@ -1,7 +1,7 @@
-"""The build backend that pip calls: maturin, once it is certain that there is Rust for it.
+"""Build backend for pip: maturin, after a check for Rust.
 
-Without cargo maturin would first try to download a Rust, for many seconds; then its error speaks of
-that. Nothing but Python is needed to be told at once what is missing.
+Without cargo, maturin tries to download Rust for many seconds, and its error message is about the
+download. This check only needs Python and reports the missing programs immediately.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-# Asked for by hooks and not in pyproject.toml: what stands there pip fetches before it calls any.
+# Requested by hooks instead of pyproject.toml, because pip installs those requirements before it
+# calls a hook.
 MATURIN = "maturin>=1.9,<2"
 
 
 def _least_rust() -> str:
-    """Return the version that the core asks for."""
+    """Return the minimum version of Rust."""
     manifest = (ROOT / "core" / "Cargo.toml").read_text(encoding="utf-8")
     found = re.search(r'^rust-version *= *"([0-9.]+)"', manifest, re.MULTILINE)
     return found[1] if found else "1.90"
 
 
 def _lacking(home: Path) -> str:
-    """Say what is missing and how to get it; `home` is where rustup may have put it."""
+    """Return an error message with instructions; rustup may have installed Rust in `home`."""
     rust = f"Rust {_least_rust()} or newer"
     lines = [f"streamnb is built from source here, which needs {rust}: no cargo is on the PATH."]
     if any((home / "bin" / name).is_file() for name in ("cargo", "cargo.exe")):
@@ -41,7 +42,7 @@ def _lacking(home: Path) -> str:
 
 
 def _check_rust() -> None:
-    """End with what is missing if there is no Rust."""
+    """Exit with instructions if Rust is missing or too old."""
     if shutil.which(os.environ.get("CARGO", "cargo")) is None:
         sys.exit(_lacking(Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")))
 
@@ -59,7 +60,7 @@ def _hook(name: str) -> Callable[..., Any]:
     return call
 
 
-# Of PEP 517, and of PEP 660 for `pip install -e`.
+# Hooks of PEP 517, and of PEP 660 for `pip install -e`.
 get_requires_for_build_wheel = _requires
 get_requires_for_build_editable = _requires
 get_requires_for_build_sdist = _requires

@@ -1,8 +1,8 @@
-"""Kill workers and brokers and let workers stand still, and count what is lost or doubled.
+"""Kill and pause workers and brokers, and count lost and duplicated records.
 
-Each run has a broker of its own, four workers over six partitions of the SMS collection with late,
-repeated and corrected labels, and a seed. A table says what happened and what was found. Where
-something is wrong, how far everything came is printed, and the logs of workers and broker are kept.
+Each run has a seed, a separate broker, and four workers for six partitions. The stream is the SMS
+collection with late, repeated and corrected labels. The table lists the events and the errors of
+each run. After an error, the progress is printed, and the logs of workers and broker are kept.
 
     python tools/campaign.py --client confluent --runs 3
     make campaign CLIENT=confluent RUNS=3
@@ -34,7 +34,7 @@ HEAD = (
 
 
 def row(client: str, seed: int, report: Report) -> str:
-    """Return the line of a run in the table."""
+    """Return the table row of a run."""
     found = report.faults
     ended = ", ".join(f"{n} × {status}" for status, n in sorted(report.restarts.items())) or "0"
     cells = [
@@ -52,7 +52,7 @@ LABELS = ("lost", "doubled", "out of order")
 
 
 def run(client: str, plan: Plan, model: str) -> bool:
-    """Run a campaign, print its line, and tell whether all was well; its logs stay if not."""
+    """Run a campaign, print its row, and return whether it passed. A failed run keeps its logs."""
     folder = Path(tempfile.mkdtemp(prefix=f"streamnb-campaign-{client}-{plan.seed}-"))
     broker = Broker()
     broker.start()
@@ -76,7 +76,7 @@ def run(client: str, plan: Plan, model: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run campaigns; return 1 if one found anything."""
+    """Run campaigns; return 1 if one failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--client", choices=CLIENTS, nargs="+", default=list(CLIENTS))
     parser.add_argument("--runs", type=int, default=1, help="runs of each client")
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(flag, type=int, default=getattr(Plan, name))
     parser.add_argument("--pause", type=float, default=Plan.pause, help="seconds between events")
     flags = parser.parse_args(arguments)
-    # Ends workers and brokers as Ctrl-C does; killed at once, it would leave the workers running.
+    # Stop workers and brokers as on Ctrl-C; the default action would leave them running.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(HEAD, "|" + " --- |" * HEAD.count(" | ") + " --- |", sep="\n", flush=True)
     well = True

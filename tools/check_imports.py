@@ -1,8 +1,7 @@
-"""Check that no modules import each other in a circle (`make lint` runs it).
+"""Check that modules do not import each other in a circle (`make lint` runs it).
 
-import-linter keeps the order of the rooms; it does not see a circle that leads through the
-`__init__.py` of a package. Every import counts: those inside functions, and those that only the
-type checker reads, since a reader has to follow them all the same.
+import-linter checks the order of layers, but misses circles through the `__init__.py` of a package.
+Imports inside functions and for type checking count too, because a reader follows them as well.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def module_files(package: Path) -> dict[str, Path]:
 
 
 def imported_names(module: str, path: Path) -> Iterator[tuple[str, str]]:
-    """Yield what a module imports: the module named after `from`, and the name after `import`."""
+    """Yield the imports of a module: the module after `from`, and the name after `import`."""
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
         if isinstance(node, ast.Import):
@@ -42,7 +41,7 @@ def imported_names(module: str, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def imports(modules: dict[str, Path]) -> dict[str, set[str]]:
-    """Return the modules that each module imports; a name that is no module is its package's."""
+    """Return the modules that each module imports; other names count as their package."""
     graph: dict[str, set[str]] = {}
     for module, path in modules.items():
         targets = (
@@ -54,7 +53,7 @@ def imports(modules: dict[str, Path]) -> dict[str, set[str]]:
 
 
 def circle(modules: dict[str, Path]) -> list[str]:
-    """Return the modules of a circle, each importing the next one; empty if there is none."""
+    """Return the modules of a circle, each importing the next; empty without a circle."""
     try:
         graphlib.TopologicalSorter(imports(modules)).prepare()
     except graphlib.CycleError as error:
@@ -64,7 +63,7 @@ def circle(modules: dict[str, Path]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print a circle, and return 1 if there is one."""
+    """Print a circle and return 1 if one exists."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
         "packages", nargs="*", type=Path, default=[ROOT / name for name in PACKAGES]

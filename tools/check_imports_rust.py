@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"\s*(\w+|::|[{},*]|\S)")
 
 
 def paths(text: str, root: str = "crate") -> set[tuple[str, ...]]:
-    """Return the paths from `crate::`, or another root, those of groups in braces one by one."""
+    """Return the paths from `crate::` or another root; groups in braces are expanded."""
     found: set[tuple[str, ...]] = set()
     for start in re.finditer(rf"\b{root}\s*::", text):
         tokens = (match.group(1) for match in _TOKEN.finditer(text, start.end()))
@@ -60,7 +60,7 @@ def _read(tokens: Iterator[str], prefix: tuple[str, ...], found: set[tuple[str, 
 
 
 def module_of(source: Path, root: Path) -> tuple[str, ...]:
-    """Return the path of the module that a file holds."""
+    """Return the module path of a file."""
     parts = source.relative_to(root).with_suffix("").parts
     return parts[:-1] if parts[-1] in ("mod", "lib") else parts
 
@@ -74,7 +74,7 @@ def imports(root: Path) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
         code = _TESTS.split(_COMMENT.sub("", source.read_text(encoding="utf-8")))[0]
         named = set()
         for path in paths(code):
-            # The longest beginning that is a module; the rest names what is in it.
+            # The longest prefix that is a module; the rest names its items.
             length = next(n for n in range(len(path), -1, -1) if path[:n] in sources)
             named.add(path[:length])
         for path in paths(code, "super"):
@@ -86,7 +86,7 @@ def imports(root: Path) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
 
 
 def circle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str, ...]]:
-    """Return the modules of one circle, the first again at the end; none if there is none."""
+    """Return the modules of one circle, the first repeated at the end; empty without a circle."""
     done: set[tuple[str, ...]] = set()
 
     def visit(module: tuple[str, ...], trail: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -107,7 +107,7 @@ def circle(graph: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[tuple[str
 
 
 def complaints(root: Path) -> list[str]:
-    """Return what is wrong in a crate's folder of sources."""
+    """Return the complaints about a crate's folder of sources."""
     graph, wrong = imports(root), []
     for module, others in sorted(graph.items()):
         if not module:

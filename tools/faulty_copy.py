@@ -1,4 +1,4 @@
-"""A copy of the code that faults are seeded into, and what its tests say of it."""
+"""A copy of the code for seeded faults, and the results of its tests."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# A fault may make a program wait for ever. Seconds; cargo's tests take one minute or two.
+# A fault may make a program hang. In seconds; cargo's tests take one or two minutes.
 TIMEOUT = 900
 UNIT_TESTS = 300
-# All tests of all faults, without any fault, take longer.
+# The run of all tests without a fault takes longer.
 WITHOUT_FAULT = 3600
 FAST = "not soak and not broker_long"
-# What `timeout` leaves behind.
+# Exit status of `timeout`.
 NOT_IN_TIME = 124
 
 
 class NoJudgementError(Exception):
-    """Tests could not be run, so that nothing is known."""
+    """The tests could not run, so the result is unknown."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A run of tests: what failed.
+    """Result of a run of tests.
 
     Attributes
     ----------
     failed
-        The tests, as pytest or cargo names them; empty where none failed.
+        Failed tests, as pytest or cargo names them; empty if all passed.
     in_time
-        Whether it ended.
+        Whether the run ended within the time limit.
     """
 
     failed: tuple[str, ...] = ()
@@ -47,26 +47,26 @@ class Run:
 
     @property
     def first(self) -> str:
-        """What failed first; nothing where nothing did."""
+        """The first failed test; empty if all passed."""
         if not self.in_time:
             return "a test that did not end"
         return self.failed[0] if self.failed else ""
 
 
 def judge(status: int, said: str, failed: Sequence[str], may_be_empty: bool = False) -> Run:
-    """Return what a run of pytest says.
+    """Return the result of a pytest run.
 
     Parameters
     ----------
     status
-        Of its process: 0 all passed, 1 some failed, 2 it was stopped, 5 there was no test; else it
-        did not begin or went wrong itself.
+        Exit status: 0 all passed, 1 some failed, 2 interrupted, 5 no tests. Others are internal
+        errors.
     said
-        What it wrote.
+        Output of pytest.
     failed
-        The tests that failed, as its cache has them.
+        Failed tests from pytest's cache.
     may_be_empty
-        Whether there may be no test of these marks.
+        Whether the marks may select zero tests.
 
     Raises
     ------
@@ -77,11 +77,11 @@ def judge(status: int, said: str, failed: Sequence[str], may_be_empty: bool = Fa
         return Run(in_time=False)
     if may_be_empty and status in (0, 5):
         return Run()
-    # Where Spark or a browser is missing, its tests are skipped, and see nothing.
+    # Without Spark or a browser its tests are skipped, so they prove nothing.
     if status == 0 and re.search(r"\b[1-9]\d* passed", said):
         return Run()
     unread = [name for name in failed if "::" not in name]
-    # With several processes pytest is interrupted at the first failure: 2.
+    # With several processes, pytest exits with 2 at the first failure.
     if status in (1, 2) and unread:
         raise NoJudgementError(f"{unread[0]} is not collected")
     if status in (1, 2) and failed:
@@ -98,15 +98,15 @@ class Copy:
     Parameters
     ----------
     folder
-        Where; it is made by `git worktree add`.
+        Path of the worktree, created by `git worktree add`.
     jobs
-        Processes of pytest.
+        Number of pytest processes.
     """
 
     def __init__(self, folder: Path, jobs: int = 2) -> None:
         self.folder = folder
         self.jobs = jobs
-        # Tests that fail without any fault.
+        # Tests that fail without a fault.
         self.broken: tuple[str, ...] = ()
         run = ["git", "worktree", "add", "--quiet", "--detach", str(folder), "HEAD"]
         subprocess.run(run, cwd=ROOT, check=True)
@@ -124,7 +124,7 @@ class Copy:
         Raises
         ------
         NoJudgementError
-            If the compiler refuses it.
+            If the compiler reports an error.
         """
         done = self._cargo("build", "--profile", "fast", "--features", "python", "--lib")
         if done.returncode:
@@ -156,7 +156,7 @@ class Copy:
             try:
                 said, _ = process.communicate(timeout=timeout)
             except BaseException as error:
-                # With all that it started: cargo leaves a test that does not end running.
+                # Kill the whole process group, because cargo leaves hanging tests running.
                 os.killpg(process.pid, signal.SIGKILL)
                 if not isinstance(error, subprocess.TimeoutExpired):
                     raise
@@ -182,12 +182,12 @@ class Copy:
         return Run()
 
     def files(self, patterns: tuple[str, ...]) -> list[str]:
-        """Return the files of patterns.
+        """Return the files that match patterns.
 
         Raises
         ------
         SystemExit
-            If no file has the name of one.
+            If a pattern matches no file.
         """
         files = []
         for pattern in patterns:
@@ -208,19 +208,19 @@ class Copy:
         all_of_them: bool = False,
         may_be_empty: bool = False,
     ) -> Run:
-        """Run pytest on files or tests, but for those that fail without any fault.
+        """Run pytest on files or tests, except tests that fail without a fault.
 
         Raises
         ------
         NoJudgementError
-            If it ran no tests.
+            If pytest ran no tests.
         """
         with tempfile.TemporaryDirectory(prefix="streamnb-cache-") as cache:
             options = ["-q", "--no-header", "--tb=no", "-o", f"cache_dir={cache}"]
             options += ["-n", str(self.jobs), "-m", marks, f"--hypothesis-profile={profile}"]
             options += [] if all_of_them else ["-x"]
             options += [f"--deselect={test}" for test in self.broken]
-            # Files outside of it need its profiles too.
+            # Files outside this folder need its profiles too.
             named = [str(self.folder / "tests" / "conftest.py"), *tests] if tests else []
             command = [sys.executable, "-m", "pytest", *options, *named]
             done = self._run(command, WITHOUT_FAULT if all_of_them else TIMEOUT)
@@ -229,6 +229,6 @@ class Copy:
         return judge(done.returncode, done.stdout, failed, may_be_empty)
 
     def close(self) -> None:
-        """Take the worktree away."""
+        """Remove the worktree."""
         remove = ["git", "worktree", "remove", "--force", str(self.folder)]
         subprocess.run(remove, cwd=ROOT, check=False)

@@ -1,23 +1,22 @@
-"""Seed faults into a copy of the code, one at a time, and see which of the suites catches each.
+"""Seed faults into a copy of the code, one at a time, and report which suite catches each.
 
-    tools/seed_faults.py                    every fault, the fast suite
-    tools/seed_faults.py --suite full       what `make soak` and `make test-broker` catch as well
-    tools/seed_faults.py --check            only look whether each fault still fits the code
-    tools/seed_faults.py sign --whole       faults with this in their names, on every test
+    tools/seed_faults.py                    every fault, the fast suite tools/seed_faults.py --suite
+    full       also `make soak` and `make test-broker` tools/seed_faults.py --check            only
+    check that each fault still fits the code tools/seed_faults.py sign --whole       faults with
+    this in their name, on every test
 
-It is run by the interpreter of .venv. Faults are in tools/seeded_faults.toml. Of each the old text
-has to stand exactly once in the files of its `where`, so that faults keep in step with the code:
-where it does not, nothing is run at all.
+Run it with the interpreter of .venv. Faults are in tools/seeded_faults.toml. The old text of each
+fault must occur exactly once in the files of its `where`. Otherwise nothing runs, so that faults
+stay in step with the code.
 
-The suite `fast` is what `make test` runs, cargo's tests included; `full` is that and what only
-`make soak` and `make test-broker` run, so what `fast` catches `full` catches. To be quick, a fault
-is tried on the tests that its `tests` name; `--whole` tries it on all. Work is done in a git
-worktree of its own, made from the last commit: what is not committed is not tried, and nothing
-here is touched.
+The suite `fast` consists of the tests of `make test`, including cargo's. `full` adds the tests of
+`make soak` and `make test-broker`. To save time, a fault is tried on the tests that its `tests`
+name; `--whole` tries it on all tests. The faults are seeded into a new git worktree of the last
+commit. Uncommitted changes are not tested, and this worktree is not changed.
 
-A fault is caught by a test that fails with it and not without it. So the tests are run on the copy
-as it is first, and what fails there is left out from then on. Where tests could not be run or the
-copy not be built, nothing is known of the fault: that is an error, neither caught nor missed.
+A test catches a fault if it fails with the fault and passes without it. So the tests run on the
+unchanged copy first, and tests that fail there are left out. If the tests cannot run, or the copy
+cannot be built, the result is an error: the fault is neither caught nor missed.
 """
 
 from __future__ import annotations
@@ -44,15 +43,15 @@ class Fault:
     Attributes
     ----------
     name
-        What is wrong.
+        Description of the fault.
     where
-        A file, or a folder whose sources are searched.
+        A file, or a folder of sources to search.
     old, new
-        The text that stands there, once, and the faulty text in its place.
+        The original text, which occurs once, and its faulty replacement.
     tests
-        Patterns of the test files that may see it.
+        Patterns of the test files that may catch it.
     cargo
-        Whether cargo's tests may.
+        Whether cargo's tests may catch it.
     """
 
     name: str
@@ -63,12 +62,12 @@ class Fault:
     cargo: bool = False
 
     def place(self, root: Path) -> Path:
-        """Return the one file that has the old text once.
+        """Return the file that contains the old text.
 
         Raises
         ------
         SystemExit
-            If there is no such file, or more than one place.
+            If the old text does not occur exactly once.
         """
         start = root / self.where
         files = sources(start) if start.is_dir() else [start]
@@ -82,7 +81,7 @@ class Fault:
         return found[0]
 
     def is_native(self, root: Path) -> bool:
-        """Whether the core has to be built again."""
+        """Whether the core must be rebuilt."""
         return self.place(root).suffix == ".rs"
 
 
@@ -92,7 +91,7 @@ def sources(folder: Path) -> list[Path]:
 
 
 def read_faults(chosen: list[str]) -> list[Fault]:
-    """Return the faults whose names contain one of the words; all, where there is none."""
+    """Return the faults whose names contain one of the words; all without words."""
     listed = tomllib.loads(FAULTS.read_text())["fault"]
     faults = [Fault(**{**each, "tests": tuple(each["tests"])}) for each in listed]
     names = [fault.name for fault in faults]
@@ -103,7 +102,7 @@ def read_faults(chosen: list[str]) -> list[Fault]:
 
 @dataclasses.dataclass
 class Finding:
-    """What caught a fault: the first test of a suite that failed; nothing where none did."""
+    """The first failed test of each suite for a fault; empty if all passed."""
 
     fault: Fault
     fast: str = ""
@@ -113,7 +112,7 @@ class Finding:
 
 
 def try_fault(fault: Fault, copy: Copy, full: bool, whole: bool) -> Finding:
-    """Seed a fault, run the tests, and take it back."""
+    """Seed a fault, run the tests, and revert it."""
     started = time.monotonic()
     path = fault.place(copy.folder)
     native = path.suffix == ".rs"
@@ -140,12 +139,12 @@ def try_fault(fault: Fault, copy: Copy, full: bool, whole: bool) -> Finding:
 
 
 def without_faults(faults: list[Fault], copy: Copy) -> Run:
-    """Run the tests without any fault; those that fail are left out from then on.
+    """Run the tests without a fault; later runs leave out the tests that fail.
 
     Raises
     ------
     NoJudgementError
-        If they do not run.
+        If the tests do not run.
     """
     tests = copy.files(tuple(sorted({pattern for fault in faults for pattern in fault.tests})))
     found = copy.python_tests(sorted(set(tests)), all_of_them=True)
@@ -158,7 +157,7 @@ def without_faults(faults: list[Fault], copy: Copy) -> Run:
 
 
 def rows(findings: list[Finding], broken: Sequence[str], full: bool) -> Iterator[str]:
-    """Yield the lines of the table."""
+    """Yield the rows of the table."""
     width = max(len(finding.fault.name) for finding in findings)
     suites = "  fast    full  " if full else "  fast  "
     yield f"{'fault':{width}}{suites}   s  first test that fails"
@@ -180,18 +179,18 @@ def rows(findings: list[Finding], broken: Sequence[str], full: bool) -> Iterator
 
 
 def status(findings: list[Finding], broken: Sequence[str]) -> int:
-    """Return 0 if each fault was caught, and no test fails without any."""
+    """Return 0 if each fault was caught, and all tests pass without a fault."""
     caught = all((found.full or found.fast) and not found.error for found in findings)
     return int(not caught or bool(broken))
 
 
 def try_all(faults: list[Fault], copy: Copy, options: argparse.Namespace) -> list[Finding]:
-    """Try faults one after the other: those of the core first, and then it is built once more.
+    """Try the faults one by one: first the faults of the core, which is then rebuilt.
 
     Raises
     ------
     NoJudgementError
-        If the copy cannot be built without any fault, or its tests not be run.
+        If the copy cannot be built without a fault, or its tests cannot run.
     """
     copy.build()
     if not options.trusting:
@@ -210,7 +209,7 @@ def try_all(faults: list[Fault], copy: Copy, options: argparse.Namespace) -> lis
 
 
 def main() -> int:
-    """Return 0 if the suites that ran caught every fault that they should."""
+    """Return 0 if the suites caught every fault that they should."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", help="faults whose names contain one of these")
     parser.add_argument("--suite", choices=["fast", "full"], default="fast")

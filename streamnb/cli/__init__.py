@@ -1,8 +1,8 @@
 """The command `streamnb`.
 
-Each command is a module with `add_parser(subparsers)` and `run(args) -> int`. Exit status: 0 done;
-1 the run failed, or not one message could be read; 2 wrong usage; 130 interrupted; 141 the reader
-of the output went away.
+Each command is a module with `add_parser(subparsers)` and `run(args) -> int`. Exit status: 0
+success; 1 the run failed, or no message could be read; 2 wrong usage; 130 interrupted; 141 the
+reader closed the output.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ COMMANDS = ("evaluate", "learn", "classify", "serve", "fetch")
 
 _EPILOG = """\
 exit status:
-  0    done
-  1    the run failed, or not one message could be read
+  0    success
+  1    the run failed, or no message could be read
   2    wrong usage
   130  interrupted (Ctrl-C)
-  141  the reader of the output went away
+  141  the reader closed the output
 """
 
 
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv
-        Arguments without the program's name; by default those of the process.
+        Arguments without the program's name. The default is the command line of the process.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -1,4 +1,4 @@
-"""`streamnb classify`: decisions of a saved model, one JSON object a line."""
+"""`streamnb classify`: decisions of a saved model, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["add_parser", "decision", "run"]
 
 _EPILOG = """\
 Each line of the output is one decision, in the order of the messages:
-  id             of the message, or the number of its line
-  label          the decision; null when the model knows no class yet; unsure between two cuts
-  probabilities  of each class
-  score          of two classes, the log odds of the positive one (of spam, not of ham); else null
+  id             id of the message, or its line number
+  label          the decision; null for an untrained model; unsure between the two cutoffs
+  probabilities  probability of each class
+  score          for two classes, the log odds of the positive one (spam, not ham); else null
   against        with --explain: the second most probable class
   words          with --explain: the top tokens for the label against that class
                  (negative: for that class), with their contribution in nats
 
-Messages need no label. In the format sms a line without a tab is a message, so that plain text,
-one message a line, can be classified with --format sms.
+Messages need no label. To classify plain text with one message per line, use --format sms: lines
+without a tab are messages.
 
 examples:
   streamnb classify spam.model new.jsonl > decisions.jsonl
@@ -48,10 +48,12 @@ def add_parser(subparsers: Subparsers) -> None:
         subparsers,
         "classify",
         "decide on messages with a saved model",
-        "Decide on messages with a saved model; the decisions are JSON, one a line.",
+        "Decide on messages with a saved model; the output is one JSON object per line.",
         _EPILOG,
     )
-    parser.add_argument("model", type=Path, metavar="MODELFILE", help="what learn saved")
+    parser.add_argument(
+        "model", type=Path, metavar="MODELFILE", help="a file that streamnb learn saved"
+    )
     parser.add_argument(
         "sources",
         nargs="*",
@@ -71,13 +73,13 @@ def add_parser(subparsers: Subparsers) -> None:
         "--spam-cutoff",
         type=probability,
         metavar="P",
-        help="of two classes: probability of the positive one from which it is decided",
+        help="for two classes: minimum probability for a positive decision",
     )
     parser.add_argument(
         "--ham-cutoff",
         type=probability,
         metavar="P",
-        help="with --spam-cutoff: probability up to which it is not; between them: unsure",
+        help="with --spam-cutoff: maximum probability for a negative decision; unsure in between",
     )
     add_source_arguments(parser)
 
@@ -89,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model)
     cutoffs = _cutoffs(args, model)
     for message in reading.messages():
-        # Flushed a line: whoever reads the decisions of a live stream waits for them.
+        # Flush each line, because readers of a live stream wait for the decisions.
         print(json.dumps(decision(model, message, args.explain, cutoffs)), flush=True)
     if status := reading.status():
         return status
@@ -121,13 +123,13 @@ def decision(
     Parameters
     ----------
     model
-        A model of streamnb.
+        The model.
     message
         The message; its label does not matter.
     n_words
         Number of words with the largest contributions; at least 0.
     cutoffs
-        For two classes: cuts on the probability of the positive one.
+        For two classes: thresholds on the probability of the positive class.
     """
     from streamnb.evaluation import log_odds
 
@@ -176,7 +178,7 @@ def _finite(value: float) -> float | None:
 def _top_words(
     model: Any, text: str, label: Hashable, rival: Hashable, n_words: int
 ) -> list[dict[str, Any]]:
-    """Return the words that differ most between the label and the next likely class."""
+    """Return the words whose contributions to the label and to the second class differ most."""
     if rival is None:
         return []
     explanation = model.explain_one(text)

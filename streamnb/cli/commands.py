@@ -18,7 +18,7 @@ __all__ = ["Subparsers", "add_command", "load_model"]
 def add_command(
     subparsers: Subparsers, name: str, summary: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
-    """Return the parser of a new command, with description and epilog as they are."""
+    """Return the parser of a new command; description and epilog keep their line breaks."""
     return subparsers.add_parser(
         name,
         help=summary,
@@ -39,9 +39,9 @@ def load_model(path: Path) -> Any:
     Raises
     ------
     InputError
-        There is no such file.
+        If the file does not exist.
     ModelFileError
-        The file is not a model.
+        If the file is not a model.
     """
     if not path.is_file():
         what = "is a stream of messages" if str(path) in DESCRIPTIONS else "does not exist"

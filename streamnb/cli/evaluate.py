@@ -1,4 +1,4 @@
-"""`streamnb evaluate`: how well models do on a stream they learn as they go."""
+"""`streamnb evaluate`: prequential quality of models on a stream."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="*",
         metavar="SOURCE",
         help="a file, - for standard input, a named stream (--list-streams), or a topic, "
-        "kafka://HOST:PORT/TOPIC; several are read one after another",
+        "kafka://HOST:PORT/TOPIC; several are read in this order",
     )
     parser.add_argument(
         "--demo",
         action="store_true",
-        help=f"run {', '.join(DEMO_MODELS)} on the real "
-        "SMS collection where it is, else on a synthetic stream, and draw the learning curves",
+        help=f"run {', '.join(DEMO_MODELS)} on the "
+        "SMS collection if it is available, else on a synthetic stream, and draw the curves",
     )
     parser.add_argument(
         "-m",
@@ -77,40 +77,40 @@ def add_parser(subparsers: Subparsers) -> None:
         type=count,
         default=500,
         metavar="N",
-        help="messages that the windowed metrics look back (default: 500)",
+        help="number of messages of the rolling metrics (default: 500)",
     )
     parser.add_argument(
         "--pos-label",
         metavar="LABEL",
-        help="label of the positive class (default: of two labels the larger in sorted order)",
+        help="label of the positive class (default for two labels: the last in sorted order)",
     )
     parser.add_argument(
         "--unsure",
         type=_cutoffs,
         metavar="LOW,HIGH",
-        help="of two labels: count besides what is answered with two cuts on the probability of "
-        "the positive one: from HIGH on positive, up to LOW negative, between them unsure",
+        help="for two labels: also count answers with two thresholds on the probability of the "
+        "positive label: positive from HIGH, negative up to LOW, unsure in between",
     )
     parser.add_argument(
         "--label-delay",
         type=non_negative,
         default=0,
         metavar="N",
-        help="further messages predicted before a message's label arrives (default: 0)",
+        help="messages that are predicted between a message and its label (default: 0)",
     )
     parser.add_argument(
         "--shuffle",
         type=int,
         metavar="SEED",
-        help="read all messages first and put them in an order that follows from the seed: for "
-        "collections that have no order of their own",
+        help="read all messages first and shuffle them with this seed, for collections without "
+        "timestamps",
     )
     parser.add_argument(
         "--max-scores",
         type=non_negative,
         default=1_000_000,
         metavar="N",
-        help="scores kept for an exact AUC, 8 bytes each; beyond it a fine histogram takes over "
+        help="scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram "
         "(default: 1,000,000)",
     )
     parser.add_argument(
@@ -118,23 +118,22 @@ def add_parser(subparsers: Subparsers) -> None:
         type=non_negative,
         default=500,
         metavar="N",
-        help="messages at the beginning that the expected calibration error leaves out "
-        "(default: 500)",
+        help="first messages that the expected calibration error leaves out (default: 500)",
     )
     parser.add_argument(
         "--drift",
         choices=(*DETECTORS, NO_DETECTOR),
         default=NO_DETECTOR,
-        help="detector of river's that watches the errors of each model; its alarms are listed, "
-        "and drawn as lines (default: none)",
+        help="river's drift detector on the errors of each model; detections are listed, and "
+        "drawn as lines (default: none)",
     )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE.png",
-        help="draw the learning curves, how far probabilities come true, and of two classes what "
-        "thresholds lose, let through and cost (needs matplotlib)",
+        help="draw the learning curves, the reliability diagram, and for two classes the ROC curve "
+        "and the costs of thresholds (needs matplotlib)",
     )
     add_source_arguments(parser)
     parser.set_defaults(parser=parser)
@@ -187,7 +186,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _cutoffs(text: str) -> Cutoffs:
-    """Return two cuts that are written as LOW,HIGH."""
+    """Parse two thresholds, given as LOW,HIGH."""
     try:
         low, high = (float(part) for part in text.split(","))
         return Cutoffs(low, high)
@@ -200,7 +199,7 @@ def _cutoffs(text: str) -> Cutoffs:
 
 
 def _demo_sources(args: argparse.Namespace) -> list[str]:
-    """Choose the stream of the demo, and say which it is and why."""
+    """Return the stream of the demo, and print its name and the reason."""
     from streamnb.datasets import demo_stream
 
     stream, sentence = demo_stream(args.limit, args.seed)
@@ -213,7 +212,7 @@ def _shown(source: str) -> str:
 
 
 def _check_plot(path: Path) -> None:
-    """Find out before the run, not after it, that the picture cannot be drawn."""
+    """Check before the run that the plot can be drawn."""
     from streamnb.evaluation.plots import require_matplotlib
 
     require_matplotlib()
@@ -224,7 +223,7 @@ def _check_plot(path: Path) -> None:
 
 
 def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
-    """Find out before the run that no message has the label, where sources can be read twice."""
+    """Check before the run that a message has the positive label, if sources can be read twice."""
     if args.pos_label is None or not all(can_be_read_again(source) for source in sources):
         return
     met = set()
@@ -242,7 +241,7 @@ def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
 def _draw(
     args: argparse.Namespace, name: str, results: dict[str, Result]
 ) -> tuple[Path | None, str]:
-    """Draw the curves where wanted; return where they are, or why the demo has none."""
+    """Draw the curves if requested; return their path, or the reason why the demo has no plot."""
     from streamnb.errors import MissingDependencyError
     from streamnb.evaluation import plot_curves
 

@@ -16,7 +16,7 @@ __all__ = ["add_parser", "run"]
 
 _DESCRIPTION = """\
 Download public collections, check them against their published checksums, and keep each as one
-file in the cache folder (STREAMNB_CACHE). They are then streams by name for every command.
+file in the cache folder (STREAMNB_CACHE). Every command accepts them as named streams.
 """
 
 _EPILOG = """\
@@ -39,7 +39,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help=f"one of {', '.join(COLLECTIONS)}",
     )
     parser.add_argument(
-        "--list", action="store_true", help="list them with their licences, and fetch nothing"
+        "--list", action="store_true", help="list the collections with their licences, and exit"
     )
     parser.add_argument("--again", action="store_true", help="download existing collections again")
     parser.set_defaults(parser=parser)

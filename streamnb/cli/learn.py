@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="+",
         metavar="SOURCE",
         help="a file, - for standard input, a named stream (--list-streams), or a topic, "
-        "kafka://HOST:PORT/TOPIC; several are read one after another",
+        "kafka://HOST:PORT/TOPIC; several are read in this order",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -49,11 +49,15 @@ def add_parser(subparsers: Subparsers) -> None:
         "--model",
         type=model_specs.model_spec,
         metavar="MODEL",
-        help=f"one of {', '.join(model_specs.MODELS)}, with parameters where wanted, as in "
+        help=f"one of {', '.join(model_specs.MODELS)}, with parameters if needed, as in "
         f'"HMNB(alpha=0.5)" (default: {model_specs.DEFAULT})',
     )
     which.add_argument(
-        "--from", type=Path, dest="start", metavar="MODELFILE", help="a saved model to go on with"
+        "--from",
+        type=Path,
+        dest="start",
+        metavar="MODELFILE",
+        help="a saved model to continue with",
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="MODELFILE", help="where to save it"

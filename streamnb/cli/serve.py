@@ -1,4 +1,4 @@
-"""`streamnb serve`: a page that shows a stream and why it is decided so, and corrects it."""
+"""`streamnb serve`: a web page that explains and corrects the decisions on a stream."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 _EPILOG = """\
-The page answers to this machine only; with --host, to whoever has the token that is printed. It
-takes no message before Play is pressed. What is corrected is learned by the models in memory; with
---output the first of them is saved when the page ends (Ctrl-C).
+The page answers requests from this machine only. With --host, other visitors need the printed
+token. The stream starts with Play. The models in memory learn corrections; --output saves the
+first model when the command ends (Ctrl-C).
 
 examples:
   streamnb serve
@@ -41,8 +41,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "serve",
-        "show a stream, its decisions and the reasons on a page, and correct them",
-        "A page that shows a stream as it comes, its decisions and why they were made.",
+        "show a stream, its decisions and their reasons on a web page, and correct them",
+        "Serve a web page that shows a live stream, the decisions and their reasons.",
         _EPILOG,
     )
     parser.add_argument(
@@ -50,7 +50,7 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="*",
         type=Path,
         metavar="MODELFILE",
-        help="what learn saved; or a named stream, as with --stream",
+        help="a file that streamnb learn saved, or a named stream, as with --stream",
     )
     parser.add_argument(
         "-m",
@@ -59,7 +59,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=model_specs.model_spec,
         dest="models",
         metavar="MODEL",
-        help="a model that begins with nothing; may be given several times, as for evaluate "
+        help="an untrained model; may be given several times, as for evaluate "
         f"(default: {model_specs.DEFAULT}, unless a model file is given)",
     )
     parser.add_argument(
@@ -68,8 +68,8 @@ def add_parser(subparsers: Subparsers) -> None:
         dest="sources",
         metavar="SOURCE",
         help="a file, - for standard input, a named stream, or a topic, kafka://HOST:PORT/TOPIC, "
-        "with ?follow behind it to wait for more; several are read one after another "
-        "(default: the SMS collection where it is, else a synthetic stream)",
+        "with ?follow to wait for new messages; several are read in this order (default: the "
+        "SMS collection if it is available, else a synthetic stream)",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
     parser.add_argument(
@@ -80,7 +80,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=count,
         default=1000,
         metavar="N",
-        help="messages that can be looked at and corrected, the last ones (default: 1000)",
+        help="number of latest messages to keep for inspection and correction (default: 1000)",
     )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="save the first model at the end"
@@ -136,7 +136,7 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
     import socket
 
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
-    # It listens before its address is told: who follows at once waits, and is not refused.
+    # Listen before the address is printed, so that early visitors wait instead of being refused.
     listening = socket.create_server((args.host, args.port), family=family)
     host = f"[{args.host}]" if ":" in args.host else args.host
     address = f"http://{host}:{listening.getsockname()[1]}/"
@@ -148,15 +148,15 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
 
 
 def _begun(reading: Reading) -> Iterator[Message]:
-    """Return the messages; what cannot be read or fetched is told here, not behind the page."""
+    """Return the messages. Errors of the first read appear here, before the page opens."""
     messages = reading.messages()
-    # Of what may have to be waited for, the page itself waits.
+    # Pipes and topics may have no message yet; only the page waits for them.
     first = all(map(can_be_read_again, reading.sources))
     return itertools.chain(list(itertools.islice(messages, int(first))), messages)
 
 
 def _parted(paths: list[Path]) -> tuple[list[Path], list[str]]:
-    """Tell files of models from named streams; no file of this name is in the way of a stream."""
+    """Separate model files from named streams. An existing file takes precedence."""
     named = [str(path) for path in paths if str(path) in DESCRIPTIONS and not path.is_file()]
     return [path for path in paths if str(path) not in named], named
 

@@ -1,4 +1,4 @@
-"""Where the messages of a command come from, and what becomes of its bad lines."""
+"""The messages that a command reads, and its handling of invalid lines."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def can_be_read_again(source: str) -> bool:
-    """Tell a file or a named stream from standard input, pipes and topics."""
+    """Return True for files and named streams, False for standard input, pipes and topics."""
     return (
         source != "-"
         and not is_topic(source)
@@ -78,34 +78,34 @@ def can_be_read_again(source: str) -> bool:
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that tell how files of messages are read."""
+    """Add the options for reading messages."""
     group = parser.add_argument_group("reading")
     group.add_argument(
         "--format",
         metavar="NAME",
         help="format of the files: jsonl, csv or tsv (with a header), sms (label, tab, text), "
-        "mail, mbox, maildir, or eml (a folder of mails, whose sub-folders are labels); by "
-        "default the file's extension or beginning tells, and standard input is jsonl",
+        "mail, mbox, maildir, or eml (a folder of mails, whose sub-folders are labels); the "
+        "default follows the file's extension or beginning, and is jsonl for standard input",
     )
     group.add_argument(
-        "--label", metavar="NAME", help="the label of messages that have none, as in an mbox"
+        "--label", metavar="NAME", help="label of messages without a label, as in an mbox"
     )
     group.add_argument(
         "--mails",
         action="store_true",
-        help="the texts of lines or of a stream are mails, headers and all: read them as those of "
-        "mbox and of the other formats of mail are",
+        help="the texts are complete mails with headers: decode them as in mbox and other mail "
+        "formats",
     )
     group.add_argument("--text-field", default="text", metavar="NAME", help="default: text")
     group.add_argument("--label-field", default="label", metavar="NAME", help="default: label")
-    group.add_argument("--id-field", metavar="NAME", help="default: id, where there is one")
+    group.add_argument("--id-field", metavar="NAME", help="default: id, if the field exists")
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="default: utf-8")
     group.add_argument(
         "--on-bad",
         choices=("report", "fail"),
         default="report",
-        help="a line that cannot be read is reported on standard error and skipped (report, the "
-        "default), or ends the run (fail)",
+        help="report: print invalid lines on standard error and skip them (default); fail: end "
+        "the run",
     )
     group.add_argument("--limit", type=count, metavar="N", help="read at most N messages")
     group.add_argument(
@@ -122,7 +122,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class ListStreams(argparse.Action):
-    """The option that prints the named streams and ends the command, as `--version` does."""
+    """Option that prints the named streams and ends the command, as `--version` does."""
 
     def __call__(
         self,
@@ -131,7 +131,7 @@ class ListStreams(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Print the names, each with its description."""
+        """Print each name with its description."""
         for name, what in DESCRIPTIONS.items():
             print(textwrap.fill(f"{name:<14} {what}", 80, subsequent_indent=15 * " "))
         parser.exit()
@@ -146,14 +146,13 @@ class Reading:
     args
         The parsed options of `add_source_arguments`.
     sources
-        Files, `-` for standard input, named streams, or topics of Kafka; read one after another
-        as one stream.
+        Files, `-` for standard input, named streams or Kafka topics, read in this order.
     labelled
         Whether a message needs a label.
     shuffle
-        Seed of the order in which the messages come; None for that of the sources.
+        Seed for shuffling the messages; None keeps their order.
     quiet
-        Whether bad lines and progress are left to another pass.
+        Whether to print neither invalid lines nor progress.
     """
 
     args: argparse.Namespace
@@ -167,7 +166,7 @@ class Reading:
     bad_lines: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
     def check(self) -> None:
-        """Raise an `InputError` when a source is neither a file nor a stream that is known."""
+        """Raise an `InputError` if a source is neither a file nor a named stream."""
         if self.sources.count("-") > 1:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
@@ -185,11 +184,11 @@ class Reading:
                 raise InputError(f"{source} is a folder, not a file")
             if not Path(source).exists():
                 raise InputError(
-                    f"there is no file and no stream {source} (streams: {', '.join(known)})"
+                    f"{source} is neither a file nor a stream (streams: {', '.join(known)})"
                 )
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of all sources, up to the limit, with a bar on a terminal."""
+        """Yield the messages of all sources up to the limit, with a progress bar on a terminal."""
         from tqdm import tqdm
 
         self.check()
@@ -222,12 +221,12 @@ class Reading:
 
         if Path(source).is_dir() and source not in stream_names():
             return None
-        # The first messages of a shuffled stream may be any of it.
+        # The limit applies after shuffling.
         limit = self.args.limit if self.shuffle is None else None
         return stream(source, limit=limit, seed=self.args.seed)
 
     def _expected(self) -> int | None:
-        """Return how many messages there will be, where that is known."""
+        """Return the number of messages, if it is known in advance."""
         streams = [self._named(source) for source in self.sources]
         sizes: list[int | None] = [None if named is None else named.n_samples for named in streams]
         limit: int | None = self.args.limit
@@ -273,11 +272,11 @@ class Reading:
         self.n_bad += 1
         if self.n_bad <= _MOST_LISTED:
             self.bad_lines.append({"source": name, "line": bad.number, "reason": bad.reason})
-        # Through the bar, so that it is not written into the middle of it.
+        # tqdm.write keeps the progress bar intact.
         tqdm.write(f"{name}, line {bad.number}: {bad.reason}; skipped", file=sys.stderr)
 
     def skipped(self) -> str:
-        """Say in words what was skipped; empty where nothing was."""
+        """Return a summary of the skipped messages; empty if none were skipped."""
         parts = []
         if self.n_bad:
             parts.append(plural(self.n_bad, "bad line"))
@@ -286,8 +285,8 @@ class Reading:
         return f"{' and '.join(parts)} skipped" if parts else ""
 
     def status(self) -> int:
-        """Return the exit status: 1 when not one message could be read."""
+        """Return the exit status: 1 if no message could be read, else 0."""
         if self.n_messages:
             return 0
-        print("streamnb: error: not one message could be read", file=sys.stderr)
+        print("streamnb: error: no message could be read", file=sys.stderr)
         return 1

@@ -40,7 +40,7 @@ _PROBABILITIES: tuple[_Column, ...] = (
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Lay out rows in columns, the first aligned to the left and the others to the right.
+    """Return rows as aligned text: the first column to the left, the others to the right.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def bytes_in_words(size: int | None) -> str:
-    """Return a size as `1.2 MB`; a dash where it is not known.
+    """Return a size as `1.2 MB`, or a dash if it is unknown.
 
     Examples
     --------
@@ -90,13 +90,13 @@ def report(
     Parameters
     ----------
     source
-        What was read.
+        Name of the stream.
     results
-        The result of each model on it.
+        The result of each model.
     skipped
-        What was left out, in words; empty where nothing was.
+        Summary of the skipped messages; may be empty.
     detector
-        What watched the errors for drift.
+        Name of the drift detector.
     """
     listed = list(results.values())
     first = listed[0]
@@ -140,7 +140,7 @@ def _classes(result: Result) -> str:
 
 
 def _section(heading: str, rows: list[tuple[str, Scores]]) -> list[str]:
-    """Return the decisions of models as a table, and their scores and probabilities as another."""
+    """Return one table of decisions, and another of scores and probabilities."""
     lines = ["", heading, _quality(_DECISIONS, rows) or "no decision yet"]
     if ranking := _quality(_PROBABILITIES, rows):
         lines += ["", f"{heading}: ranking and probabilities", ranking]
@@ -159,7 +159,7 @@ def _quality(columns: tuple[_Column, ...], rows: list[tuple[str, Scores]]) -> st
 
 
 def _unsure(results: list[Result]) -> list[str]:
-    """Return the answers by two cuts as a table, where there were cuts."""
+    """Return the table of answers with two thresholds; empty without thresholds."""
     found = [(each.name, each.answers) for each in results if each.answers is not None]
     if not found:
         return []
@@ -172,7 +172,7 @@ def _unsure(results: list[Result]) -> list[str]:
 
 
 def _alarms(results: list[Result]) -> str:
-    """Return how many alarms there were, and after which messages the last of them."""
+    """Return the table of drift detections: their number and the last positions."""
     table = [["model", "alarms", "after messages"]]
     for result in results:
         shown = ", ".join(f"{place:,}" for place in result.alarms[-_MOST_ALARMS:])

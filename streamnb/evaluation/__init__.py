@@ -1,7 +1,7 @@
 """Evaluation of models on message streams.
 
-`prequential` runs any number of models side by side over a stream, predicting each message before
-it is learned, and returns a `Result` a model; `plot_curves` draws their learning curves.
+`prequential` evaluates any number of models on one stream, predicts each message before learning
+it, and returns one `Result` per model. `plot_curves` draws their learning curves.
 """
 
 from streamnb.evaluation.calibration import (

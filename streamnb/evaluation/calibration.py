@@ -1,4 +1,4 @@
-"""How far probabilities are from what happens: the expected calibration error, and the log loss."""
+"""Quality of probabilities: expected calibration error and log loss."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _LEAST = 1e-15
 
 
 class ReliabilityBin(NamedTuple):
-    """The messages whose probability fell into one bin.
+    """Messages whose probability is in one bin.
 
     Attributes
     ----------
     probability
         Their mean probability, in [0, 1].
     share
-        The share of them for which it happened, in [0, 1].
+        Share of them with a positive outcome, in [0, 1].
     messages
-        How many there were, at least 1.
+        Number of messages, at least 1.
     """
 
     probability: float
@@ -41,17 +41,17 @@ class ReliabilityBin(NamedTuple):
 
 
 class Calibration:
-    """Probabilities beside what happened, in bins of equal width; in constant memory.
+    """Probabilities and outcomes in bins of equal width, in constant memory.
 
     Parameters
     ----------
     bins
-        Number of bins, at least 1; a probability of 1 lies in the last.
+        Number of bins, at least 1. The last bin includes probability 1.
 
     Raises
     ------
     InputError
-        There is no bin.
+        If the number of bins is invalid.
 
     Examples
     --------
@@ -66,21 +66,21 @@ class Calibration:
 
     def __init__(self, bins: int = BINS) -> None:
         if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-            raise InputError(f"bins is {bins!r}; it should be a number of at least 1")
+            raise InputError(f"bins is {bins!r}; it must be a number of at least 1")
         self._messages = [0] * bins
         self._expected = [0.0] * bins
         self._happened = [0] * bins
 
     def add(self, probability: float, outcome: bool) -> None:
-        """Count one probability, and whether what it is of happened.
+        """Count one probability and its outcome.
 
         Raises
         ------
         InputError
-            It is no probability.
+            If the value is not in [0, 1].
         """
         if not -1e-9 <= probability <= 1 + 1e-9:  # a sum of rounded shares may exceed 1
-            raise InputError(f"{probability!r} is no probability: it should lie in [0, 1]")
+            raise InputError(f"{probability!r} is not a probability in [0, 1]")
         probability = min(max(float(probability), 0.0), 1.0)
         bins = len(self._messages)
         place = min(int(probability * bins), bins - 1)
@@ -89,7 +89,7 @@ class Calibration:
         self._happened[place] += bool(outcome)
 
     def error(self) -> float | None:
-        """Return the expected calibration error, in [0, 1]; None while nothing was counted."""
+        """Return the expected calibration error, in [0, 1]; None before the first message."""
         total = sum(self._messages)
         if not total:
             return None
@@ -97,7 +97,7 @@ class Calibration:
         return math.fsum(abs(expected - happened) for expected, happened in pairs) / total
 
     def reliability(self) -> list[ReliabilityBin]:
-        """Return the bins with messages in them, by probability: a reliability diagram."""
+        """Return the nonempty bins by probability, for a reliability diagram."""
         rows = zip(self._messages, self._expected, self._happened, strict=True)
         return [ReliabilityBin(sure / n, times / n, n) for n, sure, times in rows if n]
 
@@ -105,32 +105,32 @@ class Calibration:
 def expected_calibration_error(
     probabilities: Iterable[float], outcomes: Iterable[bool], bins: int = BINS, skip: int = 0
 ) -> float | None:
-    """Return the expected calibration error: how far probabilities are from what comes true.
+    """Return the expected calibration error of probabilities.
 
-    Probabilities are put into bins of equal width. The error is the mean over the bins of
-    |share of outcomes − mean probability|, each bin weighted by its messages. Of two classes the
-    probability is that of the positive one. Of more it is that of the most probable one, and the
-    outcome is whether that one was right.
+    Probabilities are sorted into bins of equal width. The error is the mean over the bins of |share
+    of outcomes − mean probability|, each bin weighted by its messages. For two classes, pass the
+    probability of the positive class. For more classes, pass the highest probability, with whether
+    that class is correct as outcome.
 
     Parameters
     ----------
     probabilities
-        A probability for each message, in [0, 1], in the order of the stream.
+        Probability of each message, in [0, 1].
     outcomes
-        Whether it happened, for each of them.
+        Outcome of each message.
     bins
         Number of bins, at least 1.
     skip
-        Messages at the beginning that are left out, at least 0. `prequential` leaves out 500.
+        Number of first messages to leave out, at least 0. `prequential` leaves out 500.
 
     Returns
     -------
-    The error, in [0, 1]; None where no message is left.
+    The error, in [0, 1]; None without messages.
 
     Raises
     ------
     InputError
-        A parameter is out of its range, or there are more of the one than of the other.
+        If a parameter is out of range, or the lengths differ.
 
     Examples
     --------
@@ -143,10 +143,10 @@ def expected_calibration_error(
     ----------
     M. Pakdaman Naeini, G. Cooper and M. Hauskrecht (2015). Obtaining well calibrated probabilities
     using Bayesian binning. AAAI. C. Guo et al. (2017). On calibration of modern neural networks.
-    ICML: of several classes, and 15 bins.
+    ICML (several classes, 15 bins).
     """
     if isinstance(skip, bool) or not isinstance(skip, int) or skip < 0:
-        raise InputError(f"skip is {skip!r}; it should be a number of at least 0")
+        raise InputError(f"skip is {skip!r}; it must be a number of at least 0")
     calibration = Calibration(bins)
     try:
         for place, (probability, outcome) in enumerate(zip(probabilities, outcomes, strict=True)):
@@ -160,7 +160,7 @@ def expected_calibration_error(
 
 
 def loss_of(probability: float) -> float:
-    """Return the log loss of a message whose label had this probability, in nats.
+    """Return the log loss in nats of a message whose label has this probability.
 
     A probability of 0 counts as 1e-15, as in scikit-learn: 34.5 nats.
 

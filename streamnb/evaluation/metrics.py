@@ -1,8 +1,8 @@
-"""Metrics of a stream of decisions, cumulative or over its last messages.
+"""Metrics of a stream of decisions: cumulative, or over the last messages.
 
-Accuracy, Cohen's kappa and macro-F1 are river's, read from one shared confusion matrix; the area
-under the ROC curve is `streamnb.evaluation.roc`'s, the calibration error that of
-`streamnb.evaluation.calibration`.
+Accuracy, Cohen's kappa and macro-F1 are river's metrics on one shared confusion matrix.
+`streamnb.evaluation.roc` computes the ROC area, and `streamnb.evaluation.calibration` the
+calibration error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Sort labels as they compare, or by type and text where they do not.
+    """Sort labels by their own order, or by type and text if they cannot be compared.
 
     Parameters
     ----------
@@ -54,23 +54,23 @@ def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
 
 
 def largest_label(labels: Iterable[Hashable]) -> Hashable:
-    """Return the label that is positive by default: the largest in sorted order."""
+    """Return the default positive label: the last in sorted order."""
     return sorted_labels(labels)[-1]
 
 
 def logistic_average_misclassification(ham: float, spam: float) -> float | None:
-    """Logistic average of the two misclassification rates (lam%), in percent.
+    """Return the logistic average of two misclassification rates (lam%), in percent.
 
     Parameters
     ----------
     ham
-        Ham misclassified, in percent, in [0, 100].
+        Share of misclassified ham, in percent, in [0, 100].
     spam
-        Spam misclassified, in percent, in [0, 100].
+        Share of misclassified spam, in percent, in [0, 100].
 
     Returns
     -------
-    The logistic mean, in percent; None where one rate is 0 and the other 100.
+    The logistic mean, in percent; None if one rate is 0 and the other 100.
 
     Examples
     --------
@@ -92,19 +92,19 @@ def logistic_average_misclassification(ham: float, spam: float) -> float | None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Scores:
-    """The metrics of a number of decisions; None where one is not defined.
+    """Metrics of decisions; None for undefined metrics.
 
-    `hm_percent`, `sm_percent` and `lam_percent` are named as in the TREC spam tracks: the shares
-    of ham (negative) and spam (positive messages) misclassified, and their logistic average. They
-    and the ROC area exist for two classes, or against all others for a chosen positive label.
+    `hm_percent`, `sm_percent` and `lam_percent` have their names from the TREC spam tracks: the
+    shares of misclassified ham (negative) and spam (positive messages), and their logistic average.
+    These metrics and the ROC area need two classes, or a chosen positive label against all others.
 
-    `one_minus_auc_percent` is over all messages that were decided on, those included that came
-    while the model had learned one class only. `one_minus_auc_percent_both_known` begins with the
-    first message after both classes were learned.
+    `one_minus_auc_percent` includes all messages with a decision, even if the model had learned
+    only one class before. `one_minus_auc_percent_both_known` begins with the first message after
+    both classes were learned.
 
     `log_loss` is the mean of −ln P(true label), in nats, where 0 counts as 1e-15.
-    `calibration_error` is `expected_calibration_error` over all messages but the first 500 of the
-    stream, or as many as were told to be left out; of a window there is none.
+    `calibration_error` is `expected_calibration_error` without the first 500 messages of the
+    stream, or another configured number. Rolling metrics do not have it.
     """
 
     n_messages: int
@@ -122,7 +122,7 @@ class Scores:
 
 
 class _Kept(NamedTuple):
-    """A decision of the window."""
+    """A decision in the window."""
 
     label: Hashable
     decision: Hashable
@@ -133,14 +133,14 @@ class _Kept(NamedTuple):
 
 
 class Tally:
-    """Counts of decisions, and the scores behind them, over a stream or its last messages.
+    """Counts of decisions and scores over a stream, or over its last messages.
 
     Parameters
     ----------
     window
-        Count the last `window` decisions only; None counts all of them.
+        Number of last decisions to count; None counts all.
     max_scores
-        How many scores to keep exactly for the ROC area when there is no window.
+        Number of scores to keep for an exact ROC area without a window.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Tally:
         self._last: deque[_Kept] = deque()
         self.area, self._area_both_known = RocAuc(max_scores), RocAuc(max_scores)
         self._loss, self._losses = 0.0, 0
-        # Of the positive label, and of the most probable one.
+        # Calibration of the positive label, and of the most probable label.
         self.of_positive, self.of_likeliest = Calibration(), Calibration()
 
     def add(
@@ -176,20 +176,20 @@ class Tally:
         both_known: bool = True,
         true_probability: float | None = None,
     ) -> None:
-        """Count one decision beside the true label.
+        """Count one decision.
 
         Parameters
         ----------
         label, decision
-            The true label, and the one that was decided on.
+            The true label and the predicted label.
         is_positive
             Whether the true label is the positive one.
         score
-            The score of the positive label, where there is one.
+            The score of the positive label, if any.
         both_known
-            Whether the positive label and another had been learned before.
+            Whether the model had learned the positive label and another label before.
         true_probability
-            The probability of the true label, where there is one.
+            The probability of the true label, if any.
         """
         self.confusion.update(label, decision)
         loss = None if true_probability is None else loss_of(true_probability)
@@ -213,16 +213,16 @@ class Tally:
     def calibrate(
         self, label: Hashable, pos_label: Hashable, probabilities: Mapping[Any, float]
     ) -> None:
-        """Count the probabilities that a message had, beside its true label.
+        """Count the predicted probabilities of a message.
 
         Parameters
         ----------
         label
             The true label.
         pos_label
-            The label that scores are given for; None while there is none.
+            The label that scores refer to, if any.
         probabilities
-            Probability of each label that the model knew.
+            Probability of each label that the model had learned.
         """
         if pos_label is not None:
             self.of_positive.add(probabilities.get(pos_label, 0.0), label == pos_label)
@@ -231,14 +231,14 @@ class Tally:
             self.of_likeliest.add(probabilities[likeliest], label == likeliest)
 
     def scores(self, pos_label: Hashable = None, with_area: bool = True) -> Scores:
-        """Compute the metrics of what was counted.
+        """Compute the metrics of the counted decisions.
 
         Parameters
         ----------
         pos_label
-            The positive label; None leaves out the metrics of two classes.
+            The positive label; None omits the binary metrics.
         with_area
-            Whether the ROC area makes sense (all scores were of this positive label).
+            Whether to include the ROC area: all scores must refer to this positive label.
         """
         n_messages = int(self.confusion.total_weight)
         if n_messages == 0:
@@ -270,7 +270,7 @@ class Tally:
         )
 
     def _areas(self) -> tuple[float | None, float | None]:
-        """Return the ROC area of all messages, and of those after both classes were known."""
+        """Return the ROC area over all messages, and after both classes were learned."""
         if self.window is None:
             return self.area.get(), self._area_both_known.get()
         scored = [kept for kept in self._last if kept.score is not None]
@@ -279,11 +279,11 @@ class Tally:
         return area, area if len(known) == len(scored) else _area_of(known)
 
     def _defined_kappa(self) -> float | None:
-        # With one class on both sides chance agrees always, and kappa is 0 / 0.
+        # With a single class kappa is 0 / 0.
         return None if len(self.confusion.classes) < 2 else float(self._kappa.get())
 
     def _misclassified(self, pos_label: Hashable) -> tuple[float | None, float | None]:
-        """Return ham and spam misclassified, in percent; None where there were no such messages."""
+        """Return the percentages of misclassified ham and spam; None without messages."""
         total = self.confusion.total_weight
         spam = self.confusion.support(pos_label)
         caught = self.confusion.true_positives(pos_label)

@@ -51,7 +51,8 @@ def draw_curves(axes: Any, results: Sequence[Result], panel: Panel) -> None:
     for first, others in _same_lines(lines).items():
         result, values = results[first], lines[first]
         axes.plot([point.n_messages for point in result.curve], _gaps(values), **_style(first))
-        # The first tenth of the stream does not set the scale: the model has learned little.
+        # Ignore the first tenth of the stream for the scale, because the models have learned
+        # little.
         settled += [value for value in values[len(values) // 10 :] if value is not None]
         ends = [value for value in values if value is not None]
         if ends:

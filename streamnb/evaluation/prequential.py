@@ -1,8 +1,8 @@
 """Prequential evaluation: predict each message of a stream, then learn it.
 
-The stream is read once, however many models are evaluated side by side, and only the calls into a
-model count towards its time. The models take turns at short blocks of messages: at single messages
-each would find the processor's caches full of the others' data, and a fast one would look slow.
+The stream is read once for all models, and only calls of a model count towards its time. Models
+take turns after short blocks of messages. If they took turns after every message, the caches would
+be full of other models' data, and fast models would look slow.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BLOCK = 256
 
 
 def _timer_overhead(rounds: int = 2000) -> float:
-    """Return what an empty timed section measures, in nanoseconds (the median of many)."""
+    """Return the duration of an empty timed section, in nanoseconds (median of many)."""
     clock = time.perf_counter_ns
     spent = []
     for _ in range(rounds):
@@ -59,7 +59,7 @@ def _named(
 
 
 def _pair(item: Any) -> tuple[Any, Hashable]:
-    """Return the content and the label of a pair or of a message with attributes."""
+    """Return the content and the label of a pair, or of a message with attributes."""
     if hasattr(item, "text") and hasattr(item, "label"):
         return item.text, item.label
     x, y = item
@@ -80,11 +80,11 @@ def iter_prequential(
     drift: str | None = None,
     cutoffs: Cutoffs | None = None,
 ) -> Iterator[dict[str, Result]]:
-    """Evaluate models side by side, and yield their results so far along the stream.
+    """Evaluate models side by side, and yield their intermediate results.
 
-    Takes the parameters of `prequential`, and yields at each point of the curve. The last results
-    yielded are those of the whole stream; only they tell the ROC curve, and the memory, which take
-    long to find out.
+    The parameters are the same as for `prequential`. Results are yielded at each point of the
+    curve; the last results cover the whole stream. Only they include the ROC curve and the memory,
+    which take long to compute.
     """
     measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
@@ -123,7 +123,7 @@ def iter_prequential(
             for run in runs:
                 run.mark(n_messages)
             if every is None and len(runs[0].curve) >= _MOST_POINTS:
-                # Twice the distance from here on: the curve of any stream stays bounded.
+                # Double the distance, so that the length of the curve stays bounded.
                 step *= 2
                 for run in runs:
                     run.curve = run.curve[1::2]
@@ -154,35 +154,34 @@ def prequential(
     Parameters
     ----------
     models
-        A model, a sequence of models or a mapping of names to models: any river classifier or
-        pipeline that takes the stream's messages.
+        A model, a sequence of models, or a mapping of names to models. Any river classifier or
+        pipeline for the stream's messages works.
     stream
-        Pairs (message, label), or messages with the attributes `text` and `label`. It is read
-        once.
+        Pairs (message, label), or objects with the attributes `text` and `label`.
     window
-        How many of the last messages the windowed metrics look back; at least 1.
+        Number of messages of the rolling metrics, at least 1.
     every
-        Messages between two points of the curve, at least 1. By default a tenth of the window,
-        doubled whenever the curve has grown to 400 points.
+        Messages between two points of the curve, at least 1. The default is a tenth of the window,
+        doubled whenever the curve reaches 400 points.
     pos_label
-        The positive label. By default, of two labels the larger in sorted order ("spam", not
-        "ham"), and none where there are more.
+        The positive label. The default for two labels is the last in sorted order ("spam", not
+        "ham"); more labels have no default.
     label_delay
-        How many further messages are predicted before the label of one arrives and it is learned;
-        at least 0. What still waits at the end of the stream is learned then.
+        Messages that are predicted between a message and its label, at least 0. Labels that are
+        pending at the end of the stream are learned then.
     max_scores
-        How many scores a model's ROC area keeps, 8 bytes each, before it becomes a histogram
-        (see `RocAuc`); at least 0.
+        Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
+        histogram (see `RocAuc`); at least 0.
     calibration_skip
-        Messages at the beginning that the calibration error leaves out; at least 0.
+        Number of first messages that the calibration error leaves out; at least 0.
     with_probabilities
-        Whether models are asked for probabilities besides, for log loss and calibration. The
-        time for it is not counted, but spent: as much as a prediction.
+        Whether to compute probabilities, for log loss and calibration. It costs as much as a
+        prediction, but does not count towards the model's time.
     drift
-        The detector that watches each model's errors for drift, `"adwin"` or `"ddm"` (see
-        `DriftAlarm`); None for none. Nothing follows from its alarms but their record.
+        Drift detector on each model's errors: `"adwin"`, `"ddm"` (see `DriftAlarm`) or None.
+        Detections are recorded only.
     cutoffs
-        Cuts by which "unsure" is an answer, counted besides (`Result.answers`); of two labels.
+        For two labels: thresholds that allow the answer "unsure" (see `Result.answers`).
 
     Returns
     -------
@@ -191,7 +190,7 @@ def prequential(
     Raises
     ------
     InputError
-        A parameter is out of its range, or there is no model.
+        If a parameter is out of range, or no model is given.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The area under the ROC curve as the exact rank statistic of scores, and what a score is.
+"""Scores, and the area under the ROC curve as their exact rank statistic.
 
-River's own `ROCAUC` is a histogram of probabilities, which cannot tell apart the many that saturate
-at 0 and 1. Here scores are log odds, and all of them are kept up to a bound.
+River's `ROCAUC` is a histogram of probabilities, which cannot distinguish probabilities that
+saturate at 0 or 1. Here scores are log odds, and all scores are kept up to a bound.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _POINTS = 200  # of a curve, at most
 
 
 class RocPoint(NamedTuple):
-    """What one threshold would have done.
+    """Error rates of one threshold.
 
     Attributes
     ----------
     lost
-        The share of the negative messages called positive: of ham that was lost, in [0, 1].
+        False-positive rate: share of negative messages (ham) above the threshold, in [0, 1].
     missed
-        The share of the positive messages not called so: of spam let through, in [0, 1].
+        False-negative rate: share of positive messages (spam) below the threshold, in [0, 1].
     """
 
     lost: float
@@ -41,18 +41,18 @@ class RocPoint(NamedTuple):
 
 
 def log_odds(log_likelihoods: Mapping[Hashable, float], positive: Hashable) -> float:
-    """Log odds of one label against all the others, from joint log likelihoods.
+    """Return the log odds of one label against all others, from joint log likelihoods.
 
     Parameters
     ----------
     log_likelihoods
         Joint log likelihood of each class, in nats.
     positive
-        The label whose odds are asked. A class that is missing has the probability 0.
+        The label. A missing class has probability 0.
 
     Returns
     -------
-    The log odds in nats; infinite where one side is impossible, 0 where both are.
+    The log odds in nats; infinite if one side is impossible, 0 if both are.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def log_odds(log_likelihoods: Mapping[Hashable, float], positive: Hashable) -> f
 
 
 def _pairs_won(positives: Floats, negatives: Floats) -> float:
-    """Count pairs in which the positive scores higher; a tie counts one half.
+    """Count the pairs in which the positive has the higher score; a tie counts one half.
 
-    Both arrays are sorted. The shorter one is looked up in the longer one.
+    Both arrays are sorted. A binary search finds each value of the shorter array in the longer one.
     """
     if positives.size <= negatives.size:
         below = np.searchsorted(negatives, positives, "left").sum(dtype=np.int64)
@@ -83,23 +83,23 @@ def _pairs_won(positives: Floats, negatives: Floats) -> float:
 
 
 def _merged(left: Floats, right: Floats) -> Floats:
-    # The stable sort of numpy merges two sorted runs in linear time.
+    # Numpy's stable sort merges two sorted runs in linear time.
     return np.sort(np.concatenate((left, right)), kind="stable")
 
 
 def roc_auc(positives: Iterable[float], negatives: Iterable[float]) -> float | None:
-    """Area under the ROC curve as the exact rank statistic, ties counted one half.
+    """Return the area under the ROC curve as the exact rank statistic; ties count one half.
 
     Parameters
     ----------
     positives
-        Scores of the messages of the positive class; infinite ones are allowed.
+        Scores of the messages of the positive class; may be infinite.
     negatives
         Scores of all other messages.
 
     Returns
     -------
-    The area, in [0, 1]; None while one of the sides is empty.
+    The area, in [0, 1]; None if a side is empty.
 
     Examples
     --------
@@ -121,16 +121,15 @@ def roc_auc(positives: Iterable[float], negatives: Iterable[float]) -> float | N
 class RocAuc:
     """Area under the ROC curve of a growing stream of scores, in bounded memory.
 
-    Up to `max_scores` scores are kept (8 bytes each) and the area is exact. Beyond that they are
-    poured into a histogram whose buckets follow the bits of a 32-bit float (sign, exponent and the
-    first 9 bits of the fraction), so that two scores share a bucket only when they differ by less
-    than 0.2 %. Pairs within a bucket count one half, as ties do; `error_bound` is then the most
-    by which the area can be off.
+    Up to `max_scores` scores are kept (8 bytes each), and the area is exact. Beyond that, scores go
+    into a histogram. Its buckets are the leading bits of a 32-bit float: sign, exponent and 9 bits
+    of the fraction. Two scores share a bucket only if they differ by less than 0.2 %. Pairs within
+    a bucket count one half, like ties; `error_bound` is then the maximum error.
 
     Parameters
     ----------
     max_scores
-        How many scores to keep exactly; at least 0.
+        Number of scores to keep exactly; at least 0.
 
     Examples
     --------
@@ -149,14 +148,14 @@ class RocAuc:
         self._won = 0.0
 
     def add(self, positive: bool, score: float) -> None:
-        """Count the score of one message of the positive class or of another."""
+        """Add the score of one message."""
         new = self._new[positive]
         new.append(score)
         if len(new) >= _BATCH:
             self._absorb()
 
     def get(self) -> float | None:
-        """Return the area, in [0, 1], or None while one of the sides is empty."""
+        """Return the area, in [0, 1]; None if a side is empty."""
         self._absorb()
         if self._histogram is None:
             under, over = self._sorted
@@ -168,7 +167,7 @@ class RocAuc:
         return float(over_counts @ below) / pairs if pairs else None
 
     def error_bound(self) -> float:
-        """Return the most by which the area can be off: 0 while all scores are kept."""
+        """Return the maximum error of the area: 0 while all scores are kept."""
         self._absorb()
         if self._histogram is None:
             return 0.0
@@ -177,19 +176,19 @@ class RocAuc:
         return float(under @ over) / 2 / float(pairs) if pairs else 0.0
 
     def curve(self, mirrored: bool = False) -> list[RocPoint]:
-        """Return the ROC curve as thresholds from the strictest on: at most some 200 points.
+        """Return the ROC curve from the strictest threshold on, with at most about 200 points.
 
-        They lie close where few negatives are lost, which is the region that matters: the shares
-        lost grow by a constant factor.
+        The false-positive rates of the points grow by a constant factor, because low rates matter
+        most.
 
         Parameters
         ----------
         mirrored
-            Whether the other class is the positive one, its scores these with the sign changed.
+            Whether the other class is positive, with the negated scores.
 
         Returns
         -------
-        The points, `lost` rising and `missed` falling to 0; none while one of the sides is empty.
+        The points, with `lost` rising and `missed` falling to 0; empty if a side is empty.
 
         Examples
         --------
@@ -208,11 +207,11 @@ class RocAuc:
         negatives, positives = int(under.sum()), int(over.sum())
         if not negatives or not positives:
             return []
-        # A threshold at each value: what lies at it and above is called positive.
+        # One threshold at each value: scores at or above it are positive.
         lost = np.concatenate(([0], np.cumsum(under[::-1])))
         missed = positives - np.concatenate(([0], np.cumsum(over[::-1])))
         grid = np.unique(np.geomspace(1, negatives, _POINTS).astype(np.int64))
-        # The most that may be lost, and the loosest threshold within it.
+        # For each maximum false-positive rate, the lowest threshold that respects it.
         places = np.searchsorted(lost, np.concatenate(([0], grid)), "right") - 1
         points = [RocPoint(lost[at] / negatives, missed[at] / positives) for at in places]
         kept = [RocPoint(float(points[0].lost), float(points[0].missed))]
@@ -222,7 +221,7 @@ class RocAuc:
         return kept
 
     def _counts(self) -> npt.NDArray[np.int64]:
-        """Return how many negatives and positives there are of each value, in ascending order."""
+        """Return the values in ascending order, with their numbers of negatives and positives."""
         if self._histogram is not None:
             return self._histogram
         values = np.unique(np.concatenate(self._sorted))
@@ -232,7 +231,7 @@ class RocAuc:
     def _absorb(self) -> None:
         if not any(self._new):
             return
-        # A score of -0.0 would get another bucket than 0.0: adding zero makes them one.
+        # Adding zero turns -0.0 into 0.0, which would otherwise get another bucket.
         new_under, new_over = (np.sort(np.array(new) + 0.0) for new in self._new)
         self._new = (array("d"), array("d"))
         if self._histogram is None:
@@ -253,7 +252,7 @@ class RocAuc:
 
 
 def _bucket(scores: Floats) -> npt.NDArray[np.int64]:
-    """Return the bucket of each score: its leading bits, mapped so that they keep the order."""
+    """Return the bucket of each score: its leading bits, in an order-preserving mapping."""
     with np.errstate(over="ignore", under="ignore"):
         bits = scores.astype(np.float32).view(np.uint32)
     negative = bits >> 31 == 1

@@ -1,4 +1,4 @@
-"""One model on a stream that several share: its decisions, its time, its curve and its alarms."""
+"""Evaluation of one model on a shared stream: decisions, time, curve and drift detections."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Step(NamedTuple):
 
 
 class Labels:
-    """The labels met so far, and the one that scores are given for.
+    """The labels seen so far, and the label that scores refer to.
 
-    Without a chosen positive label that is the second one met: the area under the curve is the
-    same whichever of two classes is positive, when the scores of one are those of the other with
-    the sign changed. So it need not be known early which label will be the larger.
+    Without a chosen positive label, scores refer to the second label of the stream. The scores of
+    two classes differ only in sign, so the ROC area is the same for either class. The final
+    positive label may therefore be unknown at first.
     """
 
     def __init__(self, pos_label: Hashable | None) -> None:
@@ -63,30 +63,30 @@ class Labels:
 
     @property
     def pos_label(self) -> Hashable | None:
-        """The positive label of the metrics; None where there is none."""
+        """The positive label of the metrics, if any."""
         if self.chosen is not None:
             return self.chosen
         return largest_label(self.counts) if len(self.counts) == 2 else None
 
     @property
     def both_known(self) -> bool:
-        """Whether the models have learned the label that is scored, and another."""
+        """Whether the models have learned the scored label and another one."""
         return len(self.learned) > 1 and (self.chosen is None or self.chosen in self.learned)
 
     @property
     def may_be_binary(self) -> bool:
-        """Whether there may be a positive label in the end."""
+        """Whether a positive label is still possible."""
         return self.chosen is not None or len(self.counts) <= 2
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What is measured of each model.
+    """Options of an evaluation.
 
     Raises
     ------
     InputError
-        If a number is none, or out of its range.
+        If a number is invalid or out of range.
     """
 
     window: int
@@ -100,7 +100,7 @@ class Options:
     def __post_init__(self) -> None:
         least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
         for name, bound in least.items():
-            # More than any list can hold is as much as there is.
+            # Values above the maximum length of a list mean no limit.
             number = min(check_bound(name, getattr(self, name), bound), sys.maxsize)
             object.__setattr__(self, name, number)
         check_flag("with_probabilities", self.with_probabilities)
@@ -138,7 +138,7 @@ class Run:
             decision = predict_one(step.x)
             spent = clock() - start
             predict_ns += spent
-            # Not timed: a user who wants decisions only would not pay for it.
+            # Not timed, because users who need decisions only do not compute scores.
             score, probabilities = None, None
             if decision is not None:
                 scored = labels.scored if labels.may_be_binary else None
@@ -162,7 +162,7 @@ class Run:
             if decision is None:
                 self.unanswered += 1
                 continue
-            # A decision is known to be wrong when its label comes.
+            # An error is known only after the label arrives.
             due = self._taken + self.options.label_delay
             if self.alarm is not None and self.alarm.update(decision != step.y, due):
                 self.alarms.append(due)
@@ -180,7 +180,7 @@ class Run:
                 self.total.calibrate(step.y, labels.scored, probabilities)
 
     def learn(self, x: Any, y: Hashable) -> None:
-        """Learn a message whose label came after the end of the stream."""
+        """Learn a message whose label arrives after the end of the stream."""
         start = time.perf_counter_ns()
         self.model.learn_one(x, y)
         self.learn_ns += time.perf_counter_ns() - start
@@ -204,7 +204,7 @@ class Run:
         return tally.scores(self.labels.pos_label)
 
     def result(self, n_messages: int, n_learned: int, overhead_ns: float, at_end: bool) -> Result:
-        """Return what this model did so far."""
+        """Return the result so far."""
         if not self.curve or self.curve[-1].n_messages != n_messages:
             self.mark(n_messages)
         now = self.curve[-1]
@@ -231,6 +231,6 @@ class Run:
             curve=list(self.curve),
             answers=self.answered,
             n_alarms=0 if self.alarm is None else self.alarm.count,
-            # The last labels come when the stream is at its end.
+            # The last labels arrive at the end of the stream.
             alarms=[min(each, n_messages) for each in self.alarms],
         )

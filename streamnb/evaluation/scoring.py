@@ -1,9 +1,9 @@
-"""What evaluation asks of a model: a score for the ROC curve, and its memory.
+"""Scores, probabilities and memory of any model.
 
-Any river classifier can be evaluated. The score is the log odds of the positive class from joint
-log likelihoods where the model or the last step of a pipeline gives them, since probabilities of
-long messages saturate at 0 and 1 and then tie; else it is the logit of the probability, which
-keeps its order.
+Any river classifier can be evaluated. If the model or the last step of a pipeline has joint log
+likelihoods, the score is the log odds of the positive class. Probabilities of long messages would
+saturate at 0 or 1 and tie. Otherwise the score is the logit of the probability, which preserves its
+order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LogLikelihoods: TypeAlias = Callable[[Any], Mapping[Hashable, float]]
 
 
 class Classifier(Protocol):
-    """A classifier that learns one message at a time, as river's do."""
+    """A classifier that learns one message at a time, like river's."""
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn one message and its label."""
@@ -31,7 +31,7 @@ class Classifier(Protocol):
 
 
 def scorer(model: Classifier) -> Scorer:
-    """Return a function that gives a message's score for a positive label.
+    """Return a function that scores a message for a positive label.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def scorer(model: Classifier) -> Scorer:
 
     Returns
     -------
-    A function of a message and a label; its value is the log odds of that label in nats, or None
-    where the model has neither log likelihoods nor probabilities.
+    A function of a message and a label. It returns the log odds of the label in nats, or None if
+    the model has neither log likelihoods nor probabilities.
     """
     answers = Answers(model)
     return lambda x, pos_label: answers.ask(x, pos_label, probabilities=False)[0]
@@ -70,7 +70,7 @@ def _log_likelihoods(model: Any) -> LogLikelihoods | None:
 
 
 class Answers:
-    """What is asked of a model besides its decisions: scores and probabilities.
+    """Scores and probabilities of a model.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ class Answers:
         x
             The message.
         pos_label
-            The label that the score is of; None asks for no score.
+            The label to score; None skips the score.
         probabilities
-            Whether probabilities are wanted; without likelihoods the score needs them anyway.
+            Whether to compute probabilities. Without likelihoods the score needs them anyway.
 
         Returns
         -------
-        The score as of `scorer`, and the probability of each label; None for what there is not,
-        for probabilities too that are no number.
+        The score as in `scorer`, and the probability of each label. Each may be None: the model
+        does not provide it, or probabilities are NaN.
         """
         by_likelihood = self._likelihoods is not None
         shares = None
@@ -129,12 +129,12 @@ def _logit(share: float) -> float:
 
 
 def memory_bytes(model: Any) -> int | None:
-    """Return the memory that a model occupies in bytes, or None where it cannot say.
+    """Return the memory of a model in bytes; None if it is unknown.
 
     Parameters
     ----------
     model
-        A model with `memory_bytes`, or one of river, whose objects are walked.
+        A model with `memory_bytes`, or a river model, whose objects are traversed.
     """
     for attribute in ("memory_bytes", "_raw_memory_usage"):
         value = getattr(model, attribute, None)

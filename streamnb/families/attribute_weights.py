@@ -63,14 +63,14 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
 class MeasuredAttributesNB(NaiveBayes):
     """Naive Bayes on columns whose attribute weights are measured or searched.
 
-    Columns, and P(x_j|c), are those of `streamnb.ENB`. A class has the score
+    Columns and P(x_j|c) are defined as in `streamnb.ENB`. A class has the score
 
         ln P(c) + Σ_j w_j ln P(x_j|c)      (Equations 5 and 6)
 
     with one weight for all classes. A refresh (`refresh_every`) computes the weights over the last
     `index_size` messages; the estimates that they multiply are always current. Measures of
-    information use numbers binned over the recent messages, and treat a missing value as a value of
-    its own. An attribute that first appears after a refresh has weight 1 until the next one.
+    information use numbers binned over the recent messages, and treat a missing value as a separate
+    value. An attribute that first appears after a refresh has weight 1 until the next one.
 
     Parameters
     ----------

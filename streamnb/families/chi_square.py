@@ -43,9 +43,10 @@ class RwcMNB(ChiSquareNB, event="multinomial", equations="section 2.1 (R_w,c), E
         ln P(c) + Σ_i f_i [ln P(w_i|c) + ln max(R_ic, 1)]
         R_ic = n df_ic / (n_c df_i)
 
-    with df_ic the messages of class c that contain word i, and df_i those of all classes. R_ic is
-    the ratio of the observed to the expected number if word and class are independent, on which
-    the χ² statistic is based. It follows from the current counts, so nothing is refreshed.
+    with df_ic the number of messages of class c that contain word i, and df_i the number over all
+    classes. R_ic is the ratio of the observed to the expected number if word and class are
+    independent, on which the χ² statistic is based. It follows from the current counts, so nothing
+    is refreshed.
     """
 
 

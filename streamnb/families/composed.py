@@ -46,26 +46,26 @@ class ComposedNB(TextNaiveBayes, _Positional):
         `streamnb.PHNB` with `columns=True`), or `"gaussian"`, which does not (see `streamnb.LNB`).
     dependence
         `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
-        packages of `streamnb.PHNB`. All but the first need word counts, so `"bernoulli"` is
-        excluded. `"attributes"` allows packages only, `"gaussian"` none of them. Hidden ratios mix
-        P(w|c̄) / P(w|c), so they need `"one-versus-all"`. With `prior="uniform"` they reproduce the
-        published figures of HOVA (see `streamnb.families.HiddenRatios`), while `HOVA` is the
-        printed formula.
+        packages of `streamnb.PHNB`. All except the first need word counts, which excludes
+        `"bernoulli"`. `"attributes"` allows packages only, `"gaussian"` independence only. Hidden
+        ratios mix P(w|c̄) / P(w|c), so they need `"one-versus-all"`. With `prior="uniform"` they
+        reproduce the published figures of HOVA (see `streamnb.families.HiddenRatios`), while `HOVA`
+        is the printed formula.
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`, with
-        any event model but `"bernoulli"` and independent words; or higher-order paths instead of
+        any event model except `"bernoulli"` and independent words; or higher-order paths instead of
         documents: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`, with `"bernoulli"` only
         (see `HONB`).
     factor
-        Of the estimate `"correlation"`, as in `NBCF`.
+        For the estimate `"correlation"`, as in `NBCF`.
     bag_threshold, max_links
-        Of the dependence `"packaged"`, as in `streamnb.PHNB`.
+        For the dependence `"packaged"`, as in `streamnb.PHNB`.
     bins, values
-        Of columns, as in `streamnb.PHNB`.
+        For columns, as in `streamnb.PHNB`.
     max_parents
-        Of all dependences but `"independent"`, as in `streamnb.HMNB` and `streamnb.PHNB`.
+        For dependences other than `"independent"`, as in `streamnb.HMNB` and `streamnb.PHNB`.
     min_df
-        Of all dependences but `"independent"` and `"packaged"`, as in `streamnb.HMNB`.
+        For dependences other than `"independent"` and `"packaged"`, as in `streamnb.HMNB`.
     weights
         Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
         `GRWMNB`; `"selection"`, as in `GRSMNB`; `"correlation-based"`, as in `DFWMNB`;
@@ -89,32 +89,32 @@ class ComposedNB(TextNaiveBayes, _Positional):
         `"uniform"`; `"discriminative"`, as in `DWMNB`, with independent words, under the same
         conditions as weights of words; or `"discriminative-online"`, as in `DWMNB(online=True)`.
     rounds
-        Of the document weights `"discriminative"`, as in `DWMNB`.
+        For the document weights `"discriminative"`, as in `DWMNB`.
     max_candidates
-        Of the weights `"correlation-based"`, as in `DFWMNB`.
+        For the weights `"correlation-based"`, as in `DFWMNB`.
     neighbourhood
         Messages that a prediction is based on: `"stream"`, all; `"tree"`, those in its leaf of a
         tree, as in `MNBTree`; or `"nearest"`, as in `LWWMNB`. The last two allow any event model of
         texts, with independent words, the estimate `"additive"` and uniform weights.
     max_depth, min_samples_leaf
-        Of the neighbourhood `"tree"` and the weights `"tree-depth"`, as in `MNBTree` and `DTWMNB`.
-        `min_samples_leaf=None` means 50 for the former and 2 for the latter.
+        For the neighbourhood `"tree"` and the weights `"tree-depth"`, as in `MNBTree` and `DTWMNB`.
+        `min_samples_leaf=None` means 50 for the tree and 2 for the weights.
     grow, delta, tau, grace_period
-        Of the neighbourhood `"tree"`, as in `MNBTree`.
+        For the neighbourhood `"tree"`, as in `MNBTree`.
     n_neighbors
-        Of the neighbourhood `"nearest"`, as in `LWWMNB`.
+        For the neighbourhood `"nearest"`, as in `LWWMNB`.
     multiclass
-        Of weights that minimise a loss: for attributes `"pairs"` or `"direct"`, as in
+        For weights that minimise a loss. For attributes `"pairs"` or `"direct"`, as in
         `streamnb.ENB`; None is `"pairs"`. A word has one weight for all classes; None is
         `"direct"`, one fit of all classes.
     ridge
-        Of weights that minimise a loss: penalty for the distance from 1, as in `streamnb.ENB`,
-        0 or more; None is 0.01 for attributes and 0.1 for words.
+        For weights that minimise a loss: penalty for the distance from 1, as in `streamnb.ENB`, 0
+        or more; None is 0.01 for attributes and 0.1 for words.
     leave_one_out
-        Of weights of words that minimise a loss: whether each message is scored without its own
+        For weights of words that minimise a loss: whether each message is scored without its own
         counts.
     untested
-        Of the weights `"tree-depth"`, as in `DTWMNB`.
+        For the weights `"tree-depth"`, as in `DTWMNB`.
 
     Notes
     -----

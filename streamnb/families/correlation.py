@@ -281,9 +281,9 @@ class NBCF(TextNaiveBayes):
         θ_cj = (N_cj + t N_·j) / (N_c· + t N_··)
 
     with f_j the count of word j in the message, N_cj its count in class c, N_·j in all classes, and
-    N_c· and N_·· the same for all words. There is no other smoothing, and words that no class has
-    seen are skipped. The model needs fewer messages than one with additive smoothing, especially
-    with many classes.
+    N_c· and N_·· the same for all words. Counts are not smoothed otherwise, and words that no class
+    has seen are skipped. The model needs fewer messages than one with additive smoothing,
+    especially with many classes.
 
     Parameters
     ----------

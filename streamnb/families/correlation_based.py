@@ -105,7 +105,7 @@ class DFWCNB(
 ):
     """Complement naive Bayes with words weighted by correlation-based selection (DFWCNB).
 
-    The weights are those of `DFWMNB`; they also multiply the counts of the complement.
+    The weights equal `DFWMNB`'s; they also multiply the counts of the complement.
     """
 
 

@@ -100,7 +100,7 @@ class FittedAttributesNB(NaiveBayes):
     multiclass
         For three classes or more. `"pairs"`: weights for each two classes, and each class has the
         votes Σ_j p_ij of Equations 22 to 24. `"direct"`: one vector of weights, fitted over all
-        classes at once, with the margins over every other class in the loss.
+        classes together, with the margins over every other class in the loss.
     ridge
         Penalty for the distance of a weight from 1, 0 or more: `ridge` / 2 times its square, in
         units of one message's loss. It keeps weights finite while the few first messages are
@@ -232,7 +232,7 @@ class GDNB(FittedAttributesNB):
 
         Σ_i ln (1 + exp[−y_i f(x_i)])      (Equation 19)
 
-    which is the deviance with a multiplier α of its own (Equation 18).
+    which is the deviance with a separate multiplier α (Equation 18).
 
     `streamnb.families.fitted_weights.FittedAttributesNB` documents parameters, columns
     and multiclass decisions.

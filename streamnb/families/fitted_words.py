@@ -1,6 +1,6 @@
 """Weights of words that minimise a loss over the indexed messages: ENB, DNB, LNB, GDNB on texts.
 
-The score of a message is that of its event model with the term of each word weighted,
+The score of a message is the score of its event model, with a weight for the term of each word,
 
     α [± ln P(c or c̄) ± Σ_i v_i f_i ln P(w_i | c or c̄)],   v_i ≥ 0
 
@@ -143,7 +143,7 @@ class Margins:
         parameters: ScoringParameters,
         leave_one_out: bool,
     ) -> Margins | None:
-        """Return the margins of indexed messages; None if there are no two classes.
+        """Return the margins of indexed messages; None if fewer than two classes have messages.
 
         Leave-one-out scores a message without its own words, length and class; for a message of
         weight 3, without one of three. A message that is the only one of its class has weight 0.

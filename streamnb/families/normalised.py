@@ -41,11 +41,11 @@ class TWCNB(
 
         Σ_i f_i ln P(w_i | c̄) / Σ_k ln P(w_k | c̄)
 
-    with P(w | c̄) as in `CNB`, and k over all m words. There is no prior unless requested, for
-    example by `prior="laplace"`; then it takes part as in `CNB`. The model equals scikit-learn's
-    `ComplementNB(norm=True)` after each message: the sums over all words follow each message that
-    is learned or unlearned, exactly and at no extra cost, so nothing is refreshed. While m is 1,
-    weights are 0/0 and words have no effect.
+    with P(w | c̄) as in `CNB`, and k over all m words. No prior is used unless requested, for
+    example by `prior="laplace"`; then it enters the score as in `CNB`. The model equals
+    scikit-learn's `ComplementNB(norm=True)` after each message: the sums over all words follow each
+    message that is learned or unlearned, exactly and at no extra cost, so nothing is refreshed.
+    While m is 1, weights are 0/0 and words have no effect.
 
     Weights are shares of 1, so scores are as small as 1 / m. Use the labels: probabilities from
     such scores are nearly equal, and `threshold="auto"` cannot distinguish thresholds.

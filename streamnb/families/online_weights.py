@@ -59,7 +59,7 @@ class OnlineWeights(Weights, name="online"):
 
     weighs: ClassVar[bool] = True
     decays: ClassVar[bool] = True
-    # The bias replaces a prior, and an unknown word is no evidence.
+    # The bias replaces a prior, and unknown words are ignored.
     prior: ClassVar[str | None] = "uniform"
     oov: ClassVar[str | None] = "skip"
     constraints: ClassVar[Mapping[str, Check]] = {
@@ -151,7 +151,7 @@ class OnlineNB(TextNaiveBayes):
     nb_weight
         c, 0 to 1e6: the weight of naive Bayes.
     learning_rate
-        r, 0 to 1e6. If it and `bias_rate` are 0, scores are those of `OVA`, divided by Σ x and
+        r, 0 to 1e6. If it and `bias_rate` are 0, scores are `OVA` scores, divided by Σ x and
         multiplied by c.
     bias_rate
         r_b, 0 to 1e6.
@@ -163,7 +163,7 @@ class OnlineNB(TextNaiveBayes):
         0 to 1: smaller errors take no step.
     warm_up
         0 or more: messages of a class, and of others, after both are known, before the class takes
-        steps. Until then scores are those of naive Bayes, so that a stream sorted by class does not
+        steps. Until then scores are plain naive Bayes, so that a stream sorted by class does not
         mislead the model.
     calibrated
         Whether probabilities are calibrated; otherwise they are 1 / (1 + exp −s), or the softmax
@@ -178,9 +178,9 @@ class OnlineNB(TextNaiveBayes):
         its slope.
     correction
         `"additive"`, as above; or `"multiplicative"`, as the paper's weights (Equations 3, 8 and
-        21) but for each word and class. Then the score is b_k + Σ_i w_ik z_ik, z_ik = c l_ik / Σ x,
-        where w_ik ≥ 0 starts at 1 and takes the steps above with z_ik for u_i. A word that no class
-        has seen then learns nothing.
+        21) with one weight for each word and class. Then the score is b_k + Σ_i w_ik z_ik, z_ik = c
+        l_ik / Σ x, where w_ik ≥ 0 starts at 1 and takes the steps above with z_ik for u_i. A word
+        that no class has seen then learns nothing.
     tokenizer
         None is the default for texts in any script: words and word pairs by Unicode's rules
         including symbols, one to three characters within words, the length, and the subject of a

@@ -39,7 +39,7 @@ _TIE = 1 - 1e-9
 _NOTHING = 1e-14
 # WEKA's HNB drops terms whose probabilities are smaller.
 _DROPPED = 1e-6
-# Pairs counted at once.
+# Number of pairs in one block of counting.
 _BLOCK = 2_000_000
 
 
@@ -362,8 +362,8 @@ def word_information(
 def attribute_information(documents: Documents, most: int) -> Information:
     """Return the information of pairs of attributes from their values.
 
-    It equals WEKA's HNB: there is no smoothing, and terms with probabilities below 10⁻⁶ are
-    dropped. Missing values are ignored.
+    It equals WEKA's HNB: probabilities are not smoothed, and terms with probabilities below 10⁻⁶
+    are dropped. Missing values are ignored.
 
     Parameters
     ----------
@@ -562,7 +562,7 @@ class PHNB(PackagedNB):
     package has no member in the message is plain naive Bayes. An infinite threshold gives `MNB`, or
     naive Bayes on columns, and a threshold of 0 gives `HNB`.
 
-    Texts and columns are those of `HNB`.
+    `HNB` describes texts and columns.
 
     Packages are refreshed as `refresh_every` says.
 

@@ -54,8 +54,8 @@ def selection(indexed: Documents, parameters: ScoringParameters) -> WordWeights:
 
     Each share of `SHARES` classifies each indexed message after its own counts are removed from the
     class, the words and the totals. The share with the most correct decisions wins, on a tie the
-    smallest. A message of weight 3 is three messages, one of which is removed. Class totals run
-    over the selected words, but m counts all words, and the gain ratios stay those of all messages.
+    smallest. A message of weight 3 is three messages, one of which is removed. Class totals include
+    the selected words only, but m counts all words, and gain ratios are computed from all messages.
     Words that tie with the last selected word are selected too.
 
     Parameters
@@ -193,8 +193,8 @@ class GRSMNB(
 
     Multinomial naive Bayes on the top 10 %, 20 %, … or 100 % of the words by gain ratio (Equation
     12). It takes the smallest of these ten shares that classifies most of the indexed messages
-    correctly, each without its own counts. Class totals are sums over the selected words, while *m*
-    counts all words and the gain ratios are those of all messages. Words that tie with the last
+    correctly, each without its own counts. Class totals are sums over the selected words. *m*
+    counts all words, and gain ratios are computed from all messages. Words that tie with the last
     selected word are selected too.
 
     A refresh (`refresh_every`) chooses the share over the last `index_size` messages, at the cost

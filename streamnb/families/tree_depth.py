@@ -144,7 +144,7 @@ class TreeDepthNB(TextNaiveBayes):
 
         W_i = 1 + 1/√d_i of tested words,  1 of all others
 
-    The tree is that of `MNBTree`: a node is split on the word whose presence has the highest
+    The tree is the same as in `MNBTree`: a node is split on the word whose presence has the highest
     information gain for the class, down to pure nodes and to `min_samples_leaf`.
 
     The paper's weight is "inversely proportional to the minimum depth". The attribute weighting
@@ -196,7 +196,7 @@ class DTWMNB(TreeDepthNB, event="multinomial", equations="section 2.1 (DTW), Equ
 class DTWCNB(TreeDepthNB, event="complement", equations="section 2.1 (DTW), Equations 2, 5 and 7"):
     """Complement naive Bayes with words weighted by depth in a tree (DTWCNB).
 
-    The weights are those of `DTWMNB`; they also multiply the counts of the complement.
+    The weights equal `DTWMNB`'s; they also multiply the counts of the complement.
     """
 
 

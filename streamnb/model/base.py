@@ -87,7 +87,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         half-life in time, `"90s"`, `"15min"`, `"12h"`, `"30d"` or `"4w"`: then t is the latest time
         that came with a message, and s its value after this message.
     window_size
-        Only the last messages count, this many, 1 or more. Each new message unlearns the oldest,
+        Number of last messages that count, 1 or more. Each new message unlearns the oldest,
         regardless of weights, which must be multiples of 2**-20. None keeps all messages.
 
     Raises
@@ -315,7 +315,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         x
             A text, or a mapping of tokens to counts (0 to 2**53).
         y
-            Its label: anything hashable but None.
+            Its label: any hashable object except None.
         w
             Its weight, 0 (nothing is learned) to 2**53.
         time

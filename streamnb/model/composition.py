@@ -173,7 +173,7 @@ class Component:
         """Configure a store that was just opened."""
 
     def hooks(self, context: BuildContext) -> RuntimeHooks:
-        """Return what the component adds to the running model.
+        """Return the hooks that the component adds to the running model.
 
         Raises
         ------

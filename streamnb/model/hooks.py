@@ -58,7 +58,8 @@ class PeriodicStatistic(Generic[Store]):
 
         Returns
         -------
-        False, with the store unchanged, if ids were reused for other words or classes meanwhile.
+        False, with the store unchanged, if ids were reused for other words or classes in the
+        meantime.
         """
         raise NotImplementedError
 
@@ -124,7 +125,7 @@ class Tuning(Protocol[Store]):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class RuntimeHooks:
-    """What one component adds to a running model; each field is optional.
+    """Functions and statistics that one component adds to a running model; all are optional.
 
     Attributes
     ----------

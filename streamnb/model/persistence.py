@@ -371,7 +371,7 @@ class SavedModel:
 
     @classmethod
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return the model that `to_bytes` wrote; parameters and errors are those of `load`."""
+        """Return the model that `to_bytes` wrote; see `load` for parameters and errors."""
         check_jobs("n_jobs", n_jobs)
         state = read(data, tokenizer)
         with readable():
@@ -396,7 +396,7 @@ class SavedModel:
         return parameters
 
     def saved_parameters(self) -> dict[str, Any]:
-        """Return the parameters that a model file contains: all but `n_jobs`."""
+        """Return the parameters that a model file contains: all except `n_jobs`."""
         return {k: v for k, v in self._get_params().items() if k != "n_jobs"}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class CurrentWeights(PeriodicStatistic[_core.CountStore]):
     parameters: ScoringParameters
 
     def swap(self, store: _core.CountStore) -> bool:
-        """Compute the weights of the words, then those of the documents."""
+        """Compute the weights of the words, then the weights of the documents."""
         indexed = Documents.of(store, ordered=self.words.ordered or self.documents.periodic)
         parameters = with_learned_words(self.parameters, store)
         words = self.words.weigh(indexed, parameters)

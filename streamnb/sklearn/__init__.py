@@ -1,6 +1,6 @@
-"""The models as scikit-learn's estimators, for its pipelines, searches and cross-validation.
+"""Models as scikit-learn estimators, for pipelines, searches and cross-validation.
 
-It needs the extra `sklearn`, and nothing else of streamnb imports it.
+It needs the extra `sklearn`. No other module of streamnb imports it.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""What scikit-learn's users give as `X` and `sample_weight`, as batches that the models read."""
+"""Conversion of `X` and `sample_weight` into batches for the models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Batch(NamedTuple):
     messages
         A list of texts or mappings, or a sparse matrix of counts.
     words
-        The words of the matrix's columns; None of a list.
+        The words of the matrix's columns; None for a list.
     """
 
     messages: Any
@@ -33,28 +33,28 @@ class Batch(NamedTuple):
         return len(self.messages) if self.words is None else int(self.messages.shape[0])
 
     def taken(self, places: NDArray[np.intp]) -> Batch:
-        """Return the messages at some places, in that order."""
+        """Return the messages at these positions, in this order."""
         if self.words is None:
             return Batch([self.messages[place] for place in places])
         return Batch(self.messages[places], self.words)
 
     def each(self) -> Iterable[Any]:
-        """Return the messages one by one."""
+        """Yield the messages one by one."""
         return inputs.each(self.messages, self.words)
 
 
 def messages(X: Any) -> Batch | None:
-    """Return a batch of texts or mappings; None where `X` is something else, a matrix say.
+    """Return a batch of texts or mappings; None for other types, such as a matrix.
 
     Parameters
     ----------
     X
-        What was given: a list, a Series or a one-dimensional array of texts is read.
+        The user's input. Lists, Series and one-dimensional arrays are accepted.
 
     Raises
     ------
     InputError
-        If it is one text instead of a sequence of them, or empty.
+        If `X` is a single text or empty.
 
     Examples
     --------
@@ -77,19 +77,19 @@ def messages(X: Any) -> Batch | None:
 
 
 def columns(X: Any, names: Sequence[str] | None) -> Batch:
-    """Return a batch of the rows of a matrix of counts, without the columns that are empty in it.
+    """Return a batch of the rows of a count matrix, without empty columns.
 
     Parameters
     ----------
     X
-        A dense or sparse matrix, which scikit-learn has checked.
+        A dense or sparse matrix that scikit-learn has validated.
     names
-        The names of its columns; None are `x0`, `x1` and so on.
+        Names of the columns; None stands for `x0`, `x1` and so on.
     """
     matrix = sparse.csr_matrix(X)
     matrix.sum_duplicates()
     present = np.unique(matrix.indices)
-    # A hashed matrix has a million columns, and a batch has words in few of them.
+    # A hashed matrix has a million columns, but a batch uses few of them.
     places = np.searchsorted(present, matrix.indices)
     rows = sparse.csr_matrix(
         (matrix.data, places, matrix.indptr), shape=(matrix.shape[0], len(present))
@@ -98,19 +98,19 @@ def columns(X: Any, names: Sequence[str] | None) -> Batch:
 
 
 def weights_of(sample_weight: Any, samples: int) -> NDArray[np.float64] | None:
-    """Return the weights of samples as an array; None where all are 1.
+    """Return the sample weights as an array; None if all are 1.
 
     Parameters
     ----------
     sample_weight
-        What was given: None, a number for all, or one for each.
+        The user's input: None, one number for all samples, or one for each.
     samples
-        How many samples there are.
+        Number of samples.
 
     Raises
     ------
     InputError
-        If they are not as many as the samples, or one is not a number from 0 on.
+        If the number of weights is wrong, or a weight is not a finite number of at least 0.
     """
     if sample_weight is None:
         return None

@@ -27,37 +27,38 @@ _NESTED = "model__"
 class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """Any model of texts as a scikit-learn classifier.
 
-    `X` is a sequence of texts (a list, a Series, an array), which the model's own tokenizer cuts;
-    or of mappings of words to counts; or a dense or sparse matrix of counts or weights from 0 on,
-    as scikit-learn's vectorizers make them. The labels are of any type that scikit-learn takes.
+    `X` may be a sequence of texts (list, Series or array), which the model tokenises, or a sequence
+    of mappings from words to counts. It may also be a dense or sparse matrix of non-negative counts
+    or weights, as scikit-learn's vectorizers return. Labels may have any type that scikit-learn
+    accepts.
 
     Parameters
     ----------
     model
-        The model to learn: one that has its parameters, as in `MNB(alpha=0.5)`, or a text that
-        names it, as in `"MNB(alpha=0.5)"`. None is `OnlineNB()`. It is copied, and never learns
-        itself. Its parameters are found and set as `model__alpha` and so on.
+        A model such as `MNB(alpha=0.5)`, or its specification as a string, `"MNB(alpha=0.5)"`. None
+        is `OnlineNB()`. Fitting trains a copy and does not change this model. Its parameters are
+        available as `model__alpha` and so on.
     shuffle
         Whether `fit` learns the messages in random order. Models with online weights or a learned
-        threshold need it where the data is sorted by class; False keeps the order of a stream. To
-        the counts it makes no difference.
+        threshold need it if the data is sorted by class. False keeps the order of a stream. Counts
+        do not depend on the order.
     random_state
-        The seed of that order: None, a whole number from 0 on, or numpy's `RandomState`.
+        Seed of the random order: None, an int of at least 0, or a numpy `RandomState`.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     model_ : NaiveBayes
-        The model that has learned, with the labels themselves: for `explain_one`, `save`,
-        `unlearn_one` and whatever else models do.
+        The trained model, with the original labels. Use it for `explain_one`, `save`, `unlearn_one`
+        and other methods of models.
     n_features_in_ : int
-        The columns of the matrix that was learned; absent where it was texts.
+        Number of columns of the training matrix; absent after training on texts.
 
     Raises
     ------
     InputError
-        By `fit`, if a parameter or the data can't be used; it is a ValueError.
+        By `fit`, if a parameter or the data is invalid. It is a subclass of ValueError.
 
     Examples
     --------
@@ -85,7 +86,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
-        # As scikit-learn's own naive Bayes models of counts: the checks draw numbers, not counts.
+        # As in scikit-learn's own count models: its checks use random numbers, not counts.
         tags.classifier_tags.poor_score = True
         with contextlib.suppress(InputError):  # `fit` says what is wrong with the model
             tags.classifier_tags.multi_class = self._prototype().threshold is None
@@ -99,7 +100,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         Parameters
         ----------
         deep
-            Whether those of the model are among them, as `model__alpha` and so on.
+            Whether to include the model's parameters, as `model__alpha` and so on.
         """
         parameters: dict[str, Any] = super().get_params(deep=False)
         if deep:
@@ -109,14 +110,14 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         return parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by their names, those of the model as `model__alpha` and so on.
+        """Set parameters by name. The model's parameters are `model__alpha` and so on.
 
         Raises
         ------
         InputError
-            If the model does not take one of its own; nothing is changed.
+            If the model rejects one of its parameters; nothing changes.
         ValueError
-            If there is no such parameter.
+            If a parameter does not exist.
         """
         nested = {
             name.removeprefix(_NESTED): value
@@ -138,7 +139,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         return self
 
     def _prototype(self) -> NaiveBayes:
-        """Return the model whose parameters are meant: it has learned nothing that counts."""
+        """Return the model that provides the parameters; its counts are not used."""
         model: Any = self.model
         if model is None:
             return OnlineNB()
@@ -164,7 +165,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     # --- learning -----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn messages, and nothing that was learned before.
+        """Learn messages from scratch.
 
         Parameters
         ----------
@@ -178,7 +179,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         Raises
         ------
         InputError
-            If a parameter or the data can't be used.
+            If a parameter or the data is invalid.
         """
         model = self._prototype().clone()
         batch, labels = self._read_labelled(model, X, y, reset=True)
@@ -202,20 +203,20 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn more messages, in their order.
+        """Learn more messages, in order.
 
         Parameters
         ----------
         X, y, sample_weight
             As in `fit`.
         classes
-            All labels there will ever be, in the first call. None lets labels join as they come, as
-            they do after `fit`: then `classes_` grows, and so does what `predict_proba` returns.
+            All possible labels, given in the first call. With None, and after `fit`, new labels
+            extend `classes_` and the columns of `predict_proba`.
 
         Raises
         ------
         InputError
-            If the data can't be used; what was learned before is unchanged.
+            If the data is invalid; the model is unchanged.
         """
         first = not hasattr(self, "model_")
         model = self._prototype().clone() if first else self.model_
@@ -227,7 +228,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         else:
             fixed, known = self._classes_fixed, self.classes_
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
-                raise InputError(f"classes differ from those of the first call, {known.tolist()}")
+                raise InputError(f"classes must be {known.tolist()} as in the first call")
         if fixed:
             strange = np.setdiff1d(labels, known)
             if len(strange):
@@ -255,7 +256,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, in the order of `classes_`.
 
-        It is 0 of a class that no message was learned of.
+        Classes without training messages have probability 0.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -273,7 +274,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     def _read_labelled(
         self, model: NaiveBayes, X: Any, y: Any, reset: bool
     ) -> tuple[Batch, NDArray[Any]]:
-        """Return what is to be learned; a fit (`reset`) says what later calls have to be like."""
+        """Return the validated training data. A fit (`reset`) fixes the format of later calls."""
         batch = messages(X)
         self._check_kind(batch, reset)
         if batch is None:
@@ -292,7 +293,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         return self._columns(X) if batch is None else batch, y
 
     def _read(self, X: Any) -> Batch:
-        """Return what is to be predicted."""
+        """Return the validated messages to predict."""
         check_is_fitted(self, "model_")
         batch = messages(X)
         self._check_kind(batch, reset=False)
@@ -306,7 +307,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         return columns(X, getattr(self, "feature_names_in_", None))
 
     def _check_kind(self, batch: Batch | None, reset: bool) -> None:
-        """Refuse texts after a matrix, and a matrix after texts."""
+        """Raise an error for texts after a matrix, or a matrix after texts."""
         if reset or not hasattr(self, "model_"):
             return
         learned, given = hasattr(self, "n_features_in_"), batch is None

@@ -1,8 +1,7 @@
-"""Many machines, by Apache Spark: learning, predicting and streams on Spark's frames.
+"""Learning, predicting and prequential streams on Apache Spark data frames.
 
-Spark is the engine: it cuts a frame into partitions, runs them and repeats those of a machine that
-is lost. Here stands what a partition does with a model: counts are sums, so partitions are learned
-apart and merged by a tree.
+Spark splits a frame into partitions, runs them, and repeats the partitions of a lost machine.
+Counts are sums, so each partition is learned separately, and the models are merged in a tree.
 
 >>> from streamnb.spark import Prequential, learn, predict
 """

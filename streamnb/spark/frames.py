@@ -1,4 +1,4 @@
-"""Models learned from the partitions of a frame, and decisions on its rows."""
+"""Learning from the rows of a frame, and predicting them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["learn", "predict"]
 
-# What a partition gives: its model, or what is wrong with it.
+# The result of a partition: its model, or its error.
 _Part = tuple[bytes | None, str | None]
 
 
@@ -26,31 +26,30 @@ def learn(
     *,
     depth: int = 2,
 ) -> NaiveBayes:
-    """Return a model that has learned the rows of a frame besides what it knows.
+    """Return a copy of a model that has also learned the rows of a frame.
 
-    Each partition is learned by itself, in an executor, from Arrow batches; the models are merged
-    in the executors, by a tree, and the driver receives one. For a model whose state does not
-    depend on the order of messages (`MNB`, `CNB`, `OVA`, `BNB` … without bounds that prune) the
-    bytes are those of one process that learned all rows, however many partitions there are, and
-    whatever is lost and run again. For the others it is what `merge` means for them: `OnlineNB`
+    Executors learn each partition separately, from Arrow batches, and merge the models in a tree.
+    The driver receives one model. Some models do not depend on the order of messages: `MNB`, `CNB`,
+    `OVA`, `BNB` and others without pruning bounds. Their bytes equal those from a single process,
+    for any number of partitions and retries. Other models follow the rules of `merge`: `OnlineNB`
     averages its corrections by their evidence.
 
     Parameters
     ----------
     frame
-        A frame of Spark with a column of texts and one of labels, neither of them null.
+        A Spark frame with a column of texts and a column of labels, both without nulls.
     model
-        The model to begin with; it stays as it is. Its tokenizer is no function of Python.
+        The initial model, which is not changed. Its tokenizer must not be a Python function.
     text, label
-        The columns' names.
+        Names of the columns.
     depth
-        Of the tree that merges, at least 1: with 2 the driver receives √n of n partitions' models
-        at most, merged.
+        Depth of the merge tree, at least 1. With 2, the driver merges at most √n models for n
+        partitions.
 
     Raises
     ------
     InputError
-        A column is missing, a row has a null, or a parameter is out of its range.
+        If a column is missing, a row has a null, or a parameter is out of range.
     """
     _require_columns(frame, [text, label])
     if depth < 1:
@@ -72,13 +71,13 @@ _PART = "model binary, error string"
 
 
 def _empty_like(model: NaiveBayes) -> NaiveBayes:
-    """Return a model with the same parameters that has learned nothing."""
+    """Return an untrained model with the same parameters."""
     empty: NaiveBayes = model.clone()
     return empty
 
 
 def _learner(empty: bytes, text: str, label: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return what a partition does; it travels to the executors."""
+    """Return the function that learns a partition; executors receive it."""
 
     def learn_partition(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow
@@ -106,7 +105,7 @@ def _learner(empty: bytes, text: str, label: str) -> Callable[[Iterable[Any]], I
 
 
 def _joined(one: _Part, other: _Part) -> _Part:
-    """Return both models in one; an error goes before any model."""
+    """Merge two models. An error takes precedence over a model."""
     for part in (one, other):
         if part[1] is not None:
             return part
@@ -124,27 +123,27 @@ def predict(
     prediction: str = "prediction",
     probabilities: str | None = None,
 ) -> DataFrame:
-    """Return the frame with a column of decisions: strings, null where nothing was learned.
+    """Return the frame with a column of predicted labels as strings; null for untrained models.
 
-    The model is broadcast, and read once in each Python worker of Spark.
+    The model is broadcast, and each Python worker loads it once.
 
     Parameters
     ----------
     frame
-        A frame of Spark with a column of texts; the decision on a null is null.
+        A Spark frame with a column of texts; the prediction for a null is null.
     model
-        What decides. Its tokenizer is no function of Python.
+        The model. Its tokenizer must not be a Python function.
     text
         The column of texts.
     prediction
-        The name of the new column; not one that is there.
+        Name of the new column; it must not exist yet.
     probabilities
-        The name of another column, which maps each label to its probability; None for none.
+        Name of a second new column, which maps each label to its probability; None omits it.
 
     Raises
     ------
     InputError
-        A column is missing, or there already.
+        If the column of texts is missing, or a new column exists already.
     """
     from pyspark.sql import types
 
@@ -152,7 +151,7 @@ def predict(
     added = [prediction] if probabilities is None else [prediction, probabilities]
     for name in added:
         if name in frame.columns or added.count(name) > 1:
-            raise InputError(f"there is a column {name!r} already: name the new one otherwise")
+            raise InputError(f"the frame already has a column {name!r}; choose another name")
     schema = types.StructType(list(frame.schema.fields))
     schema.add(prediction, types.StringType())
     if probabilities is not None:
@@ -196,7 +195,7 @@ def _plain(label: Any) -> str | None:
 
 
 def _back(texts: list[Any], answers: Iterable[Any]) -> list[Any]:
-    """Return the answers in the places of the texts that are there."""
+    """Return the answers at the positions of the non-null texts."""
     each = iter(answers)
     return [None if one is None else next(each) for one in texts]
 

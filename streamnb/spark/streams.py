@@ -1,4 +1,4 @@
-"""Structured Streaming: each batch of a stream is predicted, then learned, once."""
+"""Structured Streaming: predict each batch of a stream, then learn it, exactly once."""
 
 from __future__ import annotations
 
@@ -21,35 +21,34 @@ _STATE = re.compile(r"(\d+)\.model")
 
 
 class Prequential:
-    """What `foreachBatch` calls: decides on a batch by what was learned before it, then learns it.
+    """Function for `foreachBatch` that predicts each batch before learning it.
 
-    A batch has one effect, however often Spark runs it. Its decisions are written under its number,
-    in place of what an attempt before left there; then the model, under the same number, in one
-    step. A batch whose model is there is not run again. So after a crash the state is that of a
-    whole number of batches, if the query has a checkpoint.
+    A batch takes effect once, even if Spark runs it several times. Its decisions are written under
+    its number and replace the output of earlier attempts. Then the model is saved atomically under
+    the same number. A batch with a saved model is skipped. If the query has a checkpoint, a crash
+    never leaves a partly learned batch.
 
-    Rows of one batch do not know of each other: within a batch all are predicted, then all are
-    learned.
+    Within a batch, all rows are predicted first, then all are learned.
 
     Parameters
     ----------
     model
-        What to begin with, where the folder has no state yet.
+        The initial model, used if the folder has no state yet.
     folder
-        A folder of this machine, for the states and the decisions; made where it is missing.
+        A local folder for states and decisions; it is created if it is missing.
     text, label
-        The columns' names. Rows without a label are decided on and not learned.
+        Names of the columns. Rows without a label are predicted but not learned.
 
     Attributes
     ----------
     model
-        What was learned so far.
+        The current model.
     batch
-        The number of the last batch that was learned; -1 before the first.
+        Number of the last learned batch; -1 before the first one.
 
     Examples
     --------
-    A stream of JSON files, its decisions in `filter/decisions/batch=0`, `…=1` and so on::
+    A stream of JSON files, with decisions in `filter/decisions/batch=0`, `…=1` and so on::
 
         prequential = Prequential(OnlineNB(), "filter")
         query = (
@@ -68,7 +67,7 @@ class Prequential:
         self._text, self._label = text, label
         self._states = self._folder / "states"
         if self._states.exists() and not self._states.is_dir():
-            raise InputError(f"{self._states} is no folder")
+            raise InputError(f"{self._states} is not a folder")
         self._states.mkdir(parents=True, exist_ok=True)
         if known := self._numbers():
             self.batch = known[-1]
@@ -79,7 +78,7 @@ class Prequential:
         return sorted(int(one[1]) for one in found if one)
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Decide on a batch and learn it, unless that was done."""
+        """Predict a batch and learn it, unless it was already learned."""
         if batch <= self.batch:
             return
         frame = frame.persist()
@@ -94,7 +93,7 @@ class Prequential:
         self.model, self.batch = learned, batch
 
     def _keep(self, model: NaiveBayes, batch: int) -> None:
-        """Write a state so that it is there whole or not at all, and forget old ones."""
+        """Write a state atomically, and delete old states."""
         model.save(self._states / f"{batch}.model")
         for number in self._numbers()[:-_KEPT]:
             (self._states / f"{number}.model").unlink()

@@ -72,7 +72,8 @@ class Guard:
                 return PlainTextResponse("this page answers to localhost only", 421)
         elif not _same(request.cookies.get(COOKIE), self._token):
             if request.method == "GET" and _same(request.query_params.get("token"), self._token):
-                # Out of the address, so that it stands in no history.
+                # Remove the token from the address, so that the browser history does not contain
+                # it.
                 answer = RedirectResponse("/", 303)
                 answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
                 return answer

@@ -81,12 +81,12 @@ class Session:
     messages
         The stream. Messages without a label are classified and can be labelled later.
     keep
-        Number of last messages to keep for inspection and correction; at least 1.
+        Number of latest messages to keep for inspection and correction; at least 1.
 
     Raises
     ------
     InputError
-        There is no model, a model does not read text, or a parameter is out of range.
+        If no model is given, a model does not read text, or a parameter is out of range.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Session:
         Raises
         ------
         InputError
-            The message is no longer kept.
+            If the session has dropped the message.
         """
         with self._lock:
             seen = self._kept(number)
@@ -200,7 +200,9 @@ class Session:
 
     def _kept(self, number: int) -> Seen:
         if number not in self._seen:
-            raise InputError(f"message {number} is no longer kept; only the last {self._keep} are")
+            raise InputError(
+                f"message {number} is not kept; only the last {self._keep} messages are"
+            )
         return self._seen[number]
 
     def open(self, number: int) -> dict[str, Any]:
@@ -209,7 +211,7 @@ class Session:
         Raises
         ------
         InputError
-            The message is no longer kept.
+            If the session has dropped the message.
         """
         with self._lock:
             seen = self._kept(number)

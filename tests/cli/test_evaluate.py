@@ -161,7 +161,7 @@ class TestEvaluate:
         path.write_text("x\ny\n")
         status, out, err = run("evaluate", path, "-m", RIVER)
         assert status == 1
-        assert "not one message" in err
+        assert "no message could be read" in err
         assert not out
 
     def test_one_message(self, run, tmp_path):

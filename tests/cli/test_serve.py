@@ -67,7 +67,7 @@ def test_another_address_has_a_token() -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["--stream", "none.jsonl"], "there is no file and no stream none.jsonl"),
+        (["--stream", "none.jsonl"], "none.jsonl is neither a file nor a stream"),
         (
             ["-m", "river:MultinomialNB", "--stream", "synthetic-sms"],
             "the page shows only text models",

@@ -72,12 +72,12 @@ class TestError:
 
     @pytest.mark.parametrize("wrong", [{"bins": 0}, {"bins": 2.5}, {"skip": -1}, {"skip": 0.5}])
     def test_parameters_out_of_range(self, wrong):
-        with pytest.raises(InputError, match="it should be a number of at least"):
+        with pytest.raises(InputError, match="it must be a number of at least"):
             evaluation.expected_calibration_error([0.5], [True], **wrong)
 
     @pytest.mark.parametrize("wrong", [1.1, -0.1, math.nan])
     def test_no_probability(self, wrong):
-        with pytest.raises(InputError, match="is no probability"):
+        with pytest.raises(InputError, match="is not a probability"):
             evaluation.expected_calibration_error([wrong], [True])
 
     def test_sides_of_different_length(self):

@@ -68,5 +68,5 @@ def test_a_batch_that_was_learned_is_not_asked_for(tmp_path: Path) -> None:
         prequential(frame, 11)
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "states").write_text("a file")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         Prequential(MNB(), tmp_path / "taken")

@@ -133,7 +133,7 @@ def test_what_cannot_be_learned_is_told(spark: SparkSession) -> None:
         learn(frame, MNB(), text="body")
     with pytest.raises(InputError, match="depth is 0"):
         learn(frame, MNB(), depth=0)
-    with pytest.raises(InputError, match="there is a column 'label' already"):
+    with pytest.raises(InputError, match="the frame already has a column 'label'"):
         predict(frame, MNB(), prediction="label")
     with pytest.raises(InputError, match="already"):
         predict(frame, MNB(), prediction="p", probabilities="p")

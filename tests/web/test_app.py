@@ -110,7 +110,7 @@ def test_elsewhere_it_takes_the_token_once_then_the_cookie() -> None:
         ("/api/stream", [], "not a JSON object"),
         ("/api/try", {"text": 5}, "text is 5; it must be a string"),
         ("/api/try", {"text": "x" * 300_000}, "larger than 200,000 bytes"),
-        ("/api/messages/9/label", {"label": "ham"}, "message 9 is no longer kept"),
+        ("/api/messages/9/label", {"label": "ham"}, "message 9 is not kept"),
     ],
 )
 def test_bad_requests_are_reported(path: str, body: Any, error: str) -> None:

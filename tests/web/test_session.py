@@ -76,7 +76,7 @@ def test_the_last_messages_are_kept() -> None:
         pass
     assert [one["number"] for one in session.messages()] == [3, 4]
     assert session.state()["kept_from"] == 3
-    with pytest.raises(InputError, match="message 1 is no longer kept; only the last 2 are"):
+    with pytest.raises(InputError, match="message 1 is not kept; only the last 2 messages are"):
         session.open(1)
 
 
