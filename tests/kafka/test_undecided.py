@@ -30,7 +30,7 @@ def test_offsets_that_stay_undecided(
             return [each for each in said if "undecided" in each]
 
         until(told, lambda: worker.step(0.05))
-        assert source.waiting == "the offsets of partitions [0] are not known or not decided"
+        assert source.waiting == "the committed offsets of partitions [0] are unknown or undecided"
         for _ in range(3):
             worker.step(0.05)
         assert len(told()) == 1

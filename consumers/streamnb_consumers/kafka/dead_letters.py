@@ -80,7 +80,9 @@ class KafkaDeadLetters:
         firsts, ends = reader.firsts(places), reader.stable_ends(places)
         committed = reader.committed(places, _REQUEST)
         if committed is None:
-            raise AbortedError(f"what was sent before is not known within {_REQUEST:g} seconds")
+            raise AbortedError(
+                f"no answer about the committed replay offsets within {_REQUEST:g} seconds"
+            )
         done: dict[Partition, SentOffsets] = {}
         for place in places:
             known = committed.get(place)
@@ -133,9 +135,9 @@ class KafkaDeadLetters:
             text = known.to_text()
             if len(text) > _MOST_METADATA:
                 raise SettingsError(
-                    f"too many dead letters between those sent were not sent to note them all: "
-                    f"send those from offset {known.base} of {place.source} {place.number} on "
-                    f"first, or choose fewer"
+                    f"too many gaps between the sent dead letters: offset metadata would exceed "
+                    f"{_MOST_METADATA} bytes. First send those from offset {known.base} of "
+                    f"{place.source} {place.number} on, or select fewer"
                 )
             offsets[place] = Position(known.base, text)
         self._writer.begin()
@@ -155,7 +157,7 @@ class KafkaDeadLetters:
         for place in places:
             if place not in self._reader.partitions(place.source):
                 raise SettingsError(
-                    f"{place.source} has no partition {place.number} any more: say --to TOPIC"
+                    f"{place.source} has no partition {place.number} any more: use --to TOPIC"
                 )
 
     def close(self, timeout: float) -> None:

@@ -58,9 +58,8 @@ def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
             yield _cut(written, most)
         else:
             raise BadInputError(
-                f"a record of {written.size:,} bytes for {written.topic} is more than the "
-                f"{most:,} that can be written: raise the max.message.bytes of that topic, or "
-                f"lower max_bytes, the longest message"
+                f"a record for {written.topic} has {written.size:,} bytes, but the maximum is "
+                f"{most:,}: raise max.message.bytes of that topic, or lower the setting max_bytes"
             )
 
 
@@ -74,7 +73,7 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
     for event in outputs.training:
         value = canonical(event.to_json())
         yield Written(topics.training, None, event.id.encode(), value, settings)
-        settings = []  # once a transaction: whoever reads the log reads all of it
+        settings = []  # once per transaction: workers read the whole log
     for number, key, change in outputs.changes:
         yield Written(topics.join_state, number, key, change, [])
     for dead_letter in outputs.dead_letters:

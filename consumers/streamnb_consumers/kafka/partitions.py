@@ -67,8 +67,8 @@ class Partitions:
         """Reason why partitions are not running yet, or an empty string if all are running."""
         new, behind = self._in(State.NEW), self._in(State.RESTORING)
         if new:
-            return f"the offsets of partitions {new} are not known or not decided"
-        return f"the windows of partitions {behind} are being restored" if behind else ""
+            return f"the committed offsets of partitions {new} are unknown or undecided"
+        return f"the join windows of partitions {behind} are being restored" if behind else ""
 
     def _in(self, state: State) -> list[int]:
         return sorted(n for n, owned in self._owned.items() if owned.state is state)
@@ -78,7 +78,7 @@ class Partitions:
         dropped, self._dropped = frozenset(self._dropped), set()
         return dropped
 
-    # --- from the group to running --------------------------------------------------------------
+    # --- assignment and start ---------------------------------------------------------------------
 
     def given(self, numbers: Iterable[int]) -> None:
         """Register new partitions; they stay paused until their join state is restored."""
@@ -143,7 +143,7 @@ class Partitions:
         offsets = self._committed([number], _NEW_SECONDS)
         if offsets is None:
             self._tell(owned)
-            return  # not yet; the next poll asks again
+            return  # the next poll asks again
         owned.messages = offsets.get(self._messages(number))
         owned.feedback = offsets.get(self._feedback(number))
         if owned.messages is None:
@@ -151,7 +151,7 @@ class Partitions:
         else:
             self._group.seek(self._messages(number), owned.messages)
         place = self._window(number)
-        owned.window = self._side.log_ends([place])[place]  # behind unfinished transactions too
+        owned.window = self._side.log_ends([place])[place]  # including open transactions
         owned.state = State.RESTORING
         self.assign()
         self._seek_side(place, None)
@@ -164,9 +164,9 @@ class Partitions:
             return
         owned.told = True
         _LOG.warning(
-            "the offsets of partition %d are undecided for %.0f s, longer than a transaction of "
-            "this group may take: a broker that is alone and was killed may have left one without "
-            "its end; `kafka-transactions.sh find-hanging` shows it and `abort` ends it "
+            "the offsets of partition %d are undecided for %.0f s, longer than the transaction "
+            "timeout: a killed single broker may have left a hanging transaction. Find it with "
+            "`kafka-transactions.sh find-hanging` and end it with `abort` "
             "(docs/how-to/recover-transactions.md)",
             owned.number,
             waited,
@@ -181,15 +181,17 @@ class Partitions:
         if self._topics.feedback:
             self._seek_side(self._feedback(owned.number), owned.feedback)
         self._group.resume(self._messages(owned.number))
-        _LOG.info("partition %d is restored and runs", owned.number)
+        _LOG.info("partition %d is restored and running", owned.number)
 
     def _seek_side(self, place: Partition, offset: int | None) -> None:
         first = self._side.firsts([place])[place]
         if offset is not None and offset < first:
-            _LOG.error("%s: records %d to %d were deleted unread", place, offset, first)
+            _LOG.error(
+                "%s: offsets %d to %d were deleted before they were read", place, offset, first
+            )
         self._side.seek(place, max(offset or 0, first))
 
-    # --- changes of generation ------------------------------------------------------------------
+    # --- generation changes -----------------------------------------------------------------------
 
     def confirm(self, membership: Membership) -> bool:
         """Return whether the running partitions are still at the offsets of the group.
@@ -205,7 +207,7 @@ class Partitions:
         if running:
             offsets = self._committed([owned.number for owned in running], _RUNNING_SECONDS)
             if offsets is None:
-                return False  # not known yet; the next poll asks again
+                return False  # the next poll asks again
             moved = [
                 owned.number
                 for owned in running
@@ -213,7 +215,7 @@ class Partitions:
                 or owned.feedback != offsets.get(self._feedback(owned.number))
             ]
             for number in moved:
-                _LOG.warning("partition %d was another worker's meanwhile: begun anew", number)
+                _LOG.warning("another worker has advanced partition %d, resetting it", number)
                 self._begin(number)
                 self._dropped.add(number)
             if moved:
@@ -222,7 +224,7 @@ class Partitions:
         self._confirmed = membership.generation
         return True
 
-    # --- what is given --------------------------------------------------------------------------
+    # --- delivery ---------------------------------------------------------------------------------
 
     def give(self, messages: Iterable[Record]) -> None:
         """Record the messages as delivered. They are committed before the next poll."""

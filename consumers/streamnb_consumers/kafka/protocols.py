@@ -15,8 +15,8 @@ from streamnb_consumers.records import Partition, Record, Role
 
 __all__ = ["Driver", "Given", "Member", "Membership", "Position", "Reader", "Roles", "Writer"]
 
-Roles = Mapping[str, Role]  # by topic; a topic that is not in it holds messages
-Given = Callable[[Iterable[int]], None]  # is told the numbers of partitions
+Roles = Mapping[str, Role]  # by topic; the default is "message"
+Given = Callable[[Iterable[int]], None]  # callback with partition numbers
 
 
 class Membership(NamedTuple):

@@ -101,7 +101,7 @@ class KafkaSink:
             place: Position(offset) for place, offset in offsets.items() if place.source in group
         }
         if not positions and not self._begun:
-            return  # only logs were read, whose offsets are in the snapshot
+            return  # offsets of logs are stored in the snapshot
         with self._own_fence():
             self._begin().commit(positions, token, timeout)
             self._begun = False
@@ -122,9 +122,7 @@ class KafkaSink:
         except (AbortedError, FencedError) as error:
             if isinstance(error, FencedError) and self._cluster.named:
                 raise
-            _LOG.warning(
-                "the transaction could not be aborted, so its producer is replaced: %s", error
-            )
+            _LOG.warning("abort failed, replacing the producer: %s", error)
             writer, self._writer = self._writer, None
             writer.discard()
 

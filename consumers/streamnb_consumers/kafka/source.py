@@ -73,7 +73,7 @@ class KafkaSource:
         self._training_ends: dict[Partition, int] | None = None
         self._recommit = time.monotonic() + _RECOMMIT
         self._ask = 0.0
-        self._away: float | None = None  # since when the cluster does not answer
+        self._away: float | None = None  # start of the current outage
         self._member = self._open = False
 
     @property
@@ -86,8 +86,8 @@ class KafkaSource:
         """Reason why no messages are delivered yet, or an empty string."""
         if self._training_ends is None or self._training_ends:
             return "the training events are being read"
-        if not self._member:  # who is one may have been given nothing: it stands by
-            return "the group has not taken this worker in"
+        if not self._member:  # a member without partitions is a standby
+            return "this worker is not a member of the group yet"
         return self._partitions.waiting
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
@@ -118,13 +118,13 @@ class KafkaSource:
         now = time.monotonic()
         self._away = now if self._away is None else self._away
         if self._open and now >= self._away + _RENEW:
-            _LOG.warning("no answer for %.0f s: this worker connects anew", now - self._away)
+            _LOG.warning("no answer from the cluster for %.0f s, reconnecting", now - self._away)
             self._let_go()
 
     def _lose(self, error: LostClientError) -> None:
         """Drop the clients after a permanent failure of one of them."""
         if self._open:
-            _LOG.warning("this worker connects anew: %s", error)
+            _LOG.warning("reconnecting: %s", error)
             self._let_go()
 
     def _let_go(self) -> None:
@@ -148,9 +148,9 @@ class KafkaSource:
             if offset < first[place]:
                 raise TruncatedError(
                     f"training events {offset:,} to {first[place]:,} of {place.source} were "
-                    f"deleted before this worker read them, so its model would differ from the "
-                    f"others': begin with a newer snapshot (shared_snapshots), or keep that "
-                    f"topic for ever"
+                    f"deleted before this worker read them, so its model would be incomplete: "
+                    f"start from a newer snapshot (shared_snapshots), or set unlimited "
+                    f"retention for that topic"
                 )
             self._side.seek(place, offset)
         self._training_ends = {
@@ -182,11 +182,11 @@ class KafkaSource:
             if counts[name] != counts[topics.messages]:
                 raise SettingsError(
                     f"{name} has {counts[name]} partitions and {topics.messages} has "
-                    f"{counts[topics.messages]}: they belong together, one by one, so make "
-                    f"{name} with {counts[topics.messages]}"
+                    f"{counts[topics.messages]}, but the numbers must be equal: create {name} "
+                    f"with {counts[topics.messages]} partitions"
                 )
 
-    # --- polling --------------------------------------------------------------------------------
+    # --- polling ----------------------------------------------------------------------------------
 
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return training events, join-state changes, messages and feedback, in this order.

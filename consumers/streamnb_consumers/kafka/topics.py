@@ -57,8 +57,8 @@ def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict
         if len(counts) < len(set(names)):
             if time.monotonic() > deadline:
                 raise SettingsError(
-                    f"there is no topic {', '.join(sorted(set(names) - set(counts)))}: make it, or "
-                    f"set create_topics; or this worker has no right to see it (Describe)"
+                    f"topic not found: {', '.join(sorted(set(names) - set(counts)))}. Create it, "
+                    f"set create_topics, or grant this worker the Describe permission"
                 )
             time.sleep(0.1)
     return counts

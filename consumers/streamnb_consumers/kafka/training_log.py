@@ -46,7 +46,7 @@ class KafkaTrainingLog:
         while not (found := self._driver.topic_id(self._topic)):
             if time.monotonic() > deadline:
                 raise SettingsError(
-                    f"there is no topic {self._topic}: make it, or set create_topics"
+                    f"topic not found: {self._topic}. Create it or set create_topics"
                 )
             time.sleep(0.1)
         return found

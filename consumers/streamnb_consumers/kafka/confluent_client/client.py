@@ -119,7 +119,7 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
     return {
         "bootstrap.servers": cluster.bootstrap_servers,
         "error_cb": _note,
-        "reconnect.backoff.max.ms": 500,  # 10 s by default: a broker that is back is not noticed
+        "reconnect.backoff.max.ms": 500,  # default: 10 s, too slow after a broker restart
         **security,
     }
 
@@ -127,7 +127,7 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
 # Time and text of the last rejection of a password or certificate. librdkafka reports it only to
 # the error callback and retries, so that the caller sees a timeout.
 _refusal: list[tuple[float, str]] = []
-_HEARD = 60.0  # seconds for which that explains a time that was over
+_HEARD = 60.0  # seconds for which the rejection explains a timeout
 
 
 def _note(error: Any) -> None:
@@ -152,10 +152,10 @@ def meaning(what: str, error: Any) -> Exception:
         return refused(f"{text} ({_refusal[0][1]})")
     if error.code() in (_ERRORS.UNSUPPORTED_VERSION, _ERRORS._UNSUPPORTED_FEATURE):
         return SettingsError(
-            f'{text}. client = "confluent" needs brokers of Kafka 4.0 or later, which know groups '
-            f'of their own protocol (KIP-848): with others set client = "kafka-python"'
+            f'{text}. client = "confluent" needs Kafka 4.0 or later with the consumer group '
+            f'protocol of KIP-848. For older brokers set client = "kafka-python"'
         )
-    if error.fatal() or error.code() == _ERRORS._FATAL:  # an event has the code alone
+    if error.fatal() or error.code() == _ERRORS._FATAL:  # events have only the code
         # Example: "The group id does not exist", from a broker that was restarted. librdkafka then
         # leaves the group for good and reports nothing further.
         return LostClientError(text)

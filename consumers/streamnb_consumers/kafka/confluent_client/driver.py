@@ -87,11 +87,11 @@ class ConfluentDriver:
                     "transactional.id": name,
                     "transaction.timeout.ms": milliseconds,
                     "socket.timeout.ms": min(10_000, milliseconds),
-                    "linger.ms": 5,  # the commit sends what is there; until then batches fill
+                    "linger.ms": 5,  # a commit flushes at once
                     "batch.size": 2**17,
                     "message.max.bytes": 2 * MAX_RECORD_BYTES,
                     "queue.buffering.max.messages": 1_000_000,
-                    "partitioner": "murmur2_random",  # as Kafka's own clients choose by key
+                    "partitioner": "murmur2_random",  # as in the Java client
                     # By default, a client that loses all brokers drops its requests to the group
                     # coordinator. The offsets of a transaction would then wait forever. Here the
                     # producer is replaced instead.
@@ -156,7 +156,7 @@ class ConfluentDriver:
             except confluent_kafka.KafkaException as error:
                 if error.args[0].code() == _ERRORS.UNKNOWN_TOPIC_OR_PART:
                     return None
-                self._admin.poll(0)  # what the broker said of a password waits for this
+                self._admin.poll(0)  # calls error_cb with a rejected password
                 raise
         # Format the id like other clients do; librdkafka uses base64.
         bits = found.topic_id

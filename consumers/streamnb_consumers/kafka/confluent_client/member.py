@@ -45,7 +45,7 @@ def epoch_of(metadata: bytes) -> int:
     -1
     """
     if not metadata.startswith(_MAGIC) or len(metadata) < len(_MAGIC) + 4:
-        raise ValueError(f"{metadata[:20]!r} is no group's metadata as librdkafka 2 writes it")
+        raise ValueError(f"{metadata[:20]!r} is not group metadata of librdkafka 2")
     return int.from_bytes(metadata[len(_MAGIC) :][:4], sys.byteorder, signed=True)
 
 
@@ -69,7 +69,7 @@ class ConfluentMember:
         self.firsts, self.stable_ends = reader.firsts, reader.stable_ends
         self.log_ends, self.lag = reader.log_ends, reader.lag
 
-    # --- in a group -----------------------------------------------------------------------------
+    # --- group membership -------------------------------------------------------------------------
 
     def join(self, topic: str, given: Given, taken: Given) -> None:
         """Subscribe to a topic. Each poll reports the assigned and the revoked partitions."""
@@ -112,9 +112,9 @@ class ConfluentMember:
         for each in events:
             error = each.error()
             if error is None:
-                continue  # a record that was fetched before its partition was paused
+                continue  # a record fetched before the pause
             if error.code() == confluent_kafka.KafkaError._MAX_POLL_EXCEEDED:
-                _LOG.warning("the group has put this worker out: %s", error.str())
+                _LOG.warning("the group has removed this worker: %s", error.str())
             elif not error.retriable():
                 raise meaning("group", error)
 
@@ -143,7 +143,7 @@ class ConfluentMember:
         """Group metadata for committing offsets without being a member."""
         return self._reader.outsider
 
-    # --- what runs ------------------------------------------------------------------------------
+    # --- running partitions -----------------------------------------------------------------------
 
     def assign(self, places: Collection[Partition]) -> None:
         """Do nothing: the group assigns the partitions."""
@@ -172,6 +172,6 @@ class ConfluentMember:
         """Leave the group and disconnect."""
         try:
             with translated("close"):
-                self._consumer.close()  # it tells what is taken, which the reader then leaves
+                self._consumer.close()  # revokes the partitions of the reader
         finally:
             self._reader.close(timeout)

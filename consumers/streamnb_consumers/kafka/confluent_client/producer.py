@@ -76,7 +76,7 @@ class ConfluentProducer:
                 positions = [topic_partition(place, *each) for place, each in offsets.items()]
                 self._producer.send_offsets_to_transaction(positions, token, timeout)
             self._producer.commit_transaction(max(0.01, deadline - time.monotonic()))
-        self._producer.poll(0)  # what it logs
+        self._producer.poll(0)  # forward its log lines
 
     def abort(self, timeout: float) -> None:
         """Abort the transaction."""

@@ -54,7 +54,7 @@ class ConfluentReader:
     def __init__(self, consumer: Any, ends: Ends, roles: Roles) -> None:
         self._consumer, self._ends, self._roles = consumer, ends, roles
         self._assigned: set[Partition] = set()
-        self._positions: dict[tuple[str, int], int] = {}  # of those that were given a place
+        self._positions: dict[tuple[str, int], int] = {}  # partitions with a known position
         self._paused: set[Partition] = set()
         self.firsts, self.stable_ends = ends.firsts, ends.stable_ends
         self.log_ends = ends.log_ends
@@ -138,7 +138,7 @@ class ConfluentReader:
                 self._note(name, offset, error)
                 continue
             if positions.get(name, offset + 1) > offset:
-                continue  # of before it was left, or of before a seek
+                continue  # fetched before the last assignment or seek
             if name not in places:
                 places[name] = (Partition(*name), self._roles.get(name[0], "message"))
             place, role = places[name]
@@ -169,7 +169,9 @@ class ConfluentReader:
         try:
             return self._positions[place]
         except KeyError:
-            raise AbortedError(f"{place.source} {place.number} is not read") from None
+            raise AbortedError(
+                f"{place.source} {place.number} is not assigned to this reader"
+            ) from None
 
     def committed(
         self, places: Collection[Partition], timeout: float
@@ -209,7 +211,7 @@ def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
         return tuple(_HEADERS(message) or ())
     except (SystemError, UnicodeDecodeError):
         _LOG.warning(
-            "headers of offset %d of %s %d have names that are no UTF-8, and are left out",
+            "dropping the headers of offset %d of %s %d: a header name is not valid UTF-8",
             *(message.offset(), message.topic(), message.partition()),
         )
         return ()

@@ -33,10 +33,10 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
     connection_workarounds.fix_refusals()
     return {
         "bootstrap_servers": cluster.bootstrap_servers.split(","),
-        "reconnect_backoff_max_ms": 500,  # 30 s by default: a broker that is back is not noticed
+        "reconnect_backoff_max_ms": 500,  # default: 30 s, too slow after a broker restart
         # Default: 30 s, during which the start logs nothing if the cluster is unreachable.
         "bootstrap_timeout_ms": 5_000,
-        "retry_backoff_ms": 20,  # 100 ms by default: a transaction's first steps retry
+        "retry_backoff_ms": 20,  # default: 100 ms; the first steps of a transaction retry
         **cluster.security,
     }
 
@@ -127,7 +127,7 @@ def commit_transaction(
     deadline = time.monotonic() + timeout
 
     def left() -> float:
-        return max(0.01, deadline - time.monotonic())  # what is there is taken all the same
+        return max(0.01, deadline - time.monotonic())  # finished futures return at once
 
     producer.flush(timeout=timeout)
     for future in sent:

@@ -92,7 +92,7 @@ def is_away(error: BaseException) -> bool:
     (False, False)
     """
     if isinstance(error, kafka.errors.UnknownTopicOrPartitionError):
-        return False  # who waits for a topic that was deleted waits for ever
+        return False  # a deleted topic does not come back
     return isinstance(error, TimeoutError) or bool(getattr(error, "retriable", False))
 
 

@@ -55,7 +55,7 @@ def fix_last_words() -> None:
 def _hearing(receive: Any) -> Any:
     def received(self: Any) -> Any:
         data, error = receive(self)
-        return data, None if data else error  # an end that comes with data comes again
+        return data, None if data else error  # the next read reports the end again
 
     received.upstream = receive  # type: ignore[attr-defined]
     return received

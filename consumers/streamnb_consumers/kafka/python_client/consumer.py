@@ -32,7 +32,7 @@ class PythonConsumer:
     def __init__(self, consumer: Any, roles: Roles) -> None:
         self.consumer, self._roles = consumer, roles
 
-    # --- reading --------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def partitions(self, topic: str) -> list[Partition]:
         """Return the partitions of a topic, or an empty list if the topic does not exist."""
@@ -131,7 +131,7 @@ class PythonConsumer:
         """Disconnect; a static member stays in the group until its session ends."""
         close_quietly(self.consumer, autocommit=False, timeout_ms=timeout * 1000)
 
-    # --- in a group -----------------------------------------------------------------------------
+    # --- group membership -------------------------------------------------------------------------
 
     @property
     def joined(self) -> bool:

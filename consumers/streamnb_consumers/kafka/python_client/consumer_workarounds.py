@@ -230,7 +230,9 @@ def fix_header_names() -> None:
         try:
             return read(self)
         except UnicodeDecodeError:
-            _LOG.warning("headers have names that are no UTF-8 near offset %d", self.base_offset)
+            _LOG.warning(
+                "replacing header names that are not valid UTF-8 near offset %d", self.base_offset
+            )
             self._buffer = _LenientBytes(self._buffer)
             return read(self)
 

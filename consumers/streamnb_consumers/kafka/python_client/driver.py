@@ -34,7 +34,7 @@ class PythonDriver:
                 **client_settings(self._cluster),
                 enable_auto_commit=False,
                 isolation_level="read_committed",
-                fetch_max_wait_ms=100,  # an empty fetch holds a connection for so long
+                fetch_max_wait_ms=100,  # an empty fetch blocks its connection
                 allow_auto_create_topics=False,
                 **options,
             )
@@ -75,7 +75,7 @@ class PythonDriver:
                     delivery_timeout_ms=max(
                         20_000, round(self._cluster.transaction_seconds * 1000)
                     ),
-                    linger_ms=5,  # the commit sends what is there; until then batches fill
+                    linger_ms=5,  # a commit flushes at once
                     batch_size=2**17,
                 )
             )
