@@ -1,8 +1,8 @@
-"""Replay a stream of SMS and mail into a cluster: messages, late labels, and now and then a mess.
+"""Send a stream of SMS and mail to a cluster: messages, late labels and some invalid records.
 
-The messages are made up (`streamnb.datasets.SyntheticSMS`): the SMS as JSON, the same kind of
-texts as raw mail. Records are keyed by the message's id, so that a label comes to the partition
-with the same number as its message.
+The messages are synthetic (`streamnb.datasets.SyntheticSMS`): SMS as JSON, and similar texts as
+raw mail. The key of each record is the message id, so that a label goes to the partition with the
+same number as its message.
 
 Usage: python replay_stream.py [--rate 20] [--limit 1000], with the brokers in
 STREAMNB_BOOTSTRAP_SERVERS.
@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 from streamnb.datasets import Message, SyntheticSMS
 
-TOPIC_SECONDS = 120.0  # for the topics to be made: a filter's container has to start first
-FLUSH_SECONDS = 30.0  # for what was sent to be there
-BROKEN = 200  # one record in so many is broken
+TOPIC_SECONDS = 120.0  # wait for topics: the filters create them when they start
+FLUSH_SECONDS = 30.0  # wait for the acknowledgement of sent records
+BROKEN = 200  # one in 200 records is invalid
 KINDS = ("sms", "spam")
 
 
@@ -51,7 +51,7 @@ def as_mail(name: str, message: Message) -> bytes:
     mail = EmailMessage()
     mail["From"] = f"{message.label}@sender.example"
     mail["To"] = "reader@mail.example"
-    # A subject is one line, whatever the text has.
+    # A subject must be a single line.
     mail["Subject"] = " ".join(message.text.split()[:4])
     mail["Message-ID"] = f"<{name}@sender.example>"
     mail.set_content(message.text)
@@ -61,20 +61,20 @@ def as_mail(name: str, message: Message) -> bytes:
 def records(
     kind: str, messages: Iterable[Message], prefix: str, seed: int = 42, delay: int = 200
 ) -> Iterator[Sent]:
-    """Yield messages and, up to `delay` messages later, their labels; and broken records.
+    """Yield messages, their labels up to `delay` messages later, and some invalid records.
 
     Parameters
     ----------
     kind
-        `"sms"` or `"spam"`: the topic of the messages; that of the labels has `-feedback` added.
+        `"sms"` or `"spam"`: topic of the messages. The topic of labels ends with `-feedback`.
     messages
         The messages.
     prefix
-        Begins each id; another one for each run, for an id is learned once.
+        Prefix of all ids. Use a new one for each run, because each id is learned only once.
     seed
-        Of the delays and of what is broken.
+        Seed of the delays and of the invalid records.
     delay
-        Messages until a label comes, at most.
+        Maximum number of messages between a message and its label.
     """
     rng = random.Random(seed)
     write = as_sms if kind == "sms" else as_mail
@@ -95,7 +95,7 @@ def records(
 
 
 def both(prefix: str, limit: int | None, seed: int) -> Iterator[Sent]:
-    """Yield the two streams in turn."""
+    """Yield the records of both streams alternately."""
     streams = [
         records(kind, SyntheticSMS(limit, seed + place).messages(), prefix, seed)
         for place, kind in enumerate(KINDS)
@@ -105,11 +105,11 @@ def both(prefix: str, limit: int | None, seed: int) -> Iterator[Sent]:
 
 
 def wait_for_topics(producer: Any, topics: Sequence[str]) -> None:
-    """Wait until there are all topics; the filters make them when they start."""
+    """Wait until all topics exist; the filters create them when they start."""
     end = time.monotonic() + TOPIC_SECONDS
     while missing := [topic for topic in topics if not _exists(producer, topic)]:
         if time.monotonic() > end:
-            raise TimeoutError(f"there are no topics {', '.join(missing)}")
+            raise TimeoutError(f"missing topics: {', '.join(missing)}")
         time.sleep(1.0)
 
 
@@ -123,7 +123,7 @@ def _exists(producer: Any, topic: str) -> bool:
 
 
 def replay(producer: Any, stream: Iterable[Sent], rate: float) -> int:
-    """Send records, so many each second; return how many."""
+    """Send records at a rate per second; return their number."""
     sent, began = 0, time.monotonic()
     for record in stream:
         producer.send(record.topic, key=record.key, value=record.value)
@@ -142,14 +142,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=os.environ.get("STREAMNB_BOOTSTRAP_SERVERS", ""),
         metavar="HOST:PORT",
     )
-    parser.add_argument("--rate", type=float, default=20.0, help="records a second (default: 20)")
-    parser.add_argument("--limit", type=int, help="messages of each kind (default: no end)")
+    parser.add_argument("--rate", type=float, default=20.0, help="records per second (default: 20)")
+    parser.add_argument("--limit", type=int, help="messages of each kind (default: unlimited)")
     parser.add_argument("--seed", type=int, default=42)
     flags = parser.parse_args(arguments)
     if not flags.bootstrap_servers:
         parser.error("give --bootstrap-servers, or set STREAMNB_BOOTSTRAP_SERVERS")
     if flags.rate <= 0:
-        parser.error("--rate must be more than 0")
+        parser.error(f"--rate must be more than 0, not {flags.rate:g}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from kafka import KafkaProducer

@@ -173,9 +173,9 @@ def load(made: Snapshots) -> str:
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (os.mkfifo, "no regular file"),
-        (lambda path: path.symlink_to("/dev/zero"), "no regular file"),
-        (lambda path: path.mkdir(), "no regular file"),
+        (os.mkfifo, "not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "not a regular file"),
+        (lambda path: path.mkdir(), "not a regular file"),
         (lambda path: path.symlink_to("/no/such/file"), "No such file"),
         (lambda path: path.touch() or os.truncate(path, 2**40), "1,099,511,627,776 bytes"),
     ],

@@ -1,4 +1,4 @@
-"""The loop: one committed decision a message and one model, whatever fails in between."""
+"""The loop commits one decision per message and keeps one model, despite failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker begins: from snapshots that others wrote, on a log that was truncated or made anew."""
+"""A worker begins: from snapshots that others wrote, on a log that was truncated or recreated."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_a_topic_made_anew_is_another_log(group: Group) -> None:
     save(first)
     group.make_anew()
     group.teach(20)
-    with pytest.raises(ForeignError, match="made anew while this worker ran"):
+    with pytest.raises(ForeignError, match="recreated while this worker ran"):
         first._start()
     for settings in ({"snapshots": str(group.folder / "own"), "shared_snapshots": ""}, {}):
         with pytest.raises(SnapshotError, match="topic id of the training events"):

@@ -126,8 +126,8 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         )
     if model.model.computes_statistics:
         raise SettingsError(
-            f"model: {type(model.model).__name__} computes statistics now and then, and after a "
-            "restart at other messages: workers would not agree when its errors drift"
+            f"model: {type(model.model).__name__} computes statistics periodically, and after a "
+            "restart at other messages: workers would raise different drift alarms"
         )
     return model, spec.parameters["model"].parameters
 

@@ -44,8 +44,8 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's flags."""
     made = parser(
         _PROGRAM,
-        "Send dead letters, as they came, back to where they came from: each once, however often "
-        "this is run. What was wrong must be mended first, or they come back.",
+        "Send dead letters unchanged back to their topic or file. Repeated runs send each of them "
+        "only once. Fix the cause first, or they fail again.",
         _SETTINGS,
     )
     made.add_argument(

@@ -64,8 +64,8 @@ def held(
             except BlockingIOError:
                 if clock() >= until:
                     raise BusyError(
-                        f"another process has held the state in {folder} for {seconds:g} seconds: "
-                        f"a filter that runs, or a mail that is being learned"
+                        f"another process has locked the state in {folder} for {seconds:g} "
+                        f"seconds: a running filter, or a mail being learned; try again later"
                     ) from None
                 time.sleep(_PAUSE)
         yield
@@ -74,7 +74,7 @@ def held(
 def load(worker: Filter, folder: Path, largest: int, to_change: bool = False) -> None:
     """Restore the newest state of a folder, if there is one; the folder stays unchanged.
 
-    Without the lock, snapshots may be replaced meanwhile; the folder is then read again.
+    This takes no lock: if snapshots were replaced during the read, the folder is read again.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def load(worker: Filter, folder: Path, largest: int, to_change: bool = False) ->
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise SettingsError(f"snapshots is {folder}, which is no folder")
+        raise SettingsError(f"snapshots is {folder}, which is not a folder")
 
     def restore(data: bytes) -> None:
         if to_change and state.is_shared(data):
             raise SettingsError(
-                f"the state in {folder} is that of a worker on topics, whose model is made of the "
-                f"topic of training events: write a label to the topic of feedback"
+                f"the state in {folder} belongs to a worker on topics, which learns only from "
+                f"its topic of training events: send the label to its feedback topic"
             )
         state.restore(worker, data)
 

@@ -193,7 +193,7 @@ def test_batches_equal_single_records(size: int) -> None:
 def test_workers_with_the_same_log_have_equal_bytes() -> None:
     alone = challenged()
     whole = folded(alone, records(values()), challenged)
-    # Who learns where the events arise has the same model, but for the times in the alarm.
+    # A filter that learns locally has the same model, except for the times of the alarm.
     assert whole.learner.model.model.to_bytes() == alone.learner.model.model.to_bytes()
     assert (whole.learner.model.n_swaps, whole.counters["bad_log"]) == (1, 0)
 
@@ -223,7 +223,7 @@ def test_challenger_unlearns_only_what_it_learned() -> None:
     learner.learn(TrainingEvent("old", "cash win prize", "ham", unlearn="spam"))
     assert (model.model.n_documents, model.challenger.n_documents) == (total + 2, 2)
     assert model.challenger.joint_log_likelihood_one("win").keys() == {"ham", "spam"}
-    # One that it learned is learned anew, and nothing else is left of its first label.
+    # A corrected message is relearned; its first label leaves no other trace.
     learner.learn(TrainingEvent("x", "win cash prize", "ham", unlearn="spam"))
     assert (model.model.n_documents, model.challenger.n_documents) == (total + 2, 2)
     assert list(model.challenger.classes_) == ["ham"]
@@ -310,7 +310,7 @@ def test_challengers_are_logged_and_counted(caplog: Any) -> None:
     events = {"started": model.n_started, "swapped": 1, "given_up": model.n_given_up}
     for event, count in events.items():
         assert (value(metrics, "challengers_total", event=event) or 0) == count
-    # Another process begins with what the snapshot knows, and tells none of it again.
+    # A new process restores the events of the snapshot and does not report them again.
     running = challenged()
     started(running)
     fresh = PrometheusMetrics()
@@ -354,7 +354,7 @@ def test_challenged_model_is_a_setting() -> None:
     ("settings", "said"),
     [
         ({"model": "Challenger", "drift": "ddm"}, r"as in Challenger\(detector='ddm'\)"),
-        ({"model": "Challenger(model=HMNB())"}, "HMNB computes statistics now and then"),
+        ({"model": "Challenger(model=HMNB())"}, "HMNB computes statistics periodically"),
         ({"model": "Challenger(span=0)"}, "span must be a whole number"),
         ({"model": "Challenger(model=Challenger())"}, "a model of this package"),
     ],

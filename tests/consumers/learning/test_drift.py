@@ -121,7 +121,7 @@ def test_alarms_are_logged_and_counted(caplog: Any) -> None:
     assert [each.alarms for each in told] == list(range(1, alarm.count + 1))
     assert told[-1].at == alarm.last
     assert told[-1].detector == "adwin"
-    # Another process begins with the alarms of the snapshot told, and none of its own.
+    # A new process restores the alarms of the snapshot and does not report them again.
     fresh = PrometheusMetrics()
     fresh.started(worker, 1)
     fresh.committed([], Outputs(), worker, 0.0)

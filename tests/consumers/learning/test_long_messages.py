@@ -1,4 +1,4 @@
-"""Of a long message, a filter reads only the first characters."""
+"""A filter reads only the first characters of a long message."""
 
 from __future__ import annotations
 

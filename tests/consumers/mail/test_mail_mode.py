@@ -274,7 +274,7 @@ def test_learning_waits_for_the_lock(taught: Mailer) -> None:
 def test_lock_timeout_is_a_temporary_failure(taught: Mailer) -> None:
     with held(taught.folder, 1.0):
         assert taught(NEITHER, "-s", "--commit-seconds=0.1") == 75
-        assert b"another process has held the state" in taught.errors
+        assert b"another process has locked the state" in taught.errors
         with pytest.raises(BusyError), held(taught.folder, 0.0):
             pass
         loop = taught(b"", "--input", "/dev/null", "--format=jsonl", "--stop-seconds=0.1")

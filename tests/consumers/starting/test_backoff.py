@@ -1,4 +1,4 @@
-"""Outages and aborted transactions: how long to wait, what is said, when to give up."""
+"""Backoff: waiting time, log lines and the limit of aborted transactions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.filters import make_filter, records, stream
 
 
 class Time:
-    """A clock that goes forward when somebody sleeps."""
+    """A clock that advances only during sleep."""
 
     now = 0.0
 

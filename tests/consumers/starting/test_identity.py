@@ -1,4 +1,4 @@
-"""What a filter is set to, beside its training events and in its snapshots."""
+"""The identity of a filter: stored with its training events and in its snapshots."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_equal_settings_are_the_same_however_they_are_written() -> None:
     assert json.loads(one.identity.header)["labels"] == ["ham", "spam"]  # type: ignore[union-attr]
 
 
-# --- what is written -----------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def test_the_first_training_event_of_a_transaction_says_who_wrote_it() -> None:
@@ -177,7 +177,7 @@ def test_a_snapshot_of_before_is_adopted() -> None:
 
 
 class Log:
-    """A log of training events that may be made anew."""
+    """Training log that can be recreated."""
 
     def __init__(self) -> None:
         self.name = "x"
@@ -194,7 +194,7 @@ def test_a_log_made_anew_while_a_worker_runs_ends_it() -> None:
     loop._start()
     loop._start()  # after an aborted transaction
     log.name = "y"
-    with pytest.raises(ForeignError, match=r"made anew.*'x', and here 'y'"):
+    with pytest.raises(ForeignError, match=r"recreated.*'x', and here 'y'"):
         loop._start()
 
 

@@ -1,4 +1,4 @@
-"""Snapshots that workers share: named by what they hold, the newest good one is taken."""
+"""Shared snapshots are named by content, and workers load the newest valid one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Clock:
 
 
 def filter_at(events: int, log: str = "one", **options: Any) -> Filter:
-    """A filter that has read so many training events of a log."""
+    """A filter that has read a number of training events from a log."""
     teacher, worker = make_filter(), make_filter(shared=True, **options)
     worker.belong(log)
     written = [
@@ -122,7 +122,7 @@ def test_a_damaged_one_is_passed_over(
     )
     new = filter_at(0)
     load(shared(store), new)
-    assert "is passed over" in caplog.text
+    assert "skipping the shared snapshot" in caplog.text
     assert new.learner.learned == (20 if damage == "renamed" else 10)
 
 
@@ -210,7 +210,7 @@ def test_a_store_that_fails_ends_nothing(tmp_path: Path, caplog: pytest.LogCaptu
     file.write_bytes(b"")
     broken = shared(FolderStore(file))
     offer(broken, filter_at(10))
-    assert "no shared snapshot was written" in caplog.text
+    assert "can't write a shared snapshot" in caplog.text
     assert load(broken, filter_at(0)) is None  # then the log is read
     assert "can't be listed" in caplog.text
 

@@ -1,4 +1,4 @@
-"""What a worker tells of itself right after it is started again, and while its cluster is away."""
+"""Health and metrics of a worker right after a restart and during an outage of its cluster."""
 
 from __future__ import annotations
 

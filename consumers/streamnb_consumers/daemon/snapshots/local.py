@@ -104,14 +104,14 @@ class Snapshots:
             try:
                 restore(self.read(path))
             except (SnapshotError, OSError) as error:
-                _LOG.warning("%s is passed over: %s", path.name, error)
+                _LOG.warning("skipping the snapshot %s: %s", path.name, error)
                 errors.append(f"{path.name}: {error}")
             else:
                 return path
         if errors:
             raise SnapshotError(
-                f"none of the snapshots in {self.folder} can be used; move them away to begin "
-                f"anew. {'; '.join(errors)}"
+                f"none of the snapshots in {self.folder} is usable; move them away to start "
+                f"without a model. {'; '.join(errors)}"
             )
         return None
 
@@ -143,7 +143,7 @@ def read_regular(path: Path, largest: int) -> bytes:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise SnapshotError("it is no regular file")
+            raise SnapshotError("it is not a regular file")
         if found.st_size > largest:
             raise SnapshotError(
                 f"it has {found.st_size:,} bytes, more than the {largest:,} of snapshot_bytes"

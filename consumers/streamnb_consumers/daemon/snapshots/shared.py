@@ -73,8 +73,7 @@ class SharedSnapshots:
         Seconds between two snapshots of any worker.
     truncate
         Called with the offsets of the oldest kept snapshot, once `keep` snapshots exist and this
-    one
-        was read back: it contains all earlier training events.
+        one was read back: it contains all earlier training events.
     clock, draw
         Monotonic seconds; random numbers from 0 to 1.
     spawn
@@ -149,7 +148,7 @@ class SharedSnapshots:
                 self._check(each, data)
                 restore(data)
             except (SnapshotError, OSError) as error:
-                _LOG.warning("the shared snapshot %s is passed over: %s", each.name, error)
+                _LOG.warning("skipping the shared snapshot %s: %s", each.name, error)
             else:
                 self._seen = each
                 return each.name
@@ -164,21 +163,21 @@ class SharedSnapshots:
             restore(self._read(newest))
         except ForeignError as error:
             return ForeignError(
-                f"shared_snapshots has only those of others, as {newest.name}: {error}"
+                f"shared_snapshots contains only foreign snapshots, such as {newest.name}: {error}"
             )
         except (SnapshotError, OSError) as error:
             return ForeignError(
-                f"shared_snapshots has only those of others, as {newest.name}, which can't be "
-                f"read: {error}. Name an empty folder to begin anew"
+                f"shared_snapshots contains only foreign snapshots, such as {newest.name}, which "
+                f"can't be read: {error}. Set shared_snapshots to an empty folder"
             )
-        return ForeignError(f"{newest.name} does not hold what its name says")
+        return ForeignError(f"the content of {newest.name} does not match its name")
 
     @staticmethod
     def _check(named: _Named, data: bytes) -> dict[Partition, int]:
         """Return the offsets of a snapshot if they match its name."""
         found = state.offsets(data)
         if _named(found, named.settings) != named:
-            raise SnapshotError("it does not hold what its name says")
+            raise SnapshotError("the content does not match the name")
         return found
 
     # --- writing --------------------------------------------------------------------------------
@@ -200,15 +199,15 @@ class SharedSnapshots:
             ours = [each for each in self._there() if each.settings == mine.settings]
             before, self._seen = self._seen, ours[0] if ours else None
             if self._seen is not None and (self._seen != before or self._seen >= mine):
-                return  # another worker's turn, or nothing was learned
+                return  # another worker has written one, or nothing was learned
             self._store.write(mine.name, compressed(data))
             self._seen = mine
             ours.insert(0, mine)
             for old in ours[self._keep :]:
                 self._store.remove(old.name)
             _LOG.info("wrote the shared snapshot %s", mine.name)
-        except Exception as error:  # whatever it is, the stream goes on and the next one may work
-            _LOG.warning("no shared snapshot was written: %s", error)
+        except Exception as error:  # the stream continues; a later snapshot may succeed
+            _LOG.warning("can't write a shared snapshot: %s", error)
             return
         if self._truncate is not None and len(ours) >= self._keep:
             self._shorten(ours[self._keep - 1], self._truncate)

@@ -74,10 +74,9 @@ class StateManager:
         now = self._worker.belong(self.log.identity(timeout))
         if self.loaded and before is not None and before != now:
             raise ForeignError(
-                f"the topic of training events was made anew while this worker ran "
-                f"({now.differences(before.to_json(), now.to_json())}): its model follows from "
-                f"another log. To begin with the log that is there now, name an empty folder of "
-                f"snapshots and start again"
+                f"the topic of training events was recreated while this worker ran "
+                f"({now.differences(before.to_json(), now.to_json())}): the model comes from the "
+                f"old log. To use the new log, set snapshots to an empty folder and restart"
             )
 
     def catch_up(self) -> None:
