@@ -1,4 +1,4 @@
-"""What the tests on a broker share."""
+"""Fixtures of the broker tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def clients(broker: Broker) -> Iterator[Clients]:
 
 @pytest.fixture(scope="session")
 def secure_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureBroker]:
-    """A broker that asks who is there; each process of a test run has its own."""
+    """Return a broker with authentication; each process of a test run has its own."""
     try:
         made = make_secure_broker(tmp_path_factory.mktemp("tls"))
     except BrokerUnavailableError as error:

@@ -1,4 +1,4 @@
-"""Kills, freezes and deaths of the broker in one stream: nothing lost, nothing doubled, one model.
+"""A short campaign: kills and freezes of workers and broker lose nothing and double nothing.
 
 `make campaign` runs long ones; see docs/internals/kafka-campaign.md.
 """

@@ -1,4 +1,4 @@
-"""What kafka-python does that needs no workaround, and the loop relies on; defaults; warnings."""
+"""Behaviour of kafka-python that the loop relies on without a workaround; defaults; warnings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_defaults_that_are_overridden() -> None:
 
 
 class Known:
-    """What is known of a topic's partitions."""
+    """Metadata of a topic's partitions."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
         self.numbers = set(numbers)
@@ -77,7 +77,7 @@ def test_records_without_a_key_go_to_any_partition() -> None:
     [("kafka", False), ("streamnb_consumers.kafka.python_client.client_errors", True)],
 )
 def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
-    # The loader of kafka-python's protocol calls what Python 3.11 and 3.12 call deprecated.
+    # kafka-python's protocol loader calls functions that Python 3.11 and 3.12 deprecate.
     if sys.version_info >= (3, 13) and not imported:
         pytest.skip("what kafka-python calls is no longer deprecated in this Python")
     done = subprocess.run(
@@ -117,7 +117,7 @@ def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["upstream", "fixed"])
 def test_answer_that_came_too_late(clients: Clients, fixed: bool) -> None:
-    """A request for committed offsets that was given up must not answer the next one."""
+    """A late response to an abandoned offset request does not answer the next request."""
     topic, group = clients.broker.topic("late"), clients.broker.unique("late")
     place = kafka.TopicPartition(topic, 0)
     producer = clients.producer(group)
@@ -194,7 +194,7 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     assert seen == [b"0", b"5"]
     assert reader.highwater(place) == 8
     assert consumer_workarounds.lag(reader, place) == 0
-    # Assigned again before another fetch, it has no end though it is polled.
+    # If a partition is assigned again before a fetch, `poll` does not learn its end.
     reader.assign([])
     reader.assign([place])
     reader.seek(place, 8)

@@ -1,4 +1,4 @@
-"""Workers on confluent-kafka: a partition has one owner, and what librdkafka needs for it."""
+"""Workers on confluent-kafka: each partition has one owner, and librdkafka's faults are handled."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def stage(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 
 def epoch(worker: SteppedWorker) -> int:
-    """Return the epoch in which the worker is a member now."""
+    """Return the epoch of the worker's membership."""
     return epoch_of(worker.loop.source._group._consumer.consumer_group_metadata())  # type: ignore[attr-defined]
 
 
 def decide_all(stage: Stage, *workers: SteppedWorker) -> None:
-    """Let workers decide on everything that was sent, one step after the other."""
+    """Step the workers in turn until every message has a decision."""
     steps = [lambda worker=worker: worker.step(0.05) for worker in workers]
     until(lambda: total(stage.workers) >= len(stage.sent), *steps)
     assert set(stage.decisions()) == set(stage.sent)
 
 
 def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
-    """One of two sources in a process polls no more, holding a batch; the other has all it had."""
+    """One of two sources holds a batch and stops polling; the other one processes everything."""
     stage.send(PHASE)
     still = stage.worker("a")
     decide_all(stage, still)
@@ -65,14 +65,14 @@ def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
     other = stage.worker("b")
     until(lambda: other.runs() == {0, 1}, lambda: other.step(0.05))
     decide_all(stage, other)
-    # It comes back, and commits what it had polled, under the membership of then.
+    # The first worker resumes, and commits its batch with its old membership.
     still.loop.sink.begin()
     still.loop.sink.send(still.loop._handle(batch))
     offsets = {record.partition: record.offset + 1 for record in batch.records}
     with pytest.raises(AbortedError, match=r"UNKNOWN_MEMBER|EPOCH|GENERATION"):
         still.loop.sink.commit(offsets, batch.token, 10.0)
     still.loop.sink.abort()
-    # Then it takes part again, from where the group is.
+    # Then it joins again and continues from the group's offsets.
     stage.send(PHASE)
     decide_all(stage, still, other)
     until(
@@ -86,7 +86,7 @@ def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
 
 
 class Failed:
-    """A member's client as it is after a fatal error: it tells of it once, and is no member."""
+    """After the next epoch a worker uses the group's offsets and window, whoever moved them."""
 
     def __init__(self, consumer: Any) -> None:
         self._consumer = consumer
@@ -109,9 +109,10 @@ class Failed:
 
 
 def test_a_member_whose_client_failed_for_good_joins_with_another(stage: Stage) -> None:
-    """librdkafka takes no part any more after such an error, and a worker waited for ever.
+    """After a fatal error of librdkafka, the worker joins again with a new client.
 
-    `make campaign` met it: a broker that had died said when it was back that there was no group.
+    `make campaign` found it: a restarted broker reported that the group did not exist, and
+    librdkafka never joined again.
     """
     worker = stage.worker("a")
     stage.send(PHASE)
@@ -127,7 +128,9 @@ def test_a_member_whose_client_failed_for_good_joins_with_another(stage: Stage) 
 
 
 def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
-    """Offsets and window are those of the group, whoever moved them, after the next epoch."""
+    """After the next epoch a worker uses the group's offsets and window, whichever worker moved
+    them.
+    """
     workers = [stage.worker(name) for name in "ab"]
     worker, other = workers
     stage.send(PHASE)
@@ -179,7 +182,7 @@ def test_keys_choose_the_partitions_that_kafka_python_chooses(broker: Broker) ->
     ],
 )
 def test_what_librdkafka_says_is_an_outage_or_not(code: str, expected: type[Exception]) -> None:
-    """Only what goes away by itself costs no abort budget; the rest ends a worker sooner."""
+    """Only temporary errors leave the abort budget alone; other errors end a worker sooner."""
     error = confluent_kafka.KafkaError(getattr(confluent_kafka.KafkaError, code), "as it says")
     assert type(meaning("offsets", error)) is expected
 
@@ -201,7 +204,7 @@ def test_security_is_told_by_librdkafkas_names() -> None:
 
 @pytest.mark.broker_long
 def test_a_broker_that_was_away(own_broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that polled while there was no broker goes on when it is back."""
+    """A worker that polled during an outage continues when the broker returns."""
     stage: Any = Stage(own_broker, partitions=1, client="confluent")
     try:
         stage.send(PHASE)

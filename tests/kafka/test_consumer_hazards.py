@@ -1,7 +1,7 @@
-"""What kafka-python's consumer does that breaks "exactly once", with its workaround and without it.
+"""Faults of kafka-python's consumer that break "exactly once", with and without the workaround.
 
-A test of a fault fails when kafka-python no longer has it: then the workaround in
-`consumer_workarounds` can go, and the test with it.
+A test of a fault fails when kafka-python mends it. Then delete the workaround in
+`consumer_workarounds` and the test.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_membership_is_that_of_the_poll_or_none(clients: Clients) -> None:
     with pytest.raises(errors.CommitFailedError):
         producer_workarounds.send_offsets(producer, {place: offset(2)}, taken, LIMIT)
     producer_workarounds.abort(producer, LIMIT)
-    # The fault: asked for at the commit it is accepted, though the partition is another's.
+    # The fault: the commit is accepted, although another member owns the partition.
     producer_workarounds.begin(producer)
     producer_workarounds.send_offsets(producer, {place: offset(3)}, live, LIMIT)
     producer_workarounds.commit(producer, LIMIT)
@@ -147,7 +147,7 @@ def test_static_members_keep_their_partitions_for_a_session(clients: Clients) ->
 
 
 class Heard:
-    """What a listener was told, in order."""
+    """The calls of a rebalance listener, in order."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, set[Any]]] = []
@@ -158,7 +158,7 @@ class Heard:
 
 
 def test_partitions_are_taken_inside_a_poll_only(clients: Clients) -> None:
-    """So what was committed before a poll needs no commit when partitions are revoked."""
+    """Partitions are revoked only within a poll, so a commit before a poll is early enough."""
     topic, group = clients.broker.topic("revoked", 2), clients.broker.unique("revoked")
     both, heard = set(places(topic, 2)), Heard()
     first, second = clients.member(group, topic, heard.listener), clients.member(group, topic)
@@ -233,7 +233,7 @@ def test_resumed_partition_gives_what_waited(clients: Clients, fixed: bool) -> N
 
 
 def taken(reader: Any, count: int) -> list[Any]:
-    """So many records, one a poll; what there is after a while if there are fewer."""
+    """Return a number of records, one per poll; fewer if no more arrive within a while."""
     found: list[Any] = []
     deadline = time.monotonic() + HANGS * 2
     while len(found) < count and time.monotonic() < deadline:
@@ -347,7 +347,7 @@ def test_header_whose_name_is_no_utf_8(
 
 
 def test_header_without_a_value(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read, and refused where it is written (`kafka.encoding.present`)."""
+    """Such a header is read. Writing it is refused (`kafka.encoding.present`)."""
     topic = clients.broker.topic("null")
     producer = kafka.KafkaProducer(bootstrap_servers=clients.broker.bootstrap)
     with pytest.raises(TypeError, match="headers"):

@@ -1,8 +1,9 @@
-"""A partition has one owner: forced step by step, with two of the daemon's own workers at once.
+"""A partition has one owner: two of the daemon's own workers are stepped into conflicts.
 
-The faults are kafka-python's (`consumer_workarounds`): a member that was put out claims what it had
-(a false claim), and the answer of a join that finishes between two polls is thrown away (a lost
-answer). Together they let a worker go on from an old position where another one has been.
+The faults are kafka-python's (`consumer_workarounds`). An expelled member claims its old partitions
+(false
+claim), and the response to a join that finishes between two polls is dropped (lost answer).
+Together they let a worker continue from an old position that another worker has passed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def stage(broker: Broker) -> Iterator[Stage]:
 
 
 def in_order(worker: SteppedWorker, first: str) -> None:
-    """Let a leader see the members in one of the orders that brokers give: this one first."""
+    """Let the leader see this member first; brokers return members in any order."""
     coordinator = worker.coordinator
     perform = coordinator._perform_assignment
 
@@ -43,24 +44,24 @@ def in_order(worker: SteppedWorker, first: str) -> None:
 
 
 def finished(worker: SteppedWorker) -> bool:
-    """Tell whether the worker's join has an answer that no poll has taken."""
+    """Return whether the worker's join has a response that no poll has read."""
     task = worker.coordinator._join_task
     return task is not None and task.is_done
 
 
 def twice_an_owner(stage: Stage) -> None:
-    """A worker stalls past its session and comes back, then the other one misses an answer."""
+    """One worker stalls past its session and returns; then the other one misses a response."""
     stage.send(PHASE)
     back = stage.worker("a")
     until(lambda: back.loop.metrics.decisions == 2 * PHASE, lambda: back.step(0.05))
-    # It stands still for longer than its session, so the other one is given all it had.
+    # It stalls for longer than its session, so the other worker gets its partitions.
     back.stall()
     time.sleep(SESSION)
     owner = stage.worker("b")
     until(lambda: owner.runs() == {0, 1}, lambda: owner.step(0.05))
     stage.send(PHASE)
     until(lambda: owner.loop.metrics.decisions == 2 * PHASE, lambda: owner.step(0.05))
-    # It comes back, and the owner, which is the leader, polls as shortly as one can.
+    # It returns, and the owner, who is the leader, polls with the shortest timeout.
     in_order(owner, first=owner.coordinator._generation.member_id)
     back.wake()
     until(lambda: not back.coordinator.stable(), lambda: time.sleep(0.01))
@@ -78,11 +79,11 @@ def twice_an_owner(stage: Stage) -> None:
         back.step(0.05)
         if not (owner.coordinator.rejoining and owner.coordinator._join_task is not None):
             owner.step()
-    # What the one that came back was given it goes on with, while the other one does not poll.
+    # The returned worker continues with its partitions while the other one does not poll.
     stage.send(PHASE)
     for _ in range(10):
         back.step(0.05)
-    # It ends, and the other one goes on alone, from where the group is.
+    # It ends, and the other worker continues alone from the group's offsets.
     back.close()
     owner.step()
     until(lambda: set(stage.decisions()) == set(stage.sent), lambda: owner.step(0.05))
@@ -98,7 +99,7 @@ def test_no_message_is_decided_on_twice(stage: Stage) -> None:
 def test_positions_are_checked_at_each_generation(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though the client claims falsely and loses answers, nobody goes on from an old position."""
+    """No worker continues from an old position, despite false claims and lost answers."""
     for workaround in ("fix_false_claim", "fix_lost_answer"):
         monkeypatch.setattr(consumer_workarounds, workaround, lambda consumer: None)
     twice_an_owner(stage)
@@ -106,7 +107,9 @@ def test_positions_are_checked_at_each_generation(
 
 
 def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
-    """Offsets and window are those of the group, whoever moved them, after the next generation."""
+    """After the next generation a worker uses the group's offsets and window, whichever worker
+    moved them.
+    """
     stage.send(PHASE)
     worker = stage.worker("a")
     until(lambda: worker.loop.metrics.decisions == 2 * PHASE, lambda: worker.step(0.05))
@@ -128,7 +131,7 @@ def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
 
 
 def commit(stage: Stage, worker: SteppedWorker, offsets: dict[int, int]) -> None:
-    """Commit as a second owner would, in the generation that the worker is in."""
+    """Commit as a second owner of the worker's generation would."""
     producer = open_producer(worker.loop.sink._cluster, stage.broker.unique("other"), 10.0)
     producer_workarounds.begin(producer)
     producer_workarounds.send_offsets(
@@ -147,7 +150,7 @@ def commit(stage: Stage, worker: SteppedWorker, offsets: dict[int, int]) -> None
 
 
 def test_members_with_the_shortest_polls_take_part(stage: Stage) -> None:
-    """Two members that poll for no time at all share the partitions, and decide."""
+    """Two members that poll with timeout 0 share the partitions and decide messages."""
     stage.send(PHASE)
     workers = [stage.worker(name) for name in "ab"]
 

@@ -1,8 +1,8 @@
-"""What a sink says when a producer of its own name comes after it, on a real broker.
+"""A sink whose producer is fenced by a later producer of the same name, on a real broker.
 
-A worker whose name another may have must end. A name that is no other's is fenced only when the
-broker gave up an open transaction, so its worker goes on: with a new producer, from what was
-committed.
+A worker must end if another worker may have its name. A unique name is fenced only when the
+broker aborted an open transaction. Then the worker continues with a new producer from the committed
+offsets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whatever is killed, and when: one decision a message, each label learned once, the same model."""
+"""Kills at any time leave one decision per message, each label learned once, and the same model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_kills(
     seed: int,
     messages: Sequence[Message],
 ) -> Any:
-    """Kill one worker again and again while the stream flows; return its model."""
+    """Kill one worker repeatedly during the stream; return its model."""
     generator = random.Random(seed)
     with Scene(broker, folder, client=client, model=model) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
@@ -63,7 +63,7 @@ def run_kills(
 
 
 def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread]) -> None:
-    """Wait until all was sent and all of it was handled."""
+    """Wait until all messages are sent and processed."""
     for sender in senders:
         sender.join(120)
         assert not sender.is_alive()
@@ -82,7 +82,9 @@ def test_kill_9(broker: Broker, tmp_path: Path, client: str, model: str) -> None
 
 @pytest.mark.broker_long
 def test_a_challenger_takes_over_between_kills(broker: Broker, tmp_path: Path, client: str) -> None:
-    """Half way labels change sides: the alarm, the challenger and the swap outlive every worker."""
+    """Labels swap half way: the alarm, the challenger and the swap survive the kills of all
+    workers.
+    """
     stream, other = sms(6_000), {"ham": "spam", "spam": "ham"}
     messages = stream[:3_000] + [(name, text, other[label]) for name, text, label in stream[3_000:]]
     model = f"Challenger(model={MNB}, detector='ddm')"
@@ -99,8 +101,8 @@ def test_kill_9_again_and_again(broker: Broker, tmp_path: Path, client: str, mod
 @pytest.mark.broker_long
 def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> None:
     messages, generator = sms(20_000), random.Random(3)
-    # A transaction that outlasts its time while the broker is away would end the worker (status 3),
-    # and on a busy machine the broker is away for more than 10 s.
+    # A transaction that times out during the outage would end the worker (status 3). On a busy
+    # machine an outage takes more than 10 s.
     settings = {"client": client, "model": "HMNB()", "transaction_seconds": 60}
     with Scene(own_broker, tmp_path, **settings) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
@@ -123,7 +125,7 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> Non
 
 @pytest.mark.broker_long
 def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str) -> None:
-    """Three workers share four partitions; two of them come and go, in order or killed."""
+    """Three workers share four partitions; two of them join and leave, cleanly or killed."""
     messages, generator = sms(20_000), random.Random(4)
     with Scene(broker, tmp_path, partitions=4, client=client, model=MNB) as scene:
         workers, senders = {"a": scene.worker("a", instance_id="a")}, []
@@ -153,7 +155,7 @@ def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str) -> 
 
 @pytest.mark.broker_long
 def test_a_worker_that_stood_still_is_refused(broker: Broker, tmp_path: Path, client: str) -> None:
-    """Stopped past its session, then continued: others have its share, and it must not write."""
+    """A worker that is stopped past its session has lost its partitions and must not write."""
     messages = sms(12_000)
     settings = {"client": client, "model": MNB, "session_seconds": 3, "transaction_seconds": 4}
     with Scene(broker, tmp_path, partitions=2, **settings) as scene:

@@ -1,4 +1,6 @@
-"""10,000 malformed records among good ones: each is decided or a dead letter, and none stops it."""
+"""10,000 malformed records among valid ones: each gets a decision or a dead letter; no worker
+stops.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ MEBIBYTE = 2**20
 
 
 def malformed_sms(generator: random.Random, number: int) -> bytes | None:
-    """One record that is wrong in one of many ways."""
+    """Return a record with one of many faults."""
     name = f"bad{number}"
     text = "win cash now"
     kinds: list[Callable[[], bytes | None]] = [
@@ -48,7 +50,7 @@ def malformed_sms(generator: random.Random, number: int) -> bytes | None:
 
 
 def malformed_mail(generator: random.Random, number: int) -> bytes | None:
-    """One mail that is broken in one of many ways."""
+    """Return a mail with one of many faults."""
     head = b"From: a@b.example\nSubject: offer\nMIME-Version: 1.0\n"
     kinds: list[Callable[[], bytes | None]] = [
         lambda: generator.randbytes(generator.randrange(1, 300)),
@@ -71,7 +73,7 @@ def malformed_mail(generator: random.Random, number: int) -> bytes | None:
 
 
 def large(generator: random.Random, kind: str) -> bytes:
-    """A text of nearly a megabyte."""
+    """Return a text of nearly a megabyte."""
     text = " ".join(str(generator.randrange(2_000)) for _ in range(200_000))[: MEBIBYTE - 1_000]
     if kind == "sms":
         return json.dumps({"id": "large", "text": text}).encode()
@@ -79,7 +81,7 @@ def large(generator: random.Random, kind: str) -> bytes:
 
 
 def records(kind: str, bad: int) -> Iterator[tuple[bytes, bytes | None]]:
-    """Good and malformed records in turn, 20 of them large."""
+    """Return alternating valid and malformed records, 20 of them large."""
     generator = random.Random(5)
     made = malformed_sms if kind == "sms" else malformed_mail
     texts = [text for text, _ in stream("synthetic-sms", limit=500)]
@@ -92,7 +94,7 @@ def records(kind: str, bad: int) -> Iterator[tuple[bytes, bytes | None]]:
 
 
 def resident(worker: Worker) -> int:
-    """The megabytes that a process has in memory."""
+    """Return the resident memory of a process, in megabytes."""
     status = Path(f"/proc/{worker.process.pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) // 1024
 
@@ -136,7 +138,7 @@ def test_malformed_records(
             assert (each.key, each.value) == sent[
                 int(headers["offset"])
             ]  # the raw bytes, all of them
-        # The first third fills buffers and the allocator; after that memory is flat.
+        # The first third fills buffers and the allocator; then memory stays flat.
         assert sizes[-1] - sizes[0] < 32, sizes
 
 

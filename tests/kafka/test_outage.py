@@ -1,4 +1,4 @@
-"""The broker is away for longer than a session: nothing is lost, nothing doubled, nobody ends."""
+"""An outage longer than a session loses nothing, doubles nothing and ends no worker."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_broker_is_away(
     own_broker.kill() if how == "killed" else own_broker.pause()
     begun = time.monotonic()
     until(lambda: not ready())
-    # A heartbeat may have been sent just before; a busy machine takes its time.
+    # The last heartbeat may have been sent just before; allow time for a busy machine.
     assert time.monotonic() - begun < 2 * SESSION
     while time.monotonic() < begun + 3 * SESSION:
         assert not ready()
@@ -73,6 +73,6 @@ def test_the_broker_is_away(
     assert not ended
     found = group.broker.read_all(group.settings["decisions_topic"])
     assert Counter(json.loads(each.value)["id"] for each in found) == Counter(names)
-    # One line when it began to wait, one when the cluster was back.
+    # One line at the start of the wait, one at the end.
     said = [each.getMessage() for each in caplog.records if "the cluster " in each.getMessage()]
     assert sum("does not answer" in each for each in said) <= 1

@@ -1,4 +1,4 @@
-"""Bad records of every kind between good ones: each is decided on or a dead letter."""
+"""Every kind of bad record among valid ones: each gets a decision or a dead letter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stage(broker: Broker, client: str) -> Iterator[Stage]:
 
 
 def poison(number: int) -> list[dict[str, Any]]:
-    """Return the arguments with which one record of each bad kind is sent."""
+    """Return the arguments that send one record of each kind of fault."""
     good = json.dumps({"id": f"odd{number}", "text": "win cash"}).encode()
     future = json.dumps({"id": f"future{number}", "text": "win cash"}).encode()
     return [
@@ -82,7 +82,7 @@ def test_a_poisoned_topic(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None
     else:
         assert first[0][:2] == [("none", b""), ("", b"")]
         assert first[1][0] == ("\ufffd\ufffd", b"1")
-    # Messages from the future have not pushed the others out of the window: labels find them.
+    # Messages from the future did not push others out of the window: labels find them.
     at = round(time.time() * 1000)
     for name in wanted:
         label = json.dumps({"id": name, "label": "ham"}).encode()
@@ -93,7 +93,7 @@ def test_a_poisoned_topic(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def crafted(generator: random.Random, number: int) -> dict[str, Any]:
-    """Return the arguments with which one record is sent that somebody made to do harm."""
+    """Return the arguments that send one record of an attacker."""
     name = f"crafted{number}"
     value = json.dumps({"id": name, "text": "win cash"}).encode()
     odd: list[Any] = [1, 1.5, True, None, [], {}, "", "x" * 999, -1, 10**400]
@@ -109,7 +109,7 @@ def crafted(generator: random.Random, number: int) -> dict[str, Any]:
         {"value": b'{"id": "x", "id": 1, "text": "twice"}'},
         {"value": b'{"id": 1e999, "text": "infinite"}'},
         {"value": b'{"text": "\\u0000' + b"0" * 50 + b'"}', "key": b"\x00"},
-        # As a dead letter says of itself, and a training event of its writer.
+        # Fields of a dead letter, or of a training event.
         {"value": b"{", "headers": [("offset", b"7"), ("error", b"mine"), ("settings", b"{}")]},
         {"value": value, "headers": [("", b""), ("x" * 5_000, b"y" * 5_000)]},
         {"value": value, "timestamp_ms": 0},
@@ -126,7 +126,7 @@ def crafted(generator: random.Random, number: int) -> dict[str, Any]:
 def test_ten_thousand_of_them(
     broker: Broker, client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process, whose breaker lets bad input through, decides or sets aside each of them."""
+    """A worker whose circuit breaker tolerates bad input processes each record."""
     write_headers_without_values(monkeypatch)
     generator = random.Random(7)
     settings = {
@@ -136,7 +136,7 @@ def test_ten_thousand_of_them(
     }
     with Scene(broker, tmp_path, join_window_bytes=2**22, **settings) as scene:
         topics = scene.topics
-        # Brokers refuse timestamps of the future unless a topic allows them.
+        # Brokers reject timestamps in the future unless the topic allows them.
         admin = kafka.KafkaAdminClient(bootstrap_servers=broker.bootstrap)
         kinds = kafka.admin.ConfigResourceType
         future = {"message.timestamp.after.max.ms": str(2**62)}
@@ -154,7 +154,7 @@ def test_ten_thousand_of_them(
             if len(bad["value"] or b"") == 100_000:
                 bad["value"] = b"[" * 2_000
             futures.append(producer.send(topics.messages, **{"key": b"bad", **bad}))
-        # Nor does anything end it that stands in the logs which filters write.
+        # Bad records in the topics that filters write do not end a worker either.
         for topic in (topics.training, topics.join_state, topics.feedback):
             for number in range(100):
                 found = crafted(generator, 1 + number)

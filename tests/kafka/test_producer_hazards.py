@@ -1,7 +1,7 @@
-"""What kafka-python's producer does that breaks "exactly once", with its workaround and without it.
+"""Faults of kafka-python's producer that break "exactly once", with and without the workaround.
 
-A test of a fault fails when kafka-python no longer has it: then the workaround in
-`producer_workarounds` can go, and the test with it.
+A test of a fault fails when kafka-python mends it. Then delete the workaround in
+`producer_workarounds` and the test.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def test_calls_of_a_transaction_do_not_wait_for_ever(clients: Clients) -> None:
 
 @pytest.mark.broker_long
 def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
-    """Read, write and commit offsets through kills of the broker."""
+    """Read, write and commit offsets while the broker is killed."""
     clients = Clients(own_broker)
     source, sink = own_broker.topic("source"), own_broker.topic("sink")
     group = own_broker.unique("group")
@@ -181,7 +181,7 @@ def test_offsets_of_an_aborted_transaction(clients: Clients, fixed: bool) -> Non
 
 
 def fence(clients: Clients, fixed: bool) -> tuple[Any, Any, dict[str, Exception]]:
-    """A producer that writes on after another took its place; that one; what the first was told."""
+    """Return a fenced producer that writes on, its successor, and the errors of the first one."""
     topic, name = clients.broker.topic("fenced"), clients.broker.unique("fenced")
     place = kafka.TopicPartition(topic, 0)
     told: dict[str, Exception] = {}

@@ -1,4 +1,4 @@
-"""What is asked of a reader of any client: each of these once was not so, or might not be."""
+"""Requirements on the readers of both clients; each one was violated once, or could be."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNT = 20
 
 @pytest.fixture
 def place(broker: Broker) -> Partition:
-    """A partition of as many records."""
+    """Create a partition with this number of records."""
     name = broker.unique("read")
     topic = broker.topic("read", partitions=2)
     writer = open_driver(Cluster(broker.bootstrap, name, None, name)).writer(name, 20.0)
@@ -46,7 +46,7 @@ def reader(broker: Broker, client: str) -> Iterator[Reader]:
 
 
 def read(reader: Reader, count: int) -> list[int]:
-    """Return the offsets of what it gives, until there are so many."""
+    """Return the offsets of the records that are read, up to this number."""
     found: list[Record] = []
     until(lambda: len(found) >= count, lambda: found.extend(reader.poll(100, 0.05)))
     return [record.offset for record in found]
@@ -55,9 +55,9 @@ def read(reader: Reader, count: int) -> list[int]:
 def test_what_was_paused_when_it_was_left_is_read_when_it_comes_back(
     reader: Reader, place: Partition
 ) -> None:
-    """A worker that held labels of a partition loses it, and is given it again.
+    """A worker with pending labels loses a partition and gets it again.
 
-    With librdkafka it stayed paused: 786 of 21,003 labels were never learned.
+    With librdkafka the partition stayed paused: 786 of 21,003 labels were never learned.
     """
     other = Partition(place.source, 1)
     reader.assign([place, other])
@@ -95,10 +95,11 @@ def test_what_is_kept_goes_on_where_it_is(reader: Reader, place: Partition) -> N
 
 @pytest.mark.broker_long
 def test_a_client_that_is_told_of_no_brokers_finds_them_again() -> None:
-    """A broker that its controller took for dead tells clients of a cluster without brokers.
+    """A client that is told of a cluster without brokers finds the broker again.
 
-    librdkafka forgets the only one then, and with `metadata.recovery.strategy` of `none` it looked
-    for none again: a worker waited for ten minutes beside a broker that was there, and was ended.
+    A controller that considers its broker dead reports no brokers. librdkafka then forgets the only
+    broker. With `metadata.recovery.strategy` `none` it does not search again: a worker waited ten
+    minutes beside a running broker.
     """
     try:
         cluster = FencingCluster()
@@ -109,7 +110,7 @@ def test_a_client_that_is_told_of_no_brokers_finds_them_again() -> None:
         opened = Cluster(cluster.broker.bootstrap, "g", None, "t", client="confluent")
         reader: Any = open_driver(opened).reader({})
         until(lambda: found(reader, topic))
-        # One that does not recover shows that clients were told so.
+        # A client without recovery shows that clients were told so.
         strategy = {"metadata.recovery.strategy": "none"}
         other = confluent_kafka.Consumer({**client_settings(opened), "group.id": "g", **strategy})
         other.list_topics(timeout=20.0)
@@ -124,14 +125,14 @@ def test_a_client_that_is_told_of_no_brokers_finds_them_again() -> None:
 
 
 def found(reader: Reader, topic: str) -> bool:
-    """Tell whether a reader finds a topic now."""
+    """Return whether a reader finds a topic."""
     with contextlib.suppress(AbortedError):
         return bool(reader.partitions(topic))
     return False
 
 
 def hears_of_none(consumer: confluent_kafka.Consumer) -> bool:
-    """Tell whether a client of librdkafka is told of no brokers, or has lost the only one."""
+    """Return whether a librdkafka client is told of no brokers, or has lost the only one."""
     try:
         return not consumer.list_topics(timeout=1.0).brokers
     except confluent_kafka.KafkaException:

@@ -1,4 +1,6 @@
-"""TLS and SASL on a real broker: who is known works, others end at once; no secret is told."""
+"""TLS and SASL on a real broker: strangers are refused with an exit status, and no secret is
+logged.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ pytest.importorskip("trustme")
 PROGRAM = "from streamnb_consumers.daemon.command import run_sms; raise SystemExit(run_sms())"
 TOPICS = ("MESSAGES", "FEEDBACK", "DECISIONS", "TRAINING", "JOIN_STATE", "DEAD_LETTERS")
 WRONG = "a-wrong-password"
-# librdkafka tells nobody of a refusal: the request that waits for it must end first.
+# librdkafka reports a refusal to no caller; the pending request must time out first.
 SECONDS = 60.0
 
 
@@ -43,7 +45,7 @@ def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture
 def place(secure_broker: SecureBroker, client: str) -> dict[str, str]:
-    """Topics and a group of a test's own, and the client."""
+    """Return topics, a group and the client for one test."""
     broker = secure_broker.broker
     topics = {f"STREAMNB_{name}_TOPIC": broker.unique(name.lower()) for name in TOPICS}
     broker.create_topics(dict.fromkeys(topics.values(), 1))
@@ -57,7 +59,7 @@ def without_secrets(text: str) -> str:
 
 
 def decides(secure: SecureBroker, place: dict[str, str], environment: dict[str, str]) -> None:
-    """Run a worker until the one message there is decided on, and stop it."""
+    """Run a worker until it decides the only message, then stop it."""
     topic = place["STREAMNB_DECISIONS_TOPIC"]
     with worker(environment) as process:
         deadline, found = time.monotonic() + SECONDS, []
@@ -132,7 +134,7 @@ def test_who_is_refused_ends_at_once_and_is_told_why(
     assert not secure_broker.broker.read_all(place["STREAMNB_DECISIONS_TOPIC"])
 
 
-# As docs/how-to/secure-kafka.md has it; but for the transactional id and the group.
+# The rights of docs/how-to/secure-kafka.md, without the transactional id and the group.
 RIGHTS = {
     "READ": ("MESSAGES", "FEEDBACK", "TRAINING", "JOIN_STATE"),
     "WRITE": ("DECISIONS", "TRAINING", "JOIN_STATE", "DEAD_LETTERS"),
@@ -142,7 +144,7 @@ RIGHTS = {
 
 
 def grant(secure: SecureBroker, rights: list[tuple[str, str, str]]) -> None:
-    """Give `stranger` rights: operation, type of resource, name."""
+    """Grant rights to `stranger`: operation, resource type, name."""
     from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
     import kafka

@@ -1,4 +1,4 @@
-"""A worker begins: from snapshots that others wrote, on a log that was truncated or recreated."""
+"""A worker starts from shared snapshots, and on a training log that was truncated or recreated."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def group(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Ite
 
 
 def test_a_start_goes_from_step_to_step_without_waiting_for_records(group: Group) -> None:
-    """Joining, being given partitions, restoring them: each once waited for a whole poll."""
+    """Join, assignment and restore follow each other without waiting for a whole poll."""
     longest = 15.0
     assert group.ready(group.worker(poll_seconds=longest)) < longest
 
@@ -52,7 +52,7 @@ def test_a_start_goes_from_step_to_step_without_waiting_for_records(group: Group
 def test_a_worker_that_hears_nothing_for_long_connects_anew(
     group: Group, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A client may look for no broker any more: the worker goes on with others."""
+    """If a client stops searching for brokers, the worker continues with new clients."""
     loop = group.worker(shared_snapshots="")
     group.ready(loop)
     group.send(["m1"])
@@ -85,15 +85,15 @@ def test_a_new_worker_begins_with_the_snapshot_of_another(group: Group) -> None:
     second._start()
     assert second.worker.learner.learned == 2_000
     group.ready(second)
-    # What comes after the snapshot comes from the log, to both.
+    # Both get the events after the snapshot from the log.
     group.label("later")
     workers = (first, second)
     until(lambda: all(each.worker.learner.learned == 2_001 for each in workers), group.step)
     assert state.dump(first.worker) == state.dump(second.worker)
-    # A worker that finds neither snapshot nor the whole log does not begin with a smaller model.
+    # A worker without a snapshot and without the whole log does not start with a smaller model.
     with pytest.raises(TruncatedError, match=r"training events 0 to 2,000 .* were deleted"):
         group.ready(group.worker(shared_snapshots=""))
-    # Nor does one whose own snapshot ends before, unless that of another goes on from there.
+    # The same holds if its own snapshot ends too early, unless a shared snapshot continues it.
     third = group.worker(snapshots=str(group.folder / "own"), shared_snapshots="")
     assert third.state.snapshots is not None
     old = make_filter("sms", Settings(**group.settings))
@@ -129,7 +129,7 @@ def test_workers_with_other_settings_are_told(group: Group) -> None:
     (event,) = group.broker.read_all(group.training)
     assert first.worker.identity is not None
     assert event.headers == [(HEADER, first.worker.identity.header)]
-    # By the log; by the shared snapshots; and where they are adopted, from then on the other way.
+    # With the log, with shared snapshots, and in the other order where they are adopted.
     other = {"model": "CNB()", "shared_snapshots": str(group.folder / "other")}
     wrong = group.worker(**other)
     with pytest.raises(SettingsError, match=r"model: 'MNB\(\)', and here 'CNB\(\)'"):
@@ -171,7 +171,8 @@ def test_a_hundred_thousand_training_events(group: Group) -> None:
     first = group.worker()
     first._start()
     values = group.teach(100_000)
-    # Made without the broker, which would take ten seconds, and named as a worker names it.
+    # Created without the broker, which would take ten seconds, and with the names that a worker
+    # uses.
     worker = make_filter("sms", Settings(**group.settings))
     assert first.worker.identity is not None
     worker.belong(first.worker.identity.log)

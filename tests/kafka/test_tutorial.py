@@ -19,7 +19,7 @@ from support.broker import Broker
 RUN_SECONDS = 150.0  # five seconds on an idle machine
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorials" / "kafka-filter.md"
 
-# Apache Kafka's console tools are not among the jars of the tests: what is used of them, by flags.
+# The jars of the tests lack Apache Kafka's console tools; these replace the ones used, by flags.
 PRODUCER = """\
 import argparse, sys, time
 import kafka
@@ -64,7 +64,7 @@ for number, record in enumerate(consumer, 1):
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A folder of programs for the path."""
+    """Return a folder of programs for the path."""
     for name, source in (("producer", PRODUCER), ("consumer", CONSUMER)):
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
         path = tmp_path / f"kafka-console-{name}.sh"
@@ -80,7 +80,7 @@ def test_the_commands_of_the_tutorial_run(own_broker: Broker, tools: Path) -> No
     lines = block.replace("localhost:9092", own_broker.bootstrap).splitlines()
     assert "venv" in lines[0]
     assert lines[1] == "pip install '.[consumers,kafka]'"
-    # Then what the text below says: those that come after know of it.
+    # Later commands use the file that the text describes.
     shown = "\n".join(lines[4:])
     more = [
         shown.replace("1", str(number), 1)

@@ -1,4 +1,4 @@
-"""Offsets in a transaction that does not end: the worker waits, and says what may be wrong."""
+"""Offsets in a transaction that never ends: the worker waits and logs the likely cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few messages in every form that a model accepts."""
+"""A few messages in every format that a model accepts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def wide(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def untidy() -> sparse.csr_array:
-    """Return the table with each entry of 2 and more split, zeros stored, columns backwards."""
+    """Return the table with entries above 1 split, explicit zeros, and columns in reverse order."""
     indptr, indices, data = [0], [], []
     for row in TABLE:
         for column in reversed(range(len(COLUMNS))):

@@ -104,10 +104,10 @@ class BrokerUnavailableError(RuntimeError):
 
 
 def _free_ports(count: int) -> list[int]:
-    """Free ports below those that the system hands out to clients.
+    """Return free ports below those that the system assigns to clients.
 
-    On a port of that range, a client that tries to reach a broker that is down can be given the
-    broker's own port, and connect to itself.
+    In that range a client of a stopped broker may be assigned the broker's own port, and connect to
+    itself.
     """
     ports: list[int] = []
     for port in random.SystemRandom().sample(range(15_000, 32_000), 500):
@@ -120,7 +120,7 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _kafka() -> Any:
-    """kafka-python, imported when it is needed; its modules import deprecated ones."""
+    """Import kafka-python, whose modules import deprecated ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         import kafka
@@ -207,7 +207,7 @@ class Broker:
         text = PROPERTIES + "".join(f"{name}={value}\n" for name, value in self._properties.items())
         text = text.format(port=self.port, controller=controller, log=self.folder / "log")
         (self.folder / "server.properties").write_text(text)
-        # It must not begin with "-": the tool would take it for an option.
+        # Start the broker with its old log and ports, and wait until it listens.
         identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
         try:
             done = subprocess.run(
@@ -234,7 +234,7 @@ class Broker:
         return process.pid if process is not None and process.poll() is None else None
 
     def start(self) -> None:
-        """Start it and wait until it listens; its log and ports are those it had before."""
+        """Kill it (SIGKILL): unwritten data is lost."""
         if self.folder is None:
             raise RuntimeError("this broker is not ours to start, stop or kill")
         if self.pid is not None:
@@ -286,15 +286,15 @@ class Broker:
             process.wait(KILL_SECONDS)
 
     def stop(self) -> None:
-        """Stop it cleanly (SIGTERM)."""
+        """Kill it, and start it again after this number of seconds."""
         self._end(signal.SIGTERM, STOP_SECONDS)
 
     def kill(self) -> None:
-        """Kill it (SIGKILL): what it had not written is lost."""
+        """Freeze the process (SIGSTOP): connections stay open without responses."""
         self._end(signal.SIGKILL, KILL_SECONDS)
 
     def restart(self, pause: float = 0.0) -> None:
-        """Kill it and start it again after so many seconds."""
+        """Resume a paused process."""
         self.kill()
         time.sleep(pause)
         self.start()
@@ -305,12 +305,12 @@ class Broker:
         self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let a paused process go on."""
+        """Return a name that no other test has."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """Kill it and remove its folder."""
+        """Create a topic with a unique name, and return the name."""
         if self.folder is not None:
             self.kill()
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Fixtures: the broker that a test run shares, and one that a test has for itself."""
+"""Fixtures: a broker shared by the test run, and a broker for one test."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _check_client() -> None:
 
 
 def _controller() -> int:
-    """The process that ends when the whole test run ends: the parent of xdist's workers."""
+    """Return the process that ends with the whole test run: the parent of xdist's workers."""
     return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
 
 
 def _shared() -> Iterator[Broker]:
-    """One broker for all workers of a test run: the first starts it, the last one out stops it."""
+    """Share one broker among all workers of a test run: the first starts it, the last stops it."""
     folder = Path(tempfile.gettempdir()) / f"streamnb-kafka-of-{_controller()}"
     lock, note = folder.with_name(f"streamnb-kafka-{os.getuid()}.lock"), folder / "broker.json"
     with locked(lock):
@@ -45,8 +45,8 @@ def _shared() -> Iterator[Broker]:
             known = json.loads(note.read_text())
         else:
             shutil.rmtree(folder, ignore_errors=True)
-            # Nobody restarts it, so it need not be given up soon: on a machine full of other
-            # work its heartbeats came later than a second, and no partition had a leader.
+            # Nobody restarts this broker, so a long session is fine. On a busy machine heartbeats
+            # took more than a second, and all partitions lost their leader.
             calm = {"broker.session.timeout.ms": "30000"}
             started = Broker(owners=[_controller()], folder=folder, properties=calm)
             started.start()
@@ -64,7 +64,7 @@ def _shared() -> Iterator[Broker]:
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
-    """The broker that the whole test run shares."""
+    """The broker of the whole test run."""
     _check_client()
     given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     if given:
@@ -78,13 +78,13 @@ def broker() -> Iterator[Broker]:
 
 @pytest.fixture(params=CLIENTS)
 def client(request: pytest.FixtureRequest) -> str:
-    """The client of Kafka that workers use."""
+    """The Kafka client that workers use."""
     return str(request.param)
 
 
 @pytest.fixture
 def own_broker() -> Iterator[Broker]:
-    """A broker that one test has for itself and may kill."""
+    """A broker for one test, which may kill it."""
     _check_client()
     if os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
         pytest.skip("KAFKA_BOOTSTRAP_SERVERS names a broker that tests must not kill")

@@ -1,4 +1,4 @@
-"""kafka-python's clients with short timeouts, for tests of what they do."""
+"""kafka-python's clients with short timeouts, to test their behaviour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HANGS = 2.0  # seconds after which something is taken to hang
 
 
 class Clients:
-    """Makes clients of one broker and closes them all."""
+    """Create clients of one broker, and close them all."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -55,7 +55,7 @@ class Clients:
         return made
 
     def member(self, group: str, topic: str, listener: Any = None, **options: Any) -> Any:
-        """A consumer that subscribes, after it has asked for the topic."""
+        """Return a consumer that subscribes to an existing topic."""
         made = self.consumer(group, **options)
         assert made.partitions_for_topic(topic)
         made.subscribe([topic], listener=listener)
@@ -67,7 +67,7 @@ class Clients:
 
 
 def until(condition: Callable[[], Any], *polled: Any, seconds: float = LIMIT) -> float:
-    """Poll consumers until a condition holds; the seconds that it took."""
+    """Poll consumers until a condition holds; return the seconds."""
     begun = time.monotonic()
     while not condition():
         assert time.monotonic() < begun + seconds, "waited in vain"
@@ -83,13 +83,13 @@ def offset(value: int) -> Any:
 
 
 def committed_offsets(consumer: Any, places: list[Any], timeout: float) -> Any:
-    """The offsets that a group committed, without notes."""
+    """Return the committed offsets of a group, without metadata."""
     found = consumer_workarounds.committed(consumer, places, timeout)
     return found and {place: each[0] for place, each in found.items()}
 
 
 def nobody(group: str) -> Any:
-    """The membership of someone who is in no group: generation −1, no member."""
+    """Return the membership of a client without a group: generation −1, no member."""
     return kafka.structs.ConsumerGroupMetadata(group_id=group)
 
 

@@ -41,20 +41,20 @@ def instructions(name: str) -> list[str]:
 
 
 def image_environment() -> dict[str, str]:
-    """The environment that the final image gives."""
+    """Return the environment of the final image."""
     stages = [n for n, (name, _) in enumerate(dockerfile()) if name == "FROM"]
     last = [arguments for name, arguments in dockerfile()[stages[-1] :] if name == "ENV"]
     return dict(word.split("=", 1) for arguments in last for word in shlex.split(arguments))
 
 
 def environment(service: str) -> dict[str, str]:
-    """The environment that a filter of the compose file runs in."""
+    """Return the environment of a filter of the compose file."""
     given = compose()["services"][service].get("environment", {})
     return image_environment() | {name: str(value) for name, value in given.items()}
 
 
 def filters() -> dict[str, str]:
-    """Services that run a filter, with the command's name."""
+    """Return the services that run a filter, with the command's name."""
     found = {name: each.get("command", [""])[0] for name, each in compose()["services"].items()}
     return {name: command for name, command in found.items() if command in PROGRAMS}
 
@@ -69,7 +69,7 @@ def replaying() -> ModuleType:
 
 
 def queries() -> Iterator[str]:
-    """Every expression that the dashboard asks Prometheus for."""
+    """Return every Prometheus expression of the dashboard."""
     for panel in dashboard()["panels"]:
         yield from (target["expr"] for target in panel["targets"])
     for variable in dashboard()["templating"]["list"]:

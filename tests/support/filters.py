@@ -1,4 +1,4 @@
-"""Messages of our own and filters over them, for the tests of the consumers."""
+"""Messages and filters for the tests of the consumers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = {
 def records(
     values: Iterable[Any], place: Partition = PLACE, role: Role = "message"
 ) -> list[Record]:
-    """Values (JSON objects, or bytes as they are) as the records of one partition."""
+    """Return values (JSON objects or bytes) as the records of one partition."""
     return [
         Record(
             place,
@@ -47,7 +47,7 @@ def text(label: str, generator: random.Random) -> str:
 
 
 def stream(n: int, seed: int = 1) -> list[Any]:
-    """A stream with labels at once, late, repeated, corrected and early, and with bad lines."""
+    """Return prompt, late, repeated, corrected and early labels with malformed lines."""
     generator = random.Random(seed)
     values: list[Any] = []
     late: list[dict[str, str]] = []
@@ -91,7 +91,7 @@ def handle_all(worker: Filter, values: Iterable[Any]) -> list[Any]:
 
 
 def restored(worker: Filter, make: Callable[[], Filter]) -> Filter:
-    """A filter that was killed after a snapshot, and begins from it."""
+    """Return a filter that was killed after a snapshot and restarted from it."""
     data = state.dump(worker)
     again = make()
     state.restore(again, data)
@@ -100,9 +100,9 @@ def restored(worker: Filter, make: Callable[[], Filter]) -> Filter:
 
 
 def folded(alone: Filter, stream: Sequence[Record], make: Callable[..., Filter]) -> Filter:
-    """Fold the log that a filter alone writes of a stream, in three ways with the same bytes.
+    """Fold the log that a single filter writes of a stream, in three ways with the same bytes.
 
-    One worker folds it record by record, one does and is killed now and then, one comes late.
+    One worker folds each record, one is killed now and then, one starts late.
     """
     log = [
         Record(LOG, offset, canonical(event.to_json()), timestamp=1_000 * offset, role="training")
@@ -128,7 +128,7 @@ def folded(alone: Filter, stream: Sequence[Record], make: Callable[..., Filter])
 
 
 class FlakySink(MemorySink):
-    """A sink in memory of which every third commit is aborted."""
+    """A sink in memory; every third commit is aborted."""
 
     tries = 0
 

@@ -1,4 +1,4 @@
-"""A group of workers in this process, made from settings as the daemons make them."""
+"""A group of workers in this process, created from settings as the daemons do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.stepped import until
 
 
 class Group:
-    """Topics of their own, and workers over them that move when they are told to."""
+    """Topics of one test, and workers over them that move step by step."""
 
     def __init__(self, broker: Broker, folder: Path, **settings: Any) -> None:
         self.broker, self.folder = broker, folder
@@ -55,9 +55,9 @@ class Group:
         return loop
 
     def ready(self, loop: Loop) -> float:
-        """Step until it decides on messages; return the seconds that it took.
+        """Step until the worker decides messages; return the seconds.
 
-        The others take their steps too: no group takes one in while another says nothing.
+        The other workers step too, because a group admits no member while another one is silent.
         """
         begun = time.monotonic()
         loop._start()
@@ -66,7 +66,7 @@ class Group:
         return time.monotonic() - begun
 
     def step(self) -> None:
-        """Let each worker that runs take a step."""
+        """Let each running worker take a step."""
         for loop in self.running:
             try:
                 loop._step()
@@ -94,7 +94,7 @@ class Group:
         return values
 
     def send(self, names: Iterable[str]) -> None:
-        """Send messages without labels; one that the broker does not take at once is sent again."""
+        """Send messages without labels; repeat those that the broker rejects at first."""
         producer = kafka.KafkaProducer(
             bootstrap_servers=self.broker.bootstrap, delivery_timeout_ms=120_000, linger_ms=5
         )
@@ -116,7 +116,7 @@ class Group:
         producer.close()
 
     def log_start(self) -> int:
-        """Return the offset of the first training event that is left."""
+        """Return the offset of the first remaining training event."""
         consumer = kafka.KafkaConsumer(bootstrap_servers=self.broker.bootstrap)
         place = kafka.TopicPartition(self.training, 0)
         found = consumer.beginning_offsets([place])[place]
@@ -124,7 +124,7 @@ class Group:
         return int(found)
 
     def make_anew(self) -> None:
-        """Delete the topic of training events, and make it again."""
+        """Delete the topic of training events, and create it again."""
         admin = kafka.KafkaAdminClient(bootstrap_servers=self.broker.bootstrap)
         admin.delete_topics([self.training])
         until(lambda: admin.describe_topics([self.training])[0]["error_code"] == 3)

@@ -185,7 +185,7 @@ ROWS = {row.name: row for row in _ALL}
 
 
 def names(**facts: Any) -> tuple[str, ...]:
-    """Return the names of the models with these facts: `names(columns=False, indexed=True)`."""
+    """Return the names of models with these properties: `names(columns=False, indexed=True)`."""
     return tuple(
         row.name
         for row in ROWS.values()
@@ -198,27 +198,27 @@ def family(*families: str) -> tuple[str, ...]:
     return tuple(row.name for row in ROWS.values() if row.family in families)
 
 
-# Of texts, each a class.
+# Models of text that have a class.
 MODELS = tuple(name for name in names(columns=False) if name not in (RATIOS, "ComposedNB"))
-# With that one which is no class.
+# With the composition that has no class.
 ALL_MODELS = (*MODELS, RATIOS)
-# Of columns.
+# Models of attribute tables.
 COLUMNS = names(columns=True)
 INDEPENDENT = names(family="independent")
 INDEXED = tuple(name for name in MODELS if ROWS[name].indexed)
 PAIRED = tuple(name for name in MODELS if ROWS[name].paired)
-# What they have learned follows from the messages alone, in any order.
+# Models whose state does not depend on the order of messages.
 EXACT = tuple(name for name in MODELS if not ROWS[name].corrected)
 BETWEEN_MESSAGES = names(between_messages=True)
 ROUNDED = names(rounded=True)
 COUNTING = tuple(name for name in ALL_MODELS if not ROWS[name].presence)
-# Weights of words and of documents.
+# Models with weights of words and of documents.
 WEIGHTED = family(
     "chi-square", "gain-ratio", "selection", "correlation-based", "tree-depth", "discriminative"
 )
-# The names of the parts, by what the names of models end in.
+# Event models by the suffix of a model's name.
 EVENTS = {"MNB": "multinomial", "CNB": "complement", "OVA": "one-versus-all"}
-# And by what those of weights of words begin with.
+# Word weights by the prefix of a model's name.
 WORD_WEIGHTS = {
     "Rwc": "chi-square",
     "GRW": "gain-ratio",
@@ -244,7 +244,7 @@ def cases(models: Iterable[str]) -> list[Any]:
 
 
 def mark(name: str) -> pytest.MarkDecorator:
-    """Return the mark of a model's tests: what is no model of the table stands for itself."""
+    """Return the mark of a model's tests; a model outside the table is its own representative."""
     if name in ROWS and not ROWS[name].representative:
         return pytest.mark.soak
     return pytest.mark.matrix
@@ -264,7 +264,7 @@ def make_model(name: str, **parameters: Any) -> Any:
 
 
 def makes(name: str) -> Callable[..., Any]:
-    """Return what makes a model with the parameters given, and its defaults."""
+    """Return the constructor of a model with given parameters, and its defaults."""
     return ROWS[name].make or getattr(streamnb, name)  # type: ignore[no-any-return]
 
 

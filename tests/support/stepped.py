@@ -1,4 +1,4 @@
-"""A worker of a filter in this process, on a real broker, that moves only when it is told to."""
+"""A worker of a filter in this process, on a real broker, that moves step by step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT = 30.0  # seconds: for what takes one on an idle machine
 
 
 class Stage:
-    """Topics that no other test has, messages into them, and workers over them."""
+    """Topics of one test, messages in them, and workers over them."""
 
     def __init__(
         self, broker: Broker, partitions: int, client: str = "kafka-python", **settings: Any
@@ -34,7 +34,7 @@ class Stage:
         self.group = broker.unique("stepped")
         parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.topics = Topics(*(self.group + part for part in parts))
-        # Brokers refuse timestamps of the future unless a topic allows them.
+        # Brokers reject timestamps in the future unless the topic allows them.
         future = {"message.timestamp.after.max.ms": str(2**62)}
         layouts = [
             dataclasses.replace(layout, configs={**layout.configs, **future})
@@ -62,7 +62,7 @@ class Stage:
         return self.workers[-1]
 
     def send(self, count: int) -> None:
-        """Send so many messages to each partition."""
+        """Send this number of messages to each partition."""
         producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap, linger_ms=5)
         for number in range(self.partitions):
             for _ in range(count):
@@ -74,13 +74,13 @@ class Stage:
         producer.close()
 
     def decisions(self) -> Counter[str]:
-        """Return how often each message was decided on."""
+        """Return the number of decisions of each message."""
         return Counter(
             json.loads(each.value)["id"] for each in self.broker.read_all(self.topics.decisions)
         )
 
     def twice(self) -> int:
-        """Return how many messages were decided on more than once."""
+        """Return the number of messages with more than one decision."""
         return sum(count > 1 for count in self.decisions().values())
 
     def close(self) -> None:
@@ -110,11 +110,11 @@ class SteppedWorker:
 
     @property
     def coordinator(self) -> Any:
-        """What speaks to the group's coordinator for it."""
+        """The client's connection to the group coordinator."""
         return self.consumer._coordinator
 
     def step(self, seconds: float = 0.0) -> None:
-        """Poll once, for so long, and commit what came; go back to what was committed on errors."""
+        """Poll once with this timeout and commit; after an error, return to the last commit."""
         self.loop.limits = dataclasses.replace(self.loop.limits, poll=seconds)
         try:
             if not self._started:
@@ -126,7 +126,7 @@ class SteppedWorker:
             self.loop._recover(error)
 
     def stall(self) -> None:
-        """Send no more heartbeats, as a process that stands still."""
+        """Stop sending heartbeats, like a stopped process."""
         self.coordinator._disable_heartbeat()
 
     def wake(self) -> None:
@@ -134,7 +134,7 @@ class SteppedWorker:
         self.coordinator._enable_heartbeat()
 
     def runs(self) -> set[int]:
-        """Return the partitions that it would read messages of."""
+        """Return the partitions whose messages it would read."""
         return {owned.number for owned in self.loop.source._partitions._running()}  # type: ignore[attr-defined]
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class SteppedWorker:
 
 
 def until(condition: Callable[[], Any], *steps: Callable[[], Any], seconds: float = LIMIT) -> None:
-    """Take steps, one after the other, until a condition holds."""
+    """Step workers in turn until a condition holds."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -156,5 +156,5 @@ def until(condition: Callable[[], Any], *steps: Callable[[], Any], seconds: floa
 
 
 def total(workers: Iterable[SteppedWorker]) -> int:
-    """Return how many decisions workers have committed."""
+    """Return the number of committed decisions."""
     return sum(worker.loop.metrics.decisions for worker in workers)

@@ -1,7 +1,7 @@
-"""A broker that its controller, a process of its own, takes for dead again and again.
+"""A broker whose controller, a separate process, considers it dead again and again.
 
-While it is taken for dead it tells clients of a cluster without brokers. One that is its own
-controller does so too, on a machine that is too busy for its heartbeats.
+Meanwhile it tells clients of a cluster without brokers. A broker that is its own controller does so
+too, if the machine is too busy for its heartbeats.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from support.broker import Broker
 
 ROUND = 5.0  # seconds between two heartbeats
-# Its session is shorter than the time between two heartbeats, so every heartbeat finds it taken for
-# dead: clients hear of no brokers in three of every five seconds, however fast the machine is. A
-# controller that was stopped and went on was heard of for a tenth of a second, or not at all.
+# The session is shorter than the interval of heartbeats, so every heartbeat finds the broker dead.
+# Clients see no brokers in three of every five seconds, however fast the machine is. Stopping and
+# resuming a controller had an effect for a tenth of a second, or none.
 TIMES = {"broker.session.timeout.ms": "2000", "broker.heartbeat.interval.ms": f"{ROUND * 1000:.0f}"}
 
 
@@ -45,7 +45,7 @@ class FencingCluster:
         self.broker.start()
 
     def _join(self) -> None:
-        """Give both the same cluster: each was formatted with its own."""
+        """Format both with the same cluster id."""
         names = []
         for each in (self.controller, self.broker):
             assert each.folder is not None

@@ -1,4 +1,4 @@
-"""Headers that Kafka takes and kafka-python refuses to write: no value, names that are no UTF-8."""
+"""Headers that Kafka accepts and kafka-python cannot write: null values and invalid names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_VALUE = b"this header has no value"  # what stands for none until the record 
 
 
 class RawName(str):
-    """A header's name that is written as these bytes."""
+    """A header name with these bytes."""
 
     raw: bytes
 
@@ -26,7 +26,7 @@ class RawName(str):
 
 
 def write_headers_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let producers of this process write `NO_VALUE` as no value."""
+    """Let producers of this process write `NO_VALUE` as a null value."""
     builder = kafka.record.default_records.DefaultRecordBatchBuilder
     append = builder.append
 

@@ -1,4 +1,4 @@
-"""A broker that asks who is there: TLS, mutual TLS and SASL, with certificates of its own."""
+"""A broker with TLS, mutual TLS and SASL, and its own certificates."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _PLAIN = (
 
 @dataclasses.dataclass(frozen=True)
 class SecureBroker:
-    """A broker, where its listeners are, and the files that a client needs.
+    """A broker, its listeners, and the files of a client.
 
-    `worker` may do everything, `stranger` nothing; both have the password `SECRET`. Those who come
-    in plain text are the test.
+    `worker` has all rights, `stranger` none; both have the password `SECRET`. The test itself uses
+    the
+    plain-text listener.
     """
 
     broker: Broker
@@ -34,7 +35,7 @@ class SecureBroker:
         return str(self.folder / f"{name}.pem")
 
     def settings(self, protocol: str, **more: str) -> dict[str, str]:
-        """The environment of a worker that comes in through a listener, with what it needs."""
+        """Return a worker's environment for one listener."""
         found = {
             "BOOTSTRAP_SERVERS": f"127.0.0.1:{self.ports[protocol]}",
             "SECURITY_PROTOCOL": protocol,
@@ -53,7 +54,9 @@ class SecureBroker:
 
 
 def make_certificates(folder: Path) -> None:
-    """Write the files: of the broker, of a client with an encrypted key, of another authority."""
+    """Write the certificates: of the broker, of a client with an encrypted key, of another
+    authority.
+    """
     import trustme
     from cryptography.hazmat.primitives.serialization import (
         BestAvailableEncryption,
@@ -86,7 +89,7 @@ def make_certificates(folder: Path) -> None:
 
 
 def make_secure_broker(folder: Path) -> SecureBroker:
-    """Start one; whoever asked for it closes it."""
+    """Start a broker; the caller closes it."""
     make_certificates(folder)
     ports = dict(zip(_LISTENERS, _free_ports(len(_LISTENERS)), strict=True))
     more = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())

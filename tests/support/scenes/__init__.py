@@ -1,1 +1,1 @@
-"""Workers as processes on a broker of their own: what happens to them, and what they wrote."""
+"""Workers as processes on their own broker, disturbing events, and checks of their output."""

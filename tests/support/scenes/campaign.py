@@ -1,8 +1,8 @@
-"""A campaign: workers that are killed and frozen, a broker that dies, under a stream that flows.
+"""A campaign: workers are killed and frozen, and brokers killed, during a stream of messages.
 
-What happens, to whom and when comes from a seed; how far each worker is by then does not, and that
-is what a campaign is for. Workers that end by themselves with a status that says "restart me" are
-restarted, as whoever runs them does.
+A seed determines the events, their targets and their times. The progress of each worker at that
+time is random, and that is the purpose. Workers that exit with a "restart me" status are restarted,
+as a supervisor would do.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ from support.scenes.scene import (
 )
 from support.scenes.standing import standing
 
-# Names of their own in the group and of their transactions; others are new members each time.
+# They keep their name in the group and in transactions; others are new members after each start.
 LASTING = {"a", "b"}
 NAMES = "abcd"
 PARTITIONS = 6
 SESSION, TRANSACTION = 3.0, 4.0  # seconds
 FREEZE = 6.0  # past both, and past the broker's search for transactions that are too old
-# A session or a transaction was over, or a call hung: statuses that say "restart me".
+# An expired session or transaction, or a hanging call: statuses that ask for a restart.
 RESTARTED = (3, 70)
-# Where a transaction of a worker that was killed ran out just then (`deaths`): workers that are not
-# ready after so many seconds get a broker that was started once more.
+# A transaction of a killed worker may time out just then (`deaths`). If workers are not ready after
+# this number of seconds, the broker is restarted.
 UNDECIDED = 45.0
 PATIENCE = 180.0  # seconds until a worker that is not ready then is a failure
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What happens in a campaign.
+    """Events of a campaign.
 
     Attributes
     ----------
     kills
-        How often a worker is killed (SIGKILL), and started again at once.
+        Number of kills (SIGKILL) of a worker, which is restarted at once.
     freezes
-        How often one stands still (SIGSTOP) past its session and its transaction: twice in a row.
+        Number of freezes (SIGSTOP) longer than a session and a transaction, in pairs.
     broker_kills
-        How often the broker is killed, and started again.
+        Number of kills of the broker, which is restarted.
     messages
-        How long the stream is.
+        Number of messages.
     pause
-        Mean seconds from one event to the next, on top of what it waits for.
+        Mean seconds between events, without the waits of the events.
     seed
-        What chance is drawn from.
+        Seed of the random choices.
     """
 
     kills: int = 100
@@ -70,7 +70,7 @@ class Plan:
     seed: int = 1
 
     def events(self) -> list[str]:
-        """Return what happens, in order.
+        """Return the events, in order.
 
         Examples
         --------
@@ -85,28 +85,28 @@ class Plan:
 
 @dataclasses.dataclass
 class Report:
-    """What a campaign did, and what it found.
+    """Events and results of a campaign.
 
     Attributes
     ----------
     kills, freezes, broker_kills
-        Events that happened.
+        Number of events.
     restarts
-        Workers that ended by themselves, by status, and were started again.
+        Number of restarts of workers, by exit status.
     again
-        How often the broker was started once more, for offsets that stayed undecided.
+        Number of extra restarts of the broker because offsets stayed undecided.
     messages, labels
-        How many were sent.
+        Number of sent records.
     faults
-        What is wrong with what was written.
+        Faults of the output.
     models
-        Different models that the workers ended with.
+        Number of different final models.
     undisturbed
-        Whether that is the one model of a run that nothing disturbed.
+        Whether the final model equals that of an undisturbed run.
     seconds
-        How long it took.
+        Duration.
     busy
-        The share of the cores' time in which they worked.
+        Share of processor time in use.
     """
 
     kills: int = 0
@@ -124,12 +124,12 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no fault was found."""
         return not any(self.faults.values()) and self.undisturbed
 
 
 class Campaign:
-    """Workers over the partitions of a stream, and what happens to them."""
+    """Workers over the partitions of a stream, and the events that disturb them."""
 
     def __init__(self, broker: Broker, folder: Path, client: str, plan: Plan, model: str) -> None:
         self.plan, self.report = plan, Report()
@@ -151,12 +151,13 @@ class Campaign:
         self._failed: list[AssertionError] = []  # while somebody stood still
 
     def run(self) -> Report:
-        """Let all of it happen, and look at what was written.
+        """Run all events, and check the output.
 
         Raises
         ------
         AssertionError, TimeoutError
-            If a worker ended for another cause, or something waited in vain; with what is known.
+            If a worker exits for another reason, or a wait is too long; the message describes the
+        state.
         """
         begun, spent = time.monotonic(), _processor()
         with self.scene:
@@ -193,10 +194,11 @@ class Campaign:
         self._settle(NAMES)
 
     def _finish(self, messages: int, labels: int) -> None:
-        """Wait until all is decided and learned.
+        """Wait until all messages are decided and all labels learned.
 
-        A broker whose group coordinator gives no partition to any member, whoever joins, is started
-        once more: seen of Kafka 4.3.1 once in 60 deaths of one that was alone.
+        If the group coordinator assigns no partitions to any member, the broker is restarted. Kafka
+        4.3.1
+        did so once in 60 kills of a single broker.
         """
         try:
             self.scene.wait_until_done(messages, labels, 2 * UNDECIDED)
@@ -215,7 +217,7 @@ class Campaign:
         self._workers[name] = self.scene.worker(name, **lasting)
 
     def _choose(self) -> str:
-        """Return a worker that does not stand still; in two cases of three it decides already."""
+        """Return a worker that is not frozen; in two of three cases it is already deciding."""
         name = self._generator.choice([each for each in NAMES if each not in self._frozen])
         if self._generator.random() < 2 / 3:
             self._settle(name)
@@ -228,7 +230,7 @@ class Campaign:
         self.report.kills += 1
 
     def _freeze(self, times: int) -> None:
-        """Let a worker stand still while the others, and what happens to them, go on."""
+        """Freeze a worker while the other workers and events continue."""
         assert self._await(lambda: not self._frozen, PATIENCE)  # the others take over
         name, between = self._choose(), self._generator.uniform(0.1, 2.0)
         self._settle(name)
@@ -243,7 +245,7 @@ class Campaign:
                     self.report.freezes += 1
                     time.sleep(between)
                     if self._workers[name].process.poll() is not None:
-                        # It found itself fenced. The next of its name stands still as it starts.
+                        # The worker was fenced. Its successor is frozen at the start.
                         self._restart(name)
                         time.sleep(between)
             except AssertionError as error:
@@ -254,7 +256,7 @@ class Campaign:
         self._freezers[-1].start()
 
     def _kill_broker(self) -> None:
-        """Let the broker die in open transactions, but in none that is being committed."""
+        """Kill the broker in open transactions, but not while one is being committed."""
         running = [self._workers[name] for name in NAMES if name not in self._frozen]
         for worker in running:
             worker.signal(signal.SIGSTOP)
@@ -276,7 +278,7 @@ class Campaign:
         self._start(name)
 
     def _tend(self, seconds: float) -> None:
-        """Start workers again that ended by themselves, for so long."""
+        """For this number of seconds, restart workers that exit."""
         deadline = time.monotonic() + seconds
         while True:
             if self._failed:
@@ -297,7 +299,7 @@ class Campaign:
         return True
 
     def _settle(self, names: Iterable[str]) -> None:
-        """Wait until these workers decide on messages."""
+        """Wait until these workers decide messages."""
 
         def ready() -> bool:
             return all(self._workers[name].ready for name in names)
@@ -325,7 +327,7 @@ class Campaign:
 
 
 def _processor() -> tuple[float, float]:
-    """Return for how long all cores worked so far, and for how long they idled."""
+    """Return the busy and the idle time of all cores."""
     times = [int(each) for each in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     idle = times[3] + times[4]
     return sum(times) - idle, idle

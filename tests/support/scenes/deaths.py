@@ -1,10 +1,12 @@
-"""When a lone broker may die in a test: not between a transaction's decision and its markers.
+"""Times at which a single broker may be killed: not between a transaction's decision and its
+markers.
 
-Kafka 4.3.1, alone and killed there, is without a leader for a moment when it is back, just as its
-coordinator sends the markers: it takes their partitions for deleted ("Couldn't find leader endpoint
-for partitions …, these partitions are likely deleted already and hence can be skipped"), logs the
-transaction as complete, and its records and offsets stay undecided for ever, also for the next
-broker. A filter cannot repair this fault (docs/how-to/recover-transactions.md).
+After such a kill, Kafka 4.3.1 has no leader for a moment, just when its coordinator sends the
+markers. It assumes that the partitions were deleted ("Couldn't find leader endpoint for partitions
+…, these partitions are likely deleted already and hence can be skipped") and logs the transaction
+as
+complete. Its records and offsets stay undecided for ever, even after another restart. A filter
+cannot repair this fault (docs/how-to/recover-transactions.md).
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ SECONDS = 20.0  # at most; half a second was not enough with a load of 16
 
 
 def await_decided(bootstrap: str, quiet: float = QUIET) -> None:
-    """Wait until a broker has had no transaction between its decision and its end for a moment.
+    """Wait until the broker has no transaction between decision and completion.
 
-    Whoever decides about transactions must stand still meanwhile.
+    The clients that end transactions must be frozen meanwhile.
     """
     deadline = time.monotonic() + SECONDS
     admin = kafka.KafkaAdminClient(bootstrap_servers=bootstrap)

@@ -1,4 +1,4 @@
-"""Workers as processes, a stream that feeds them, and what must be true of what they wrote."""
+"""Worker processes, the stream that they read, and checks of their output."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ Label = tuple[str, str]  # id, label
 
 
 def sms(n: int) -> list[Message]:
-    """The collection, repeated with fresh ids up to n messages: id, text, label."""
+    """Return n messages of the collection, repeated with fresh ids: id, text, label."""
     require_data("text/sms_spam.jsonl.xz")
     found = list(stream("sms"))
     return [(f"m{at}", *found[at % len(found)]) for at in range(n)]
 
 
 def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
-    """For each message, the labels that are sent right after it: late, repeated and corrected."""
+    """Return the labels that follow each message: late, repeated and corrected."""
     generator = random.Random(seed)
     sent: list[list[Label]] = [[] for _ in messages]
     for at, (name, _, label) in enumerate(messages):
@@ -66,7 +66,7 @@ def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
 
 
 class Scene:
-    """Topics of their own, a stream into them, workers over them, which end with it."""
+    """Topics of one test, a stream, and worker processes that end with the scene."""
 
     def __enter__(self) -> Self:
         return self
@@ -106,9 +106,9 @@ class Scene:
     def feed(
         self, messages: Sequence[Message], seconds: float = 0.0, pieces: int = 1
     ) -> Iterator[threading.Thread]:
-        """Send messages, each followed by the labels that come then, over so many seconds.
+        """Send messages over this number of seconds, each followed by its labels.
 
-        They are sent in pieces, each when it is asked for and the one before is sent.
+        The messages are sent in batches, each after the one before.
         """
         labels = labels_of(messages)
         size, before = -(-len(messages) // pieces), None
@@ -128,7 +128,7 @@ class Scene:
     ) -> None:
         if before is not None:
             before.join()
-        # The stream is what comes from outside: it is whole whatever happens to the broker.
+        # The stream is the outside world: it is complete, whatever happens to the broker.
         producer = kafka.KafkaProducer(
             bootstrap_servers=self.broker.bootstrap,
             linger_ms=5,
@@ -158,28 +158,28 @@ class Scene:
     # --- workers
 
     def worker(self, name: str, **settings: object) -> Worker:
-        """Start a worker; its snapshots are its own."""
+        """Start a worker with its own snapshots."""
         self.workers.append(Worker(self, name, {**self.settings, **settings}))
         return self.workers[-1]
 
     # --- what comes out
 
     def decisions(self) -> Counter[str]:
-        """How many committed decisions each message has."""
+        """Return the number of committed decisions of each message."""
         return Counter(
             json.loads(each.value)["id"] for each in self.broker.read_all(self.topics.decisions)
         )
 
     def training(self) -> list[dict[str, Any]]:
-        """The committed training events, in order."""
+        """Return the committed training events, in order."""
         return [json.loads(each.value) for each in self.broker.read_all(self.topics.training)]
 
     def count(self, topic: str) -> int:
-        """How many records are committed."""
+        """Return the number of committed records."""
         return len(self.broker.read_all(topic))
 
     def wait_until_done(self, messages: int, events: int, seconds: float) -> None:
-        """Wait until so many decisions and training events are committed."""
+        """Wait until this number of decisions and training events is committed."""
         wanted = {self.topics.decisions: messages, self.topics.training: events}
         found = dict.fromkeys(wanted, 0)
         reader = kafka.KafkaConsumer(
@@ -195,7 +195,7 @@ class Scene:
         ]
         reader.assign(places)
         deadline = time.monotonic() + seconds
-        # What is doubled counts as well, and is told apart by `faults`.
+        # Doubled records count too; `faults` finds them.
         while any(found[topic] < wanted[topic] for topic in wanted):
             for place, records in reader.poll(timeout_ms=200, max_records=5_000).items():
                 found[place.topic] += len(records)
@@ -231,26 +231,26 @@ class Worker:
         self.process.send_signal(number)
 
     def kill(self) -> None:
-        """End it at once, as a crash does."""
+        """Kill it with SIGKILL, like a crash."""
         self.process.kill()
         self.process.wait(10)
 
     def stop(self) -> int:
-        """End it in an orderly way; return its exit status."""
+        """Stop it with SIGTERM; return its exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(45)
 
     def text(self) -> str:
-        """What it and those before it of the same name logged."""
+        """Return the logs of this worker and its predecessors."""
         return self.log.read_text(errors="replace")
 
     @property
     def ready(self) -> bool:
-        """Whether it said last that it decides on messages."""
+        """Whether its last report says that it decides messages."""
         return STATES.findall(self.text()[self._begin :])[-1:] == ["ready"]
 
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
-        """Wait until it decides on messages."""
+        """Wait until it decides messages."""
         deadline = time.monotonic() + seconds
         while not self.ready:
             assert self.process.poll() is None, self.text()[-3000:]
@@ -258,7 +258,7 @@ class Worker:
             time.sleep(0.05)
 
     def wait_learned(self, events: int, seconds: float = START_SECONDS) -> None:
-        """Wait until a snapshot has so many training events."""
+        """Wait until a snapshot has this number of training events."""
         deadline, found = time.monotonic() + seconds, 0
         while found < events:
             assert self.process.poll() is None, self.text()[-3000:]
@@ -268,7 +268,7 @@ class Worker:
                 found = self.filter().learner.learned
 
     def filter(self) -> Filter:
-        """Return the filter that its newest snapshot holds."""
+        """Return the filter of its newest snapshot."""
         fields = {key: value for key, value in self.scene.settings.items() if key == "model"}
         found = make_filter("sms", Settings(bootstrap_servers="x:1", **fields))  # type: ignore[arg-type]
         newest = max(self.snapshots.glob("snapshot-*.bin"))
@@ -277,7 +277,7 @@ class Worker:
 
 
 def expected_training(messages: Sequence[Message]) -> list[tuple[str, str, str | None]]:
-    """What is learned, in the order of the labels: id, label, label unlearned."""
+    """Return the expected training events in label order: id, label, unlearned label."""
     known: dict[str, str] = {}
     found = []
     for labels in labels_of(messages):
@@ -289,7 +289,7 @@ def expected_training(messages: Sequence[Message]) -> list[tuple[str, str, str |
 
 
 def expected_model(scene: Scene, messages: Sequence[Message]) -> bytes:
-    """Return the model file of a run that nothing disturbed."""
+    """Return the model file of an undisturbed run."""
     texts = {name: text for name, text, _ in messages}
     fields = {key: value for key, value in scene.settings.items() if key == "model"}
     model: Any = make_filter("sms", Settings(**fields)).learner.model  # type: ignore[arg-type]
@@ -301,16 +301,17 @@ def expected_model(scene: Scene, messages: Sequence[Message]) -> bytes:
             model.unlearn_one(texts[name], before)
         except StreamNBError:  # a model that took over never learned what the one before had
             assert getattr(model, "n_swaps", 0)
-        # Nobody is judged by a message that was learned before.
+        # The threshold is not updated with a message that was learned before.
         getattr(model, "relearn_one", model.learn_one)(texts[name], label)
     return bytes(model.to_bytes())
 
 
 def faults(scene: Scene, messages: Sequence[Message]) -> dict[str, list[Any]]:
-    """Return what is wrong with what was written, by kind; each list is empty if nothing is.
+    """Return the faults of the output by kind; empty lists mean no fault.
 
-    Each message has exactly one committed decision, each label is learned once, those of a message
-    in their order, and nothing is a dead letter.
+    Each message has exactly one committed decision. Each label is learned once, those of one
+    message in
+    order. There is no dead letter.
     """
     decided, wanted = scene.decisions(), Counter(name for name, _, _ in messages)
     events = [(each["id"], each["learn"], each["unlearn"]) for each in scene.training()]
@@ -327,7 +328,7 @@ def faults(scene: Scene, messages: Sequence[Message]) -> dict[str, list[Any]]:
 
 
 def check_outputs(scene: Scene, messages: Sequence[Message], ordered: bool) -> None:
-    """Each message has exactly one committed decision, and each label is learned once."""
+    """Check that each message has one committed decision, and that each label is learned once."""
     found = faults(scene, messages)
     assert not any(found.values()), {kind: (len(them), them[:5]) for kind, them in found.items()}
     if ordered:

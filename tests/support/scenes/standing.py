@@ -1,4 +1,4 @@
-"""How far a scene came: what a test that waited in vain says, so that its cause can be found."""
+"""Describe the progress of a scene, so that the cause of a timeout can be found."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ LINES = 40  # of each worker's log
 
 
 def standing(scene: Scene) -> str:
-    """For each partition the committed offsets and the ends, what of it is decided and learned,
-    what its window's log holds; then the end of each worker's log.
+    """Return the offsets, ends, decisions, training events and join window of each partition.
+
+    The end of each worker's log follows.
     """
     topics, lines = scene.topics, []
 
