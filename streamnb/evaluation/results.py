@@ -161,28 +161,6 @@ class Result:
     n_alarms: int = 0
     alarms: list[int] = dataclasses.field(default_factory=list)
 
-    def lowest_cost(self, ratio: float) -> float | None:
-        """Return the mean cost of a message with the best threshold in hindsight.
-
-        Parameters
-        ----------
-        ratio
-            Cost of a false positive (ham), relative to a false negative (spam); above 0.
-
-        Returns
-        -------
-        The mean cost of a message; None without a ROC curve.
-
-        References
-        ----------
-        C. Drummond and R. C. Holte (2006). Cost curves. Machine Learning 65.
-        """
-        if not self.roc:
-            return None
-        positives = self.labels.get(self.pos_label, 0)
-        share = positives / self.n_messages
-        return min(ratio * (1 - share) * lost + share * missed for lost, missed in self.roc)
-
     @property
     def messages_per_second(self) -> float | None:
         """Messages predicted and learned per second of the model's own time."""

@@ -92,21 +92,9 @@ def test_a_result_has_the_curve_of_its_positive_label(pos_label):
     }
 
 
-def test_the_lowest_cost_is_that_of_the_best_threshold():
-    result = evaluation.prequential(
-        {"one": river_mnb()}, list(noisy_messages(300, noise=0.7)), pos_label="spam"
-    )["one"]
-    share = result.labels["spam"] / 300
-    for ratio in (0.5, 1.0, 20.0):
-        costs = [ratio * (1 - share) * lost + share * missed for lost, missed in result.roc]
-        assert result.lowest_cost(ratio) == pytest.approx(min(costs))
-    assert result.lowest_cost(0.0) == pytest.approx(share * result.roc[-1].missed)
-
-
 def test_there_is_no_curve_before_the_end_nor_of_many_classes():
     steps = list(evaluation.iter_prequential(river_mnb(), noisy_messages(300), window=50))
     assert [bool(step.popitem()[1].roc) for step in steps] == [False] * (len(steps) - 1) + [True]
     labels = ("ham", "spam", "news")
     (result,) = evaluation.prequential(river_mnb(), noisy_messages(300, labels)).values()
     assert result.roc == []
-    assert result.lowest_cost(1.0) is None
