@@ -23,59 +23,25 @@ from streamnb.errors import (
     NotLearnedError,
     StreamNBError,
 )
-from streamnb.families import (
-    BNB,
-    CBFWNB,
-    CNB,
-    DFWCNB,
-    DFWMNB,
-    DFWNB,
-    DFWOVA,
-    DNB,
-    DTWCNB,
-    DTWMNB,
-    DTWOVA,
-    DWCNB,
-    DWMNB,
-    DWOVA,
-    ENB,
-    GDNB,
-    GRSCNB,
-    GRSMNB,
-    GRSOVA,
-    GRWCNB,
-    GRWMNB,
-    GRWOVA,
-    HCNB,
-    HMNB,
-    HNB,
-    HONB,
-    HOVA,
-    KLNB,
-    LNB,
-    LWWCNB,
-    LWWMNB,
-    LWWOVA,
-    MNB,
-    MSENB,
-    NBCF,
-    OVA,
-    PHNB,
-    SBC,
-    SECNB,
-    SEMNB,
-    SEOVA,
-    TWCNB,
-    CNBTree,
-    ComposedNB,
-    MNBTree,
-    OnlineNB,
-    OVATree,
-    RwcCNB,
-    RwcMNB,
-    RwcOVA,
-    TreeNB,
-)
+from streamnb.families.attribute_weights import CBFWNB, DFWNB, KLNB, SBC, TreeNB
+from streamnb.families.chi_square import RwcCNB, RwcMNB, RwcOVA
+from streamnb.families.composed import ComposedNB
+from streamnb.families.correlation import NBCF
+from streamnb.families.correlation_based import DFWCNB, DFWMNB, DFWOVA
+from streamnb.families.document_weights import DWCNB, DWMNB, DWOVA
+from streamnb.families.fitted_weights import DNB, ENB, GDNB, LNB, MSENB
+from streamnb.families.gain_ratio import GRWCNB, GRWMNB, GRWOVA
+from streamnb.families.hidden import HCNB, HMNB, HOVA
+from streamnb.families.higher_order import HONB
+from streamnb.families.independent import BNB, CNB, MNB, OVA
+from streamnb.families.nearest import LWWCNB, LWWMNB, LWWOVA
+from streamnb.families.normalised import TWCNB
+from streamnb.families.one_dependence import SECNB, SEMNB, SEOVA
+from streamnb.families.online_weights import OnlineNB
+from streamnb.families.packaged import HNB, PHNB
+from streamnb.families.selection import GRSCNB, GRSMNB, GRSOVA
+from streamnb.families.tree import CNBTree, MNBTree, OVATree
+from streamnb.families.tree_depth import DTWCNB, DTWMNB, DTWOVA
 from streamnb.model.base import NaiveBayes
 from streamnb.model.explanation import Explanation
 from streamnb.text.tokenizer import Tokenizer

@@ -14,7 +14,7 @@ from typing import Any, Self
 from river import base
 
 from streamnb.errors import InputError, ModelFileError, NotLearnedError, shown
-from streamnb.families import MNB
+from streamnb.families.independent import MNB
 from streamnb.model import persistence
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm

@@ -6,7 +6,7 @@ from typing import Any
 
 from river import ensemble
 
-from streamnb.families import MNB
+from streamnb.families.independent import MNB
 from streamnb.model.base import Message, NaiveBayes
 from streamnb.parameters import check_bound, check_model
 

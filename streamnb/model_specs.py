@@ -27,7 +27,7 @@ __all__ = [
     "model_spec",
 ]
 
-MODELS = families.TEXT_MODELS  # nothing that takes a specification reads columns
+MODELS = tuple(families.TEXT_MODELS)  # nothing that takes a specification reads columns
 DEFAULT = "OnlineNB"
 """The default model of commands."""
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
@@ -181,7 +181,7 @@ def build(spec: ModelSpec) -> Classifier:
                 raise InputError("model must be a model of this package, as in model=MNB()")
             parameters: Any = spec.parameters | {"model": build(inner)}
             return Challenger(**parameters)
-        model: Classifier = getattr(families, spec.name)(**spec.parameters)
+        model: Classifier = families.TEXT_MODELS[spec.name](**spec.parameters)
     except (TypeError, ValueError) as error:
         written = spec.name.removeprefix(_RIVER)
         reason = str(error).replace(f"{written}.__init__() ", "")

@@ -1,40 +1,26 @@
 """The families of models: one file with the formula, the components and the models of each."""
 
-from streamnb.families.attribute_weights import CBFWNB, DFWNB, KLNB, SBC, AttributeWeights, TreeNB
-from streamnb.families.chi_square import ChiSquare, RwcCNB, RwcMNB, RwcOVA
+from streamnb.families.attribute_weights import AttributeWeights
+from streamnb.families.chi_square import ChiSquare
 from streamnb.families.composed import ComposedNB
-from streamnb.families.correlation import NBCF, CorrelationFactor
-from streamnb.families.correlation_based import DFWCNB, DFWMNB, DFWOVA, CorrelationBased
-from streamnb.families.document_weights import (
-    DWCNB,
-    DWMNB,
-    DWOVA,
-    Discriminative,
-    DiscriminativeOnline,
-)
-from streamnb.families.fitted_weights import DNB, ENB, GDNB, LNB, MSENB, Fitted
-from streamnb.families.gain_ratio import GRWCNB, GRWMNB, GRWOVA, GainRatio
+from streamnb.families.correlation import CorrelationFactor
+from streamnb.families.correlation_based import CorrelationBased
+from streamnb.families.document_weights import Discriminative, DiscriminativeOnline
+from streamnb.families.fitted_weights import Fitted
+from streamnb.families.gain_ratio import GainRatio
 from streamnb.families.gaussian import Gaussian
-from streamnb.families.hidden import HCNB, HMNB, HOVA, Hidden, HiddenRatios
-from streamnb.families.higher_order import HONB, HigherOrderPaths
-from streamnb.families.independent import (
-    BNB,
-    CNB,
-    MNB,
-    OVA,
-    Bernoulli,
-    Complement,
-    Multinomial,
-    OneVersusAll,
-)
-from streamnb.families.nearest import LWWCNB, LWWMNB, LWWOVA, Nearest
-from streamnb.families.normalised import TWCNB, NormalisedComplement
-from streamnb.families.one_dependence import SECNB, SEMNB, SEOVA, OneDependence
-from streamnb.families.online_weights import OnlineNB, OnlineWeights
-from streamnb.families.packaged import HNB, PHNB, Attributes, Packaged
-from streamnb.families.selection import GRSCNB, GRSMNB, GRSOVA, Selection
-from streamnb.families.tree import CNBTree, MNBTree, OVATree, Tree
-from streamnb.families.tree_depth import DTWCNB, DTWMNB, DTWOVA, TreeDepth
+from streamnb.families.hidden import Hidden, HiddenRatios
+from streamnb.families.higher_order import HigherOrderPaths
+from streamnb.families.independent import Bernoulli, Complement, Multinomial, OneVersusAll
+from streamnb.families.nearest import Nearest
+from streamnb.families.normalised import NormalisedComplement
+from streamnb.families.one_dependence import OneDependence
+from streamnb.families.online_weights import OnlineWeights
+from streamnb.families.packaged import Attributes, Packaged
+from streamnb.families.selection import Selection
+from streamnb.families.tree import Tree
+from streamnb.families.tree_depth import TreeDepth
+from streamnb.model.base import NaiveBayes
 from streamnb.model.composition import (
     Additive,
     Component,
@@ -50,117 +36,23 @@ from streamnb.model.composition import (
     Weights,
     WholeStream,
 )
+from streamnb.model.text_base import TextNaiveBayes
 
-TEXT_MODELS = (
-    "OnlineNB",
-    "BNB",
-    "CNB",
-    "MNB",
-    "OVA",
-    "TWCNB",
-    "HCNB",
-    "HMNB",
-    "HOVA",
-    "SECNB",
-    "SEMNB",
-    "SEOVA",
-    "HNB",
-    "PHNB",
-    "HONB",
-    "NBCF",
-    "RwcCNB",
-    "RwcMNB",
-    "RwcOVA",
-    "GRWCNB",
-    "GRWMNB",
-    "GRWOVA",
-    "GRSCNB",
-    "GRSMNB",
-    "GRSOVA",
-    "DFWCNB",
-    "DFWMNB",
-    "DFWOVA",
-    "DTWCNB",
-    "DTWMNB",
-    "DTWOVA",
-    "DWCNB",
-    "DWMNB",
-    "DWOVA",
-    "CNBTree",
-    "MNBTree",
-    "OVATree",
-    "LWWCNB",
-    "LWWMNB",
-    "LWWOVA",
-    "ComposedNB",
-)
-"""Names of the models that read texts."""
+MODELS = {
+    name: model for name, model in sorted(NaiveBayes.known.items()) if not model.__subclasses__()
+}
+"""All models by name: the classes that no other class of this package derives from."""
 
-COLUMN_MODELS = (
-    "DNB",
-    "ENB",
-    "GDNB",
-    "LNB",
-    "MSENB",
-    "CBFWNB",
-    "DFWNB",
-    "KLNB",
-    "SBC",
-    "TreeNB",
-)
-"""Names of the models that read attributes of columns."""
-
-MODELS = (*TEXT_MODELS, *COLUMN_MODELS)
-"""Names of all models."""
+TEXT_MODELS = {name: model for name, model in MODELS.items() if issubclass(model, TextNaiveBayes)}
+"""The models that read texts, by name; the others read attributes of columns."""
 
 __all__ = [
-    "BNB",
-    "CBFWNB",
-    "CNB",
-    "DFWCNB",
-    "DFWMNB",
-    "DFWNB",
-    "DFWOVA",
-    "DNB",
-    "DTWCNB",
-    "DTWMNB",
-    "DTWOVA",
-    "DWCNB",
-    "DWMNB",
-    "DWOVA",
-    "ENB",
-    "GDNB",
-    "GRSCNB",
-    "GRSMNB",
-    "GRSOVA",
-    "GRWCNB",
-    "GRWMNB",
-    "GRWOVA",
-    "HCNB",
-    "HMNB",
-    "HNB",
-    "HONB",
-    "HOVA",
-    "KLNB",
-    "LNB",
-    "LWWCNB",
-    "LWWMNB",
-    "LWWOVA",
-    "MNB",
-    "MSENB",
-    "NBCF",
-    "OVA",
-    "PHNB",
-    "SBC",
-    "SECNB",
-    "SEMNB",
-    "SEOVA",
-    "TWCNB",
+    "MODELS",
+    "TEXT_MODELS",
     "Additive",
     "AttributeWeights",
     "Attributes",
     "Bernoulli",
-    "CNBTree",
     "ChiSquare",
     "Complement",
     "Component",
@@ -181,24 +73,17 @@ __all__ = [
     "HiddenRatios",
     "HigherOrderPaths",
     "Independent",
-    "MNBTree",
     "Multinomial",
     "Nearest",
     "Neighbourhood",
     "NormalisedComplement",
-    "OVATree",
     "OneDependence",
     "OneVersusAll",
-    "OnlineNB",
     "OnlineWeights",
     "Packaged",
-    "RwcCNB",
-    "RwcMNB",
-    "RwcOVA",
     "Selection",
     "Tree",
     "TreeDepth",
-    "TreeNB",
     "UniformDocuments",
     "UniformWeights",
     "Weights",

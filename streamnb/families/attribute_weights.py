@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import ClassVar
 
 from streamnb.columns.filters import (
@@ -15,10 +14,9 @@ from streamnb.columns.filters import (
 )
 from streamnb.columns.fits import FilterWeighting, WrapperWeighting, check_event
 from streamnb.columns.table import Weighting
-from streamnb.families.gaussian import AttributeStatistic, Gaussian
+from streamnb.families.gaussian import AttributeStatistic, GaussianNB
 from streamnb.families.tree_depth import TreeDepth
-from streamnb.model.base import NaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Weights
+from streamnb.model.composition import BuildContext, Weights
 from streamnb.model.hooks import RuntimeHooks
 
 __all__ = ["CBFWNB", "DFWNB", "KLNB", "SBC", "AttributeWeights", "TreeNB"]
@@ -59,37 +57,23 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
         return RuntimeHooks(AttributeStatistic(MEASURES[self.measure]))
 
 
-@dataclasses.dataclass(eq=False, repr=False)
-class MeasuredAttributesNB(NaiveBayes):
+class MeasuredAttributesNB(GaussianNB):
     """Naive Bayes on columns whose attribute weights are measured or searched.
 
-    Columns and P(x_j|c) are defined as in `streamnb.ENB`. A class has the score
+    A class has the score
 
         ln P(c) + Σ_j w_j ln P(x_j|c)      (Equations 5 and 6)
 
-    with one weight for all classes. A refresh (`refresh_every`) computes the weights over the last
-    `index_size` messages; the estimates that they multiply are always current. Measures of
-    information use numbers binned over the recent messages, and treat a missing value as a separate
-    value. An attribute that first appears after a refresh has weight 1 until the next one.
+    with one weight of an attribute for all classes. Measures of information use numbers binned over
+    the recent messages, and treat a missing value as a separate value.
 
-    Parameters
-    ----------
-    values
-        Attribute → number of its values, if it is known; otherwise the learned values are counted.
-    index_size
-        Messages kept for the weights, 0 or more. The oldest are evicted. None is 10,000.
-    vocabulary_size, tokenizer, max_pairs
-        No effect, because there is no text.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+    `streamnb.families.gaussian.GaussianNB` documents P(x_j|c) and the parameters.
     """
 
-    values: Mapping[str, int] | None = None
 
-
-class KLNB(MeasuredAttributesNB):
+class KLNB(
+    MeasuredAttributesNB, weights="kullback-leibler", equations="Equations 3 to 6 and Table 2"
+):
     """Naive Bayes with weights by the Kullback-Leibler measure (KLNB).
 
     The weight of an attribute A is the information of its values about the class, divided by the
@@ -97,43 +81,18 @@ class KLNB(MeasuredAttributesNB):
 
         w = Σ_a P(a) KL(C|a) / (−Σ_a P(a) ln P(a)),  KL(C|a) = Σ_c P(c|a) ln [P(c|a) / P(c)]
 
-    For this measure, numbers are divided into ten bins of equal width. The weights enter the score
-    of Equations 5 and 6, as in reference 1. Its figures were computed without the division by the
-    mean, which leaves weights far below 1, so that the prior decides almost alone:
-    `ComposedNB("gaussian", weights="kullback-leibler-raw")`.
+    For this measure, numbers are divided into ten bins of equal width. The figures of the paper
+    were computed without the division by the mean, which leaves weights far below 1, so that the
+    prior decides almost alone: `ComposedNB("gaussian", weights="kullback-leibler-raw")`.
 
-    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
-    and columns.
-
-    Examples
-    --------
-    >>> from streamnb import KLNB
-    >>> model = KLNB()
-    >>> for x, y in [
-    ...     ({"size": 1.2, "noise": 0.1, "colour": "red"}, "apple"),
-    ...     ({"size": 9.5, "noise": 0.3, "colour": "green"}, "melon"),
-    ...     ({"size": 1.4, "noise": 0.3, "colour": "green"}, "apple"),
-    ...     ({"size": 8.9, "noise": 0.1, "colour": "green"}, "melon"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.refresh()
-    >>> model.predict_one({"size": 7.0, "noise": 0.2, "colour": "red"})
-    'melon'
-    >>> {name: round(weight, 3) for name, weight in sorted(model.weights_.items())}
-    {'colour': 0.832, 'noise': 0.0, 'size': 2.168}
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equations 3 to 6 and Table 2.
-    [^2]: Lee, C.-H., Gutierrez, F. and Dou, D.: Calculating Feature Weights in Naive Bayes with
-          Kullback-Leibler Measure. ICDM 2011.
+    The measure is from Lee, Gutierrez and Dou (2011), Calculating feature weights in naive Bayes
+    with Kullback-Leibler measure.
     """
 
-    composition = Composition(Gaussian(), weights=AttributeWeights("kullback-leibler"))
 
-
-class CBFWNB(MeasuredAttributesNB):
+class CBFWNB(
+    MeasuredAttributesNB, weights="correlation-filter", equations="Equations 3 to 6 and Table 2"
+):
     """Naive Bayes with correlation-based filter weights (CBFWNB).
 
     An attribute has a high weight if it is informative about the class and not about the other
@@ -143,37 +102,21 @@ class CBFWNB(MeasuredAttributesNB):
 
     N is mutual information divided by its mean: over the attributes for N(A_i; C), over all pairs
     of them for N(A_i; A_j). For this measure, numbers are divided into intervals by Fayyad and
-    Irani's criterion. The weights enter the score of Equations 5 and 6 of reference 1.
+    Irani's criterion.
 
-    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
-    and columns.
-
-    Examples
-    --------
-    >>> from streamnb import CBFWNB
-    >>> model = CBFWNB()
-    >>> model.learn_one({"size": 1.2, "colour": "red"}, "apple")
-    >>> model.learn_one({"size": 9.5, "colour": "green"}, "melon")
-    >>> model.predict_one({"size": 7.0, "colour": "green"})
-    'melon'
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equations 3 to 6 and Table 2.
-    [^2]: Jiang, L., Zhang, L., Li, C. and Wu, J.: A Correlation-Based Feature Weighting Filter for
-          Naive Bayes. IEEE Transactions on Knowledge and Data Engineering 31(2), 2019.
+    The measure is from Jiang, Zhang, Li and Wu (2019), A correlation-based feature weighting filter
+    for naive Bayes.
     """
 
-    composition = Composition(Gaussian(), weights=AttributeWeights("correlation-filter"))
 
-
-class DFWNB(MeasuredAttributesNB):
+class DFWNB(
+    MeasuredAttributesNB, weights="deep-selection", equations="Equations 3 to 6 and Table 2"
+):
     """Deep feature weighting naive Bayes (DFWNB), on columns.
 
     The attributes that correlation-based selection chooses have weight 2, the others 1. The weights
-    enter the score of Equations 5 and 6 of reference 1, and the estimates, where each message
-    counts twice for an attribute of weight 2:
+    enter the score, and the estimates, where each message counts twice for an attribute of weight
+    2:
 
         P(x_j|c) = (w_j n_ic + α) / (w_j n_c + α v)
 
@@ -182,89 +125,32 @@ class DFWNB(MeasuredAttributesNB):
     class and not redundant. For this search, numbers are divided into intervals by Fayyad and
     Irani's criterion. `DFWMNB`, `DFWCNB` and `DFWOVA` do the same with words.
 
-    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
-    and columns.
-
-    Examples
-    --------
-    >>> from streamnb import DFWNB
-    >>> model = DFWNB()
-    >>> model.learn_one({"size": 1.2, "colour": "red"}, "apple")
-    >>> model.learn_one({"size": 9.5, "colour": "green"}, "melon")
-    >>> model.predict_one({"size": 7.0, "colour": "green"})
-    'melon'
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equations 3 to 6 and Table 2.
-    [^2]: Jiang, L., Li, C., Wang, S. and Zhang, L.: Deep Feature Weighting for Naive Bayes and Its
-          Application to Text Classification. Engineering Applications of Artificial Intelligence
-          52, 2016.
-    [^3]: Hall, M. A.: Correlation-based Feature Selection for Discrete and Numeric Class Machine
-          Learning. ICML 2000.
+    The weights are from Jiang, Li, Wang and Zhang (2016), Deep feature weighting for naive Bayes
+    and its application to text classification.
     """
 
-    composition = Composition(Gaussian(), weights=AttributeWeights("deep-selection"))
 
-
-class TreeNB(MeasuredAttributesNB):
+class TreeNB(MeasuredAttributesNB, weights=TreeDepth(), equations="Equations 3 to 6 and Table 2"):
     """Naive Bayes with weights by tree depth (TreeNB).
 
     The weight of an attribute is 1 / √d, where d is the least depth at which a decision tree tests
     it. The root has depth 1, and an attribute that is not tested has weight 0. The tree is grown
-    over the recent messages by information gain until no node can be split. The weights enter the
-    score of Equations 5 and 6 of reference 1, which describes the model with one tree. Reference 2
-    averages the weights over ten trees, each grown over a sample.
+    over the recent messages by information gain until no node can be split.
 
-    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
-    and columns.
-
-    Examples
-    --------
-    >>> from streamnb import TreeNB
-    >>> model = TreeNB()
-    >>> model.learn_one({"size": 1.2, "colour": "red"}, "apple")
-    >>> model.learn_one({"size": 9.5, "colour": "green"}, "melon")
-    >>> model.predict_one({"size": 7.0, "colour": "green"})
-    'melon'
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equations 3 to 6 and Table 2.
-    [^2]: Hall, M.: A Decision Tree-Based Attribute Weighting Filter for Naive Bayes. Research and
-          Development in Intelligent Systems XXIII, 2007.
+    The paper describes the model with one tree. Hall (2007), A decision tree-based attribute
+    weighting filter for naive Bayes, averages the weights over ten trees, each grown over a sample.
     """
 
-    composition = Composition(Gaussian(), weights=TreeDepth())
 
-
-class SBC(MeasuredAttributesNB):
+class SBC(
+    MeasuredAttributesNB, weights="forward-selection", equations="Equations 3 to 6 and Table 2"
+):
     """Selective Bayesian classifier (SBC).
 
-    Naive Bayes on selected attributes: these have weight 1 in the score of Equations 5 and 6 of
-    reference 1, the others 0. A greedy search begins without any attribute. Each step adds the
-    attribute that raises the number of correctly classified recent messages most, until none does.
-    If no attribute alone is better than the prior, none is selected.
+    Naive Bayes on selected attributes: these have weight 1 in the score, the others 0. A greedy
+    search begins without any attribute. Each step adds the attribute that raises the number of
+    correctly classified recent messages most, until none does. If no attribute alone is better than
+    the prior, none is selected.
 
-    `streamnb.families.attribute_weights.MeasuredAttributesNB` documents parameters
-    and columns.
-
-    Examples
-    --------
-    >>> from streamnb import SBC
-    >>> model = SBC()
-    >>> model.learn_one({"size": 1.2, "colour": "red"}, "apple")
-    >>> model.learn_one({"size": 9.5, "colour": "green"}, "melon")
-    >>> model.predict_one({"size": 7.0, "colour": "green"})
-    'melon'
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equations 3 to 6 and Table 2.
-    [^2]: Langley, P. and Sage, S.: Induction of Selective Bayesian Classifiers. UAI 1994.
+    The search is from Langley and Sage (1994), Induction of selective Bayesian classifiers.
     """
-
-    composition = Composition(Gaussian(), weights=AttributeWeights("forward-selection"))

@@ -1,4 +1,4 @@
-"""The Gaussian event model of columns, and the weights of their attributes."""
+"""The Gaussian event model of columns, the base of its models, and the weights of attributes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.columns.reading import Columns, NumberColumns
 from streamnb.columns.table import AttributeTable, Weighting
-from streamnb.model.composition import BuildContext, Event
+from streamnb.model.base import NaiveBayes
+from streamnb.model.composition import BuildContext, Composition, Event
 from streamnb.model.hooks import PeriodicStatistic
 
 __all__ = ["Gaussian"]
@@ -58,6 +59,53 @@ class Gaussian(Event, name="gaussian"):
         alpha = context.parameters.alpha
         store.halved = context.make_scoring(alpha=alpha / 2 or alpha)
         store.categories.declare(NumberColumns(self.values).declared)
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class GaussianNB(NaiveBayes):
+    """Naive Bayes on columns with Gaussian densities of numbers.
+
+    A message maps attributes to values. A str, a bool or an int is a category, a float is a number
+    (up to 2**400), and None and NaN are missing and ignored. With n_ic messages of class c that
+    have the value, and v values of the attribute,
+
+        P(x_j|c) = (n_ic + α) / (n_c + α v)                         of a category (Equation 4)
+        P(x_j|c) = exp[−(x_j − μ)² / 2s²] / (s √2π)                 of a number (Equation 3)
+
+    where μ and s are the mean and the sample standard deviation of the attribute's numbers in the
+    class, from exact sums, so that unlearning leaves no trace. A deviation of 0 counts as 1. A
+    class without a number of the attribute uses the μ and s of all classes.
+
+    A refresh (`refresh_every`) computes the weights of attributes over the last `index_size`
+    messages. Counts are always current; weights lag by at most `refresh_every`. An attribute that
+    first appears after a refresh has weight 1 until the next one. `weights_` contains the weights.
+
+    Parameters
+    ----------
+    values
+        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+    index_size
+        Messages kept for the weights, 0 or more. The oldest are evicted. None is 10,000.
+    vocabulary_size, tokenizer, max_pairs
+        No effect, because there is no text.
+
+    Notes
+    -----
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+    """
+
+    composition = Composition(Gaussian())
+    paper = (
+        "Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes\n"
+        "      Classifiers"
+    )
+    example = """\
+>>> model.learn_one({"size": 1.2, "colour": "red"}, "apple")
+>>> model.learn_one({"size": 9.5, "colour": "green"}, "melon")
+>>> model.predict_one({"size": 7.0, "colour": "green"})
+'melon'"""
+
+    values: Mapping[str, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -30,8 +30,6 @@ class NormalisedComplement(Event, name="normalised-complement"):
 class TWCNB(
     TextNaiveBayes,
     event="normalised-complement",
-    paper="Rennie, J. D. et al., 2003. Tackling the poor assumptions of naive Bayes text\n"
-    "      classifiers. ICML",
     equations="section 3.2 and Table 4, steps 4 to 8",
 ):
     """Weight-normalised complement naive Bayes (TWCNB).
@@ -54,3 +52,5 @@ class TWCNB(
     `term_weighting="log-unit"`, the same with unit length. The inverse document frequency is not
     implemented.
     """
+
+    paper = "Rennie et al. (2003), Tackling the poor assumptions of naive Bayes text classifiers"

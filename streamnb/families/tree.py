@@ -181,7 +181,7 @@ class LeafNB(TextNaiveBayes):
     """
 
     composition = Composition(Multinomial(), neighbourhood=Tree())
-    example = "min_samples_leaf=2"
+    arguments = "min_samples_leaf=2"
 
     max_depth: int = Tree.max_depth
     min_samples_leaf: float = Tree.min_samples_leaf

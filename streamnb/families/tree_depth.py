@@ -178,7 +178,7 @@ class TreeDepthNB(TextNaiveBayes):
     """
 
     composition = Composition(Multinomial(), weights=TreeDepth())
-    example = "min_samples_leaf=1"
+    arguments = "min_samples_leaf=1"
 
     untested: float = TreeDepth.untested
     max_depth: int = TreeDepth.max_depth

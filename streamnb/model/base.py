@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from river import base
 from streamnb import _core
 from streamnb.columns import reading as columns
 from streamnb.model import merging, persistence, reprs
-from streamnb.model.composition import Composition, build_runtime
+from streamnb.model.composition import AXES, Composition, build_runtime
 from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import Tuning
@@ -34,6 +35,26 @@ Message = str | Mapping[Any, float]
 Time = float | datetime.datetime | None
 Tokenize = Tokenizer | Callable[[str], Iterable[Any]]
 Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
+
+_EXAMPLE = """\
+>>> model.learn_one("win cash now", "spam")
+>>> model.learn_one("see you at noon", "ham")
+>>> model.predict_one("cash, now")
+'spam'"""
+_DOCUMENTATION = """
+
+`{family}` documents the parameters, methods and errors.
+
+Examples
+--------
+>>> from streamnb import {name}
+>>> model = {name}({arguments})
+{example}
+
+References
+----------
+[^1]: {paper}, {equations}.
+"""
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -97,6 +118,10 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     """
 
     composition: ClassVar[Composition]
+    paper: ClassVar[str] = "Hidden multinomial naive Bayes (HMNB paper)"
+    # The example in the docstrings of a family's models, and the arguments of the model in it.
+    example: ClassVar[str] = _EXAMPLE
+    arguments: ClassVar[str] = ""
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
     # Models of columns have one term weighting.
     term_weighting = "counts"
@@ -116,6 +141,25 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     n_jobs: int | None = None
     half_life: float | str | None = None
     window_size: int | None = None
+
+    def __init_subclass__(cls, equations: str = "", **components: Any) -> None:
+        """Complete a model of a family: its components by axis, and the rest of its docstring.
+
+        For example, `class HCNB(HiddenNB, event="complement", equations="Equations 15 to 18")`.
+        """
+        super().__init_subclass__()
+        if components:
+            family = cls.__bases__[0]
+            chosen: Any = {axis: AXES[axis].named(name) for axis, name in components.items()}
+            cls.composition = dataclasses.replace(cls.composition, **chosen)
+            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + _DOCUMENTATION.format(
+                family=f"{family.__module__}.{family.__name__}",
+                name=cls.__name__,
+                arguments=cls.arguments,
+                example=cls.example,
+                paper=cls.paper,
+                equations=equations,
+            )
 
     def __post_init__(self) -> None:
         self._begin(None, Labels())

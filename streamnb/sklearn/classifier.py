@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from streamnb import model_specs
 from streamnb.errors import InputError
-from streamnb.families import OnlineNB
+from streamnb.families.online_weights import OnlineNB
 from streamnb.model.base import NaiveBayes
 from streamnb.sklearn.batches import Batch, columns, messages, weights_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb import MNB, ComposedNB, StreamNBError, Tokenizer, families
+from streamnb import ENB, HNB, MNB, ComposedNB, MNBTree, StreamNBError, Tokenizer, families
 from streamnb.challenger import Challenger
 from streamnb.ensembles import WeightedBoosting
 from streamnb.evaluation import prequential
@@ -97,7 +97,7 @@ def cases() -> list[Any]:
     return [
         pytest.param(name, parameter, id=f"{name}-{parameter}")
         for name in families.MODELS
-        for parameter in inspect.signature(getattr(families, name)).parameters
+        for parameter in inspect.signature(families.MODELS[name]).parameters
         # What all have is tried on the plainest one and on one that reads columns.
         if parameter not in COMMON or name in ("MNB", "OnlineNB", "ENB")
     ]
@@ -105,7 +105,7 @@ def cases() -> list[Any]:
 
 @pytest.mark.parametrize(("name", "parameter"), cases())
 def test_models(name: str, parameter: str) -> None:
-    kind = getattr(families, name)
+    kind = families.MODELS[name]
     columns = kind().reads_columns
     for value in odd_values(parameter):
         given = {parameter: value}
@@ -140,7 +140,7 @@ def test_alarms(parameter: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["learn_many", "predict_many", "predict_proba_many"])
-@pytest.mark.parametrize("kind", [MNB, families.ENB])
+@pytest.mark.parametrize("kind", [MNB, ENB])
 def test_batches(kind: Any, method: str) -> None:
     for value in ODD.values():
         labels = [["spam"]] if method == "learn_many" else []
@@ -167,15 +167,15 @@ def test_values_that_were_not_refused_by_name_are_refused(value: Any) -> None:
     with pytest.raises(StreamNBError, match="detector"):
         DriftAlarm(detector=value)
     with pytest.raises(StreamNBError, match="grow"):
-        families.MNBTree(grow=value)
+        MNBTree(grow=value)
     with pytest.raises(StreamNBError, match="multiclass"):
-        families.ENB(multiclass=value)
+        ENB(multiclass=value)
     with pytest.raises(StreamNBError, match="bins"):
         ComposedNB(bins=value)
     with pytest.raises(StreamNBError, match="model"):
         Challenger(value)
     with pytest.raises(StreamNBError, match="values"):
-        families.HNB(values=value)
+        HNB(values=value)
 
 
 def test_what_is_more_than_any_stream_is_as_much_as_there_is() -> None:
