@@ -193,7 +193,7 @@ class ColumnsReference:
                     domains.setdefault(name, set()).add(value)
         names = list(domains)
         bits = self.all_information(rows, names)
-        pairs = len(names) * (len(names) - 1) / 2
+        pairs = (len(names) + 1) * len(names) / 2  # n of Equation 11 counts the class
         threshold = self.bag_threshold
         if isinstance(threshold, str):
             threshold = sum(bits.values()) / pairs * (1 - TIE) if pairs else 0.0
