@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,14 @@ from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
 from streamnb.parameters import check_number, check_one_of
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.losses import LEAST_RIDGE, LIKELIHOOD, Curvature, Loss, Objective
+from streamnb.statistics.losses import (
+    LEAST_RIDGE,
+    LIKELIHOOD,
+    Curvature,
+    Loss,
+    Objective,
+    without_ridge,
+)
 from streamnb.statistics.newton import dense_step, exact_gram, least
 
 COLUMN_RIDGE = 0.01
@@ -227,7 +235,8 @@ def fit(
     weights
         Weights of the examples.
     ridge
-        The ridge of `streamnb.statistics.losses.Objective`; 0 for no ridge.
+        The ridge of `streamnb.statistics.losses.Objective` towards 1; 0 for no ridge, as in
+        `streamnb.statistics.losses.without_ridge`.
 
     Returns
     -------
@@ -247,12 +256,15 @@ def fit(
         offsets = np.zeros_like(offsets)
     table = AttributeSlopes(slopes)
 
-    def of(loss: Loss, start: Floats) -> Floats:
-        objective = Objective(
-            loss, offsets, table, weights, max(ridge, LEAST_RIDGE), 1.0 if ridge else 0.0
-        )
-        return least(objective, start, dense_step)
+    def of(loss: Loss, start: Floats, ridge: float, centre: float) -> Floats:
+        return least(Objective(loss, offsets, table, weights, ridge, centre), start, dense_step)
 
-    start = np.zeros(slopes.shape[2])
-    best = of(loss, start if loss.convex else of(LIKELIHOOD, start))
+    def begin(ridge: float, centre: float) -> Floats:
+        start = np.zeros(slopes.shape[2])
+        return start if loss.convex else of(LIKELIHOOD, start, ridge, centre)
+
+    if ridge:
+        best = of(loss, begin(ridge, 1.0), ridge, 1.0)
+    else:
+        best = without_ridge(functools.partial(of, loss, centre=0.0), begin(LEAST_RIDGE, 0.0))
     return best if loss.weighs_prior else np.concatenate([[1.0], best])

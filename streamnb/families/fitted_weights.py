@@ -84,7 +84,8 @@ class FittedAttributesNB(GaussianNB):
     ridge
         Penalty for the distance of a weight from 1, 0 or more: `ridge` / 2 times its square, in
         units of one message's loss. It keeps weights finite while the few first messages are
-        separable, and its influence soon vanishes. The paper has none: 0.
+        separable, and its influence soon vanishes. The paper has none: 0. If some weights separate
+        the classes, the loss then has no minimum, and the fit is that of a ridge of 10⁻⁶ towards 0.
 
     Notes
     -----
@@ -102,8 +103,8 @@ class ENB(FittedAttributesNB, weights="exponential", equations="Equations 8 to 1
 
         Σ_i exp[−y_i f(x_i)]      (Equation 10)
 
-    The fit minimises its logarithm, which has the same minimum. This loss is the most sensitive of
-    the five to wrong labels.
+    The fit works with the logarithm of this sum, which has the same minimum. This loss is the most
+    sensitive of the five to wrong labels.
     """
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -21,8 +22,13 @@ import numpy as np
 from streamnb.statistics.counts import Floats
 
 LEAST_RIDGE = 1e-6
-"""The ridge of `ridge=0`. If classes are separable, the loss has no minimum. If attributes are
-redundant, it has many. The small ridge towards 0 selects the smallest weights."""
+"""The first ridge of `ridge=0` for attributes, and its only ridge for words. If attributes are
+redundant, the loss has many minima, and a small ridge towards 0 selects the smallest weights."""
+
+_VANISHING = (1e-9, 1e-12)
+# If a minimum exists, the weights of a vanishing ridge converge; if not, each ridge moves them by
+# about the same distance.
+_CONVERGES = 0.5
 
 # Minimum loss, so that its logarithm exists.
 _LEAST = 1e-300
@@ -143,6 +149,27 @@ DEVIANCE = Loss("deviance", multiplier=2.0)
 LIKELIHOOD = Loss("likelihood")
 GENERALISED = Loss("generalised", weighs_prior=True)
 SQUARED = Loss("squared", squared=True)
+
+
+def without_ridge(fit: Callable[[Floats, float], Floats], start: Floats) -> Floats:
+    """Return the weights with the least loss, if there are any.
+
+    If weights separate some messages of the classes, the loss has no minimum: it falls for ever
+    while the weights grow. The result is then the minimum with the ridge `LEAST_RIDGE` towards 0.
+
+    Parameters
+    ----------
+    fit
+        Function of the weights to start from and a ridge towards 0; it returns the best weights.
+    start
+        Weights to start from.
+    """
+    first = last = fit(start, LEAST_RIDGE)
+    moves = []
+    for ridge in _VANISHING:
+        last, before = fit(last, ridge), last
+        moves.append(float(np.abs(last - before).max()))
+    return last if moves[1] <= _CONVERGES * moves[0] else first
 
 
 class Slopes(Protocol):

@@ -161,8 +161,31 @@ def test_weights_show_what_matters() -> None:
         assert matter > 0.8 * sum(weights.values()), name
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_ridge_the_slope_at_the_weights_is_zero(name: str) -> None:
+    """With a ridge of 1e-6 the slope would be 1e-6 times the weight."""
+    rows: list[Row] = [
+        ({"size": 0.25 * (i % 9) + (0.9 if i % 2 else 0.0)}, "ab"[i % 2], 1.0) for i in range(40)
+    ]
+    model = learned(name, rows, ridge=0, prior="laplace", refresh_every=1)
+    reference = LossReference(name, ridge=0.0, prior="laplace")
+    ((pair, (first, each)),) = weights_in_use(model).items()
+    examples = reference.examples(rows, rows, pair)
+    weight, step = each["size"], 1e-4
+
+    def loss(weight: float) -> float:
+        return 40 * reference.loss(examples, (first, {"size": weight}))
+
+    # Differences of fourth order.
+    slope = (
+        8 * (loss(weight + step) - loss(weight - step))
+        - (loss(weight + 2 * step) - loss(weight - 2 * step))
+    ) / (12 * step)
+    assert abs(slope) < 2e-9 < 1e-7 * weight
+
+
 def test_weights_stay_finite_where_classes_are_told_apart() -> None:
-    """Without a ridge the loss falls for ever: fits end where there is next to none left."""
+    """The loss falls for ever, so the result is that of a small ridge."""
     rows = [({"size": 10.0 * (i % 2) + i / 10}, "ab"[i % 2], 1.0) for i in range(20)]
     for name in NAMES:
         model = learned(name, rows, ridge=0, refresh_every=1)
