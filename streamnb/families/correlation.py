@@ -22,7 +22,7 @@ from streamnb.model.hooks import (
     Scorer,
 )
 from streamnb.model.text_base import TextNaiveBayes
-from streamnb.parameters import Check, check_number
+from streamnb.parameters import Check, check_above_zero, check_number
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels
 
@@ -61,6 +61,8 @@ class CorrelationFactor(Estimate, name="correlation"):
     factor
         t: a number from 0 on; `"auto"`, the value of `GRID` with the fewest errors so far; or
         `"optimal"`, one value for each class by Theorem 5.1.
+    bias_weight
+        c₁ / c₂ of Equation 5.1, above 0; for `"optimal"`.
 
     References
     ----------
@@ -68,9 +70,13 @@ class CorrelationFactor(Estimate, name="correlation"):
     """
 
     decays: ClassVar[bool] = True
-    constraints: ClassVar[Mapping[str, Check]] = {"factor": check_factor}
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "factor": check_factor,
+        "bias_weight": check_above_zero,
+    }
 
     factor: float | str = dataclasses.field(default=PAPER_FACTOR, compare=False)
+    bias_weight: float = dataclasses.field(default=1.0, compare=False)
 
     def scoring_options(self, composition: Composition) -> dict[str, Any]:
         """Return the estimate."""
@@ -82,7 +88,7 @@ class CorrelationFactor(Estimate, name="correlation"):
             learned = LearnedFactor(context.make_scoring)
             return RuntimeHooks(tuning=learned, scorer=learned)
         if self.factor == "optimal":
-            optimal = OptimalFactor(context.make_scoring)
+            optimal = OptimalFactor(context.make_scoring, self.bias_weight)
             return RuntimeHooks(optimal, scorer=optimal)
         return RuntimeHooks(scorer=Scorer(context.make_scoring(factor=self.factor)))
 
@@ -161,14 +167,15 @@ class OptimalFactor(Scorer, PeriodicStatistic[_core.CountStore]):
     A class that is newer has the paper's factor.
     """
 
-    def __init__(self, make: MakeScoring) -> None:
+    def __init__(self, make: MakeScoring, bias_weight: float) -> None:
         super().__init__(make(factor=PAPER_FACTOR))
         self._make = make
+        self._bias_weight = bias_weight
         self._factors: list[tuple[float, float]] = []
 
     def refresh(self, store: _core.CountStore, scoring: _core.Scoring) -> None:
         """Compute the factors."""
-        found = optimal_factors(Counts.of(store)).tolist()
+        found = optimal_factors(Counts.of(store), self._bias_weight).tolist()
         self._use([(own, rest) for own, rest in found])
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> list[tuple[float, float]]:
@@ -186,15 +193,15 @@ class OptimalFactor(Scorer, PeriodicStatistic[_core.CountStore]):
         self.scoring = self._make(factor=PAPER_FACTOR, factors=factors)
 
 
-def optimal_factors(counts: Counts) -> Floats:
+def optimal_factors(counts: Counts, bias_weight: float = 1.0) -> Floats:
     """Return the optimal correlation factor of each class, and of its complement.
 
-    Theorem 5.1 (c₁ = c₂ = 1) with counted in place of true values. The formula itself has a factor
+    Theorem 5.1 with counted in place of true values. The formula itself has a factor
     for each word, which is 0 for a word that the class does not have, and may be negative. So the
     loss is summed over all words of a class before it is minimised, which sums numerator and
     denominator:
 
-        t_c = (1 − p_c) Σ_j θ_cj (1 − θ_cj) / Σ_j [A_j − θ_cj (1 − θ_cj) + N_·· (θ_·j − θ_cj)²]
+        t_c = (1 − p_c) Σ_j θ_cj (1 − θ_cj) / Σ_j [A_j − θ_cj (1 − θ_cj) + b N_·· (θ_·j − θ_cj)²]
         A_j = Σ_l p_l θ_lj (1 − θ_lj)
 
     with θ_cj = N_cj / N_c·, θ_·j = N_·j / N_··, and p_c = N_c· / N_··: because documents differ in
@@ -206,6 +213,8 @@ def optimal_factors(counts: Counts) -> Floats:
     ----------
     counts
         Counts of any number of documents.
+    bias_weight
+        b = c₁ / c₂ of Equation 5.1, above 0: how much the squared bias weighs next to the variance.
 
     Returns
     -------
@@ -249,7 +258,7 @@ def optimal_factors(counts: Counts) -> Floats:
         return 1 - concentration
 
     def factors(p: Floats, own: Floats, mean: Floats, bias: Floats) -> Floats:
-        numerator, denominator = (1 - p) * own, mean - own + all_tokens * bias
+        numerator, denominator = (1 - p) * own, mean - own + bias_weight * all_tokens * bias
         ratio = np.divide(numerator, denominator, out=np.ones(n_classes), where=denominator > 0)
         kept: Floats = np.clip(ratio, least, 1.0)
         return kept
@@ -294,6 +303,10 @@ class NBCF(TextNaiveBayes):
         `refresh_every` says (see `streamnb.families.correlation.optimal_factors`). With 0, a class
         is impossible for a message with a word that it never had: its score is the limit for t → 0.
 
+    bias_weight
+        c₁ / c₂ of Equation 5.1, above 0, for `"optimal"`: the weight of the squared bias next to
+        the variance. A larger one gives smaller factors. The paper has 1.
+
     Notes
     -----
     `alpha`, `oov` and `vocabulary_size` have no effect. `streamnb.model.base.NaiveBayes` documents
@@ -316,3 +329,4 @@ class NBCF(TextNaiveBayes):
     composition = Composition(Multinomial(), estimate=CorrelationFactor())
 
     factor: float | str = PAPER_FACTOR
+    bias_weight: float = 1.0

@@ -184,20 +184,22 @@ def test_a_threshold_of_impossible_classes(threshold: float | str) -> None:
 # --- Theorem 5.1 ----------------------------------------------------------------------------------
 
 
-def test_optimal_factors_equal_the_literal_sums() -> None:
+@pytest.mark.parametrize("weight", [1.0, 5.0])
+def test_optimal_factors_equal_the_literal_sums(weight: float) -> None:
     stream = synthetic_stream(100)
     model, docs = learned(NBCF(), stream), Documents.from_list(stream)
-    factors = optimal_factors(model.counts())
+    factors = optimal_factors(model.counts(), weight)
     sides = [docs.of(label).astype(float) for label in docs.classes]
     for label in docs.classes:
         y = docs.of(label).astype(float)
         own, rest = factors[model._labels.ids[label]]
-        assert own == pytest.approx(optimal(docs, y, sides), rel=1e-9)
-        assert rest == pytest.approx(optimal(docs, 1 - y, [y, 1 - y]), rel=1e-9)
+        assert own == pytest.approx(optimal(docs, y, sides, weight), rel=1e-9)
+        assert rest == pytest.approx(optimal(docs, 1 - y, [y, 1 - y], weight), rel=1e-9)
     assert len({round(factor, 12) for factor in factors.ravel()}) == factors.size
 
 
-def test_optimal_factor_minimises_the_estimated_loss() -> None:
+@pytest.mark.parametrize("weight", [1.0, 5.0])
+def test_optimal_factor_minimises_the_estimated_loss(weight: float) -> None:
     """The summed loss (5.1), squared bias and variance by (A.2) and (A.3), tried at other t."""
     docs = Documents.from_list(synthetic_stream(100))
     tokens = np.array([(docs.weights * docs.of(label)) @ docs.counts for label in docs.classes])
@@ -210,9 +212,9 @@ def test_optimal_factor_minimises_the_estimated_loss() -> None:
         def loss(t: float, c: int = c, variance: Any = variance) -> float:
             bias = t * (p @ theta - theta[c]) / (p[c] + t)
             spread = p[c] * (1 + 2 * t) * variance[c] + t**2 * (p @ variance)
-            return float((bias**2 + spread / (n * (p[c] + t) ** 2)).sum())
+            return float((weight * bias**2 + spread / (n * (p[c] + t) ** 2)).sum())
 
-        best = optimal(docs, y, sides)
+        best = optimal(docs, y, sides, weight)
         assert 1 / 100 < best < 1
         assert loss(best) < min(loss(best * 0.99), loss(best * 1.01))
 
@@ -248,6 +250,9 @@ def test_optimal_is_refreshed_on_schedule_and_after_everything() -> None:
     one.refresh()
     assert one.joint_log_likelihood_one(x) != stale
     assert isinstance(one._scorer, OptimalFactor)
+    weighted = learned(NBCF(factor="optimal", bias_weight=9.0), stream)
+    weighted.refresh()
+    assert weighted.joint_log_likelihood_one(x) != one.joint_log_likelihood_one(x)
     loaded = NBCF.from_bytes(one.to_bytes())
     assert loaded.joint_log_likelihood_one(x) == one.joint_log_likelihood_one(x)
 

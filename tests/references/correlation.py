@@ -102,7 +102,7 @@ class CorrelationReference:
         return optimal(docs, y, sides)
 
 
-def optimal(docs: Documents, y: Array, sides: list[Array]) -> float:
+def optimal(docs: Documents, y: Array, sides: list[Array], bias_weight: float = 1.0) -> float:
     """Equation 5.2 for the class of the documents `y`, summed over the words.
 
     Parameters
@@ -113,6 +113,8 @@ def optimal(docs: Documents, y: Array, sides: list[Array]) -> float:
         1 for the documents of the class, 0 for others.
     sides
         The vectors `y` of all classes, for the sums over l.
+    bias_weight
+        c1 / c2.
     """
     everything = (docs.weights @ docs.counts).sum()
     if everything == 0:
@@ -123,7 +125,8 @@ def optimal(docs: Documents, y: Array, sides: list[Array]) -> float:
     mean_variance = sum(p_l * theta_l * (1 - theta_l) for p_l, theta_l in shares)
     mean = sum(p_l * theta_l for p_l, theta_l in shares)
     numerator = ((1 - p) * variance).sum()
-    denominator = (mean_variance - variance + everything * (mean - theta) ** 2).sum()
+    bias = bias_weight * everything * (mean - theta) ** 2
+    denominator = (mean_variance - variance + bias).sum()
     least = min(1.0, 1 / docs.weights.sum())
     if p == 0 or p > 1 - 1e-12 or denominator <= 0:
         return 1.0  # with p at 0 or 1 the estimate does not depend on it
