@@ -46,7 +46,7 @@ help:
 	@echo 'make flagship  OnlineNB on every collection there is, beside what is asked of it; ARGS="--peers"'
 	@echo 'make results every model on real streams, into docs/internals/results.md; hours; ARGS="--limit 2000"'
 	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/internals/peers.md'
-	@echo 'make papers  the tables of the papers, measured and published; ARGS=hmnb'
+	@echo 'make papers  write a page for each paper: measured and published figures; ARGS=hmnb measures'
 	@echo 'make growth  the cost of every model as its stream grows, into docs/internals; ARGS="--quick"'
 	@echo 'make docs    write the generated parts of the documents again'
 	@echo 'make site    the documentation as a site, in out/site'
@@ -132,7 +132,7 @@ results: $(NATIVE)
 peers: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python -m benchmarks.peers.peers --output docs/internals/peers.md $(ARGS)
 
-papers: $(STAMPS)/plots $(NATIVE)
+papers: $(STAMPS)/plots $(STAMPS)/bench $(NATIVE)
 	@$(BIN)/python -m benchmarks.papers $(ARGS)
 
 growth: $(STAMPS)/plots $(NATIVE)

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,8 +22,8 @@ from streamnb.datasets import cache_folder
 from streamnb.errors import DataError, InputError
 
 Task = TypeVar("Task")
-Outcome = tuple[tuple[float, ...], float]
-"""The scores of a run, and its seconds."""
+Outcome = tuple[tuple[float, ...], float] | tuple[tuple[float, ...], float, dict[str, Any]]
+"""The scores of a run, its seconds, and other figures by name."""
 
 # No figure of a model depends on these folders: the data have a digest of their own.
 _OTHER_FOLDERS = ("cli", "datasets", "evaluation", "sklearn", "spark", "web")
@@ -41,11 +41,14 @@ class StoredRun:
         The figures.
     seconds
         Duration of the run.
+    extra
+        Other figures by name.
     """
 
     settings: dict[str, Any]
     scores: tuple[float, ...]
     seconds: float
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 def code_fingerprint() -> str:
@@ -93,7 +96,8 @@ class RunsFile:
         for number, line in enumerate(content[: self._complete].splitlines(), 1):
             try:
                 fields = json.loads(line)
-                run = StoredRun(fields["settings"], tuple(fields["scores"]), fields["seconds"])
+                scores, extra = tuple(fields["scores"]), fields.get("extra", {})
+                run = StoredRun(fields["settings"], scores, fields["seconds"], extra)
             except (ValueError, TypeError, KeyError) as error:
                 raise DataError(
                     f"{path}, line {number}: not a run; remove the line or choose another file "

@@ -94,11 +94,11 @@ class NominalTable(CollectionRecipe):
 
     Attributes
     ----------
-    dropped
-        Attributes that the paper leaves out.
+    without_constants
+        Whether attributes with one value are left out.
     """
 
-    dropped: tuple[str, ...] = ()
+    without_constants: bool = False
 
     @property
     def file(self) -> str:
@@ -108,18 +108,16 @@ class NominalTable(CollectionRecipe):
     def load(self) -> Collection:
         """Read and prepare the table."""
         rows, labels = zip(*datasets.read_tabular(self.source), strict=True)
-        names = [name for name in rows[0] if name not in self.dropped]
-        columns = [nominal([row[name] for row in rows]) for name in names]
+        columns = {name: nominal([row[name] for row in rows]) for name in rows[0]}
+        if self.without_constants:
+            columns = {name: column for name, column in columns.items() if len(set(column)) > 1}
         words: dict[tuple[str, str], int] = {}
-        for name, column in zip(names, columns, strict=True):
+        for name, column in columns.items():
             for value in sorted(set(column)):
                 words[name, value] = len(words)
-        places = [
-            [words[name, value] for value in column]
-            for name, column in zip(names, columns, strict=True)
-        ]
+        places = [[words[name, value] for value in column] for name, column in columns.items()]
         indices = np.array(places, dtype=np.int32).T.ravel()
-        starts = np.arange(len(rows) + 1, dtype=np.int32) * len(names)
+        starts = np.arange(len(rows) + 1, dtype=np.int32) * len(columns)
         matrix = sparse.csr_array(
             (np.ones(len(indices)), indices, starts), shape=(len(rows), len(words))
         )
@@ -192,6 +190,14 @@ class TableModel:
     def refresh(self) -> None:
         """Compute the periodic statistics."""
         self.model.refresh()
+
+    @property
+    def selected(self) -> float | None:
+        """Percentage of the attributes with a weight above 0; None without weights."""
+        weights = getattr(self.model, "weights_", None)
+        return (
+            100 * sum(weight > 0 for weight in weights.values()) / len(weights) if weights else None
+        )
 
     def _rows(self, X: Any, vocabulary: Sequence[str]) -> list[dict[str, Any]]:
         rows = rows_of(X, vocabulary)

@@ -7,7 +7,7 @@ import json
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 import streamnb
-from benchmarks.papers.splits import CrossValidation, RandomSamples
+from benchmarks.papers.splits import CrossValidation, Protocol
 from streamnb import datasets
 from streamnb.errors import DataError, InputError
 
@@ -106,6 +106,8 @@ class ModelRecipe:
         Name of a class of `streamnb`.
     parameters
         Keyword parameters.
+    for_collection
+        Collection → further parameters on it.
     adapter
         Called with `model`, `vocabulary_size` and the parameters, if the model does not take word
         counts with `vocabulary_size` (the number of columns, WEKA's m).
@@ -115,6 +117,14 @@ class ModelRecipe:
     model: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     adapter: Callable[..., Any] | None = None
+    for_collection: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def on(self, collection: str) -> ModelRecipe:
+        """Return the recipe with the parameters of a collection."""
+        given = self.for_collection.get(collection)
+        if given is None:
+            return self
+        return replace(self, parameters={**self.parameters, **given}, for_collection={})
 
     def build(self, vocabulary_size: int) -> Any:
         """Return a new model with `learn_many`, `refresh` and `predict_many`."""
@@ -133,13 +143,18 @@ class PublishedTable:
     Attributes
     ----------
     name
-        Name of its file without the extension, such as `"hmnb-table2"`.
+        Its file and its name in it, such as `"hmnb-table2"`.
     paper, table, measure
         The paper, the number of the table, the unit of its figures.
     columns
         The models; the paper compares the first one with the others.
     rows
         Collection → the figure of each column; NaN if the paper draws it without a number.
+    value
+        The figure of a run to compare: `"accuracy"` or a name in its `extra` figures.
+    pairs
+        Instead of rows, tests of each model against each column: model → marks as in
+        `significance`.
     significance
         Collection → for each column but the first, whether the first is significantly better
         (`">"`), worse (`"<"`) or neither (`"="`); empty if the paper does not say.
@@ -152,7 +167,9 @@ class PublishedTable:
     table: str
     measure: str
     columns: list[str]
-    rows: dict[str, list[float]]
+    rows: dict[str, list[float]] = field(default_factory=dict)
+    value: str = "accuracy"
+    pairs: dict[str, str] = field(default_factory=dict)
     significance: dict[str, list[str]] = field(default_factory=dict)
     average: list[float] = field(default_factory=list)
     win_tie_loss: list[str] = field(default_factory=list)
@@ -187,8 +204,9 @@ def read_table(name: str) -> PublishedTable:
     >>> table.columns[:2], table.figure("re0", "HMNB")
     (['HMNB', 'MNB'], 83.29)
     """
-    content = tomllib.loads((TABLES / f"{name}.toml").read_text(encoding="utf-8"))
-    return PublishedTable(name, **content)
+    paper, _, place = name.partition("-")
+    content = tomllib.loads((TABLES / f"{paper}.toml").read_text(encoding="utf-8"))
+    return PublishedTable(name, content["paper"], **content[place])
 
 
 Recipe = TypeVar("Recipe", CollectionRecipe, ModelRecipe)
@@ -208,6 +226,8 @@ class Experiment:
         One line that describes it.
     tables
         Names of the published tables.
+    by_class
+        Whether a run also records the accuracy of each class.
     collections, models
         The choices; the tables may have more of both, which are shown as published only.
     runs, folds
@@ -226,8 +246,9 @@ class Experiment:
     models: tuple[ModelRecipe, ...]
     runs: int = 10
     folds: int = 10
-    protocol: CrossValidation | RandomSamples = field(default_factory=CrossValidation)
+    protocol: Protocol = field(default_factory=CrossValidation)
     notes: tuple[str, ...] = ()
+    by_class: bool = False
 
     def published(self) -> list[PublishedTable]:
         """Read the published tables."""

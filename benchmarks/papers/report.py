@@ -1,165 +1,144 @@
-"""Measured figures next to the published ones, with the papers' significance tests, as text."""
+"""Measured figures next to the published ones, with the papers' significance tests, in Markdown."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from benchmarks.papers.experiment import Experiment, PublishedTable
-from benchmarks.papers.runs import Plan, Scores
+from benchmarks.papers.competitors import Competitor
+from benchmarks.papers.experiment import Experiment, ModelRecipe, PublishedTable
+from benchmarks.papers.runs import AllScores, Plan
 from benchmarks.papers.significance import Wilcoxon, paired_t_test, wilcoxon
 
-AllScores = Mapping[tuple[str, str], Scores]
 LEVEL = 0.05
+NONE = "–"
+# They keep every document and word, and compute statistics once, after a fold is learned.
+_OPERATIONAL = ("refresh_every", "index_size", "max_pairs", "max_path_words")
+LEGEND = (
+    f"A cell has our figure / the published figure / the difference; {NONE} means that the figure "
+    "was not measured here or is not published."
+)
+
+Cell = tuple[float | None, float | None]
+"""Our figure, and the published one."""
 
 
-def report(plan: Plan, scores: AllScores, compare: str | None = None) -> str:
-    """Return the report of an experiment.
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table.
+
+    Examples
+    --------
+    >>> print(markdown(["", "MNB"], [["oh0", "89.55"]]))
+    |  | MNB |
+    | --- | --- |
+    | oh0 | 89.55 |
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(value: float | None, digits: int = 2, sign: str = "") -> str:
+    """Return a figure, or a dash for None."""
+    text = NONE if value is None else f"{value:{sign}.{digits}f}"
+    return text.replace("-", "−")
+
+
+def compared(cell: Cell, digits: int = 2) -> str:
+    """Return our figure, the published one and the difference.
+
+    Examples
+    --------
+    >>> compared((89.5, 89.55)), compared((None, 89.55)), compared((None, None))
+    ('89.50 / 89.55 / −0.05', '– / 89.55 / –', '–')
+    """
+    ours, theirs = cell
+    if ours is None and theirs is None:
+        return NONE
+    difference = None if ours is None or theirs is None else ours - theirs
+    shown = [number(ours, digits), number(theirs, digits), number(difference, digits, "+")]
+    return " / ".join(shown)
+
+
+def figure_table(table: PublishedTable, scores: AllScores, columns: Sequence[str]) -> str:
+    """Return measured and published figures of some columns, with means and mean differences."""
+    measured = [name for name, _ in scores]
+    names = list(dict.fromkeys([*table.rows, *measured]))
+    cells = {
+        column: {name: _cell(table, scores, name, column) for name in names} for column in columns
+    }
+    names = [name for name in names if any(cells[c][name] != (None, None) for c in columns)]
+    rows = [[name, *(compared(cells[column][name]) for column in columns)] for name in names]
+    both = {c: [cell for cell in cells[c].values() if None not in cell] for c in columns}
+    if any(len(known) > 1 for known in both.values()):
+        means = [
+            compared(_means(both[c])) if both[c] else NONE
+            for c in columns  # of the same rows
+        ]
+        gaps = [
+            number(_mean([abs(a - b) for a, b in both[c]])) if both[c] else NONE  # type: ignore[operator]
+            for c in columns
+        ]
+        rows += [["mean of measured", *means], ["mean absolute difference", *gaps]]
+    if table.average:
+        printed = dict(zip(table.columns, table.average, strict=True))
+        rows.append(["published mean of all", *(number(printed.get(c)) for c in columns)])
+    return markdown(["", *columns], rows)
+
+
+def _cell(table: PublishedTable, scores: AllScores, name: str, column: str) -> Cell:
+    found = scores.get((name, column))
+    return found.figure(table.value) if found else None, table.figure(name, column)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _means(cells: Sequence[Cell]) -> Cell:
+    ours, theirs = zip(*cells, strict=True)
+    return _mean(ours), _mean(theirs)
+
+
+def improvement_table(
+    table: PublishedTable, scores: AllScores, pairs: Sequence[tuple[str, str]], total: bool
+) -> str:
+    """Return improvements of accuracies in percent: (a - b) / b for each pair.
 
     Parameters
     ----------
-    plan
-        The experiment.
+    table
+        The published accuracies.
     scores
-        The scores of each collection and model.
-    compare
-        The model to compare with all others; by default the first model of each table is compared
-        with the others of its table.
+        Our scores.
+    pairs
+        The better model a and the base b.
+    total
+        Whether to add the mean over all published rows.
     """
-    experiment = plan.experiment
-    names = [model.name for model in plan.models]
-    published = experiment.published()
-    printed = {column for table in published for column in table.columns}
-    others = [name for name in names if name not in printed]
-    tables = [*published, PublishedTable("", "", "Not in the paper's tables", "", others, {})]
-    tables = [table for table in tables if set(table.columns) & set(names)]
-    if compare:
-        first = experiment.model(compare).name
-        pairs = [(first, name) for name in names if name != first]
-    else:
-        pairs = [
-            (table.columns[0], name)
-            for table in tables
-            if table.rows and table.columns[0] in names
-            for name in table.columns[1:]
-            if name in names
+
+    def improved(cells: tuple[Cell, Cell]) -> Cell:
+        first, second = (
+            None if a is None or b is None else 100 * (a - b) / b
+            for a, b in zip(*cells, strict=True)
+        )
+        return first, second
+
+    cells = {
+        name: [
+            improved((_cell(table, scores, name, a), _cell(table, scores, name, b)))
+            for a, b in pairs
         ]
-    repeated = f"{experiment.runs} of {experiment.folds}" if experiment.runs else "unknown"
-    title = (
-        f"{experiment.name}: {experiment.paper}\n"
-        f"{plan.runs} run(s) of {experiment.protocol.title(plan.folds)} (the paper: {repeated}), "
-        f"{experiment.protocol.note}, first seed {plan.seed}"
-    )
-    parts = [title, *(_table(plan, scores, table) for table in tables)]
-    if pairs:
-        parts.append(_comparisons(plan, scores, published, pairs))
-    seconds = {
-        name: sum(scores[collection.name, name].seconds for collection in plan.collections)
-        for name in names
+        for name in table.rows
     }
-    spent = ", ".join(f"{name} {spent:.1f}" for name, spent in seconds.items())
-    parts.append(f"Seconds for all folds: {spent}")
-    notes = [collection.note for collection in plan.collections if collection.note]
-    notes += experiment.notes
-    if notes:
-        parts.append("\n".join(f"Note: {note}." for note in notes))
-    return "\n\n".join(parts) + "\n"
-
-
-def published_text(experiment: Experiment) -> str:
-    """Return the published tables, as printed in the paper."""
-    parts = [f"{experiment.name}: {experiment.paper}"]
-    for table in experiment.published():
-        rows = [["", *table.columns]]
-        for name, figures in table.rows.items():
-            marks = ["", *table.significance.get(name, [""] * (len(figures) - 1))]
-            rows.append([name, *map(_marked, figures, marks)])
-        if table.average:
-            rows.append(["average", *map(_marked, table.average, [""] * len(table.average))])
-        if table.win_tie_loss:
-            rows.append(["win/tie/loss", *table.win_tie_loss])
-        legend = f"; > {table.columns[0]} is significantly better, < worse"
-        title = f"{table.table}: {table.measure}{legend if table.significance else ''}"
-        parts.append(f"{title}\n{_align(rows)}")
-    return "\n\n".join(parts) + "\n"
-
-
-def _marked(figure: float, mark: str) -> str:
-    return f"{'-' if math.isnan(figure) else format(figure, '.2f')} {mark}".rstrip()
-
-
-def _align(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-
-
-def _number(value: float | None, spec: str = ".2f") -> str:
-    return "-" if value is None else format(value, spec)
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean, or None if a value is missing."""
-    listed = list(values)
-    present = [value for value in listed if value is not None]
-    return sum(present) / len(present) if present and len(present) == len(listed) else None
-
-
-def _table(plan: Plan, scores: AllScores, table: PublishedTable) -> str:
-    names = {model.name for model in plan.models}
-    measured = [column for column in table.columns if column in names]
-    only = [column for column in table.columns if column not in names]
-    head, under = [""], [""]
-    for name in measured:
-        head += [name, "", ""]
-        under += ["measured", "published", "diff"]
-    rows = [[*head, *only], [*under, *["(publ.)"] * len(only)]]
-
-    def row(title: str, found: list[float | None], printed: list[float | None]) -> list[str]:
-        cells = [title]
-        for ours, theirs in zip(found, printed, strict=False):
-            known = ours is not None and theirs is not None
-            cells += [
-                _number(ours),
-                _number(theirs),
-                _number(ours - theirs, "+.2f") if known else "-",
-            ]
-        return cells + [_number(value) for value in printed[len(found) :]]
-
-    figures = [
-        (
-            collection.name,
-            [scores[collection.name, name].mean for name in measured],
-            [table.figure(collection.name, name) for name in (*measured, *only)],
-        )
-        for collection in plan.collections
-    ]
-    rows += [row(*each) for each in figures]
-    rows.append(
-        row(
-            "average",
-            [_mean(column) for column in zip(*(found for _, found, _ in figures), strict=True)],
-            [_mean(column) for column in zip(*(printed for *_, printed in figures), strict=True)],
-        )
-    )
-    absolute = ["mean |diff|"]
-    for column in range(len(measured)):
-        known = [
-            abs(found[column] - printed[column])
-            for _, found, printed in figures
-            if printed[column] is not None
-        ]
-        absolute += ["", "", _number(sum(known) / len(known) if known else None)]
-    rows.append(absolute + [""] * len(only))
-    title = f"{table.table}: {table.measure}".removesuffix(": ")
-    if only:
-        title += "; columns with (publ.) are published figures only"
-    return f"{title}\n{_align(rows)}"
+    rows = [[name, *map(compared, row)] for name, row in cells.items()]
+    columns = list(zip(*cells.values(), strict=True))
+    known = [[cell for cell in column if None not in cell] for column in columns]
+    rows.append(["mean of measured", *(compared(_means(k)) if k else NONE for k in known)])
+    if total:
+        printed = [[theirs for _, theirs in column if theirs is not None] for column in columns]
+        rows.append(["published mean of all", *(number(_mean(values)) for values in printed)])
+    return markdown(["", *(f"{a} over {b}" for a, b in pairs)], rows)
 
 
 def win_tie_loss(marks: Iterable[str]) -> str:
@@ -174,58 +153,57 @@ def win_tie_loss(marks: Iterable[str]) -> str:
     return "/".join(str(listed.count(mark)) for mark in ">=<")
 
 
-def _comparisons(
-    plan: Plan, scores: AllScores, tables: list[PublishedTable], pairs: list[tuple[str, str]]
+def test_table(
+    experiment: Experiment, scores: AllScores, folds: int, pairs: Sequence[tuple[str, str]]
 ) -> str:
-    chosen = [collection.name for collection in plan.collections]
-    ratio = plan.experiment.protocol.test_ratio(plan.folds)
-    rows = [["", "win/tie/loss", "published", f"Wilcoxon over {len(chosen)}", "of the published"]]
-    differing = []
+    """Return the tests of pairs of models: on each collection, and over collections.
+
+    Wins, ties and losses are those of the corrected resampled t-test and of the plain paired one,
+    two-tailed at 5 %.
+    """
+    tables = [table for table in experiment.published() if table.value == "accuracy"]
+    rows = []
     for first, second in pairs:
-        marks = {
-            name: paired_t_test(
-                scores[name, first].values, scores[name, second].values, ratio
-            ).mark(LEVEL)
-            for name in chosen
-        }
+        chosen = [name for name, model in scores if model == first and (name, second) in scores]
+        if not chosen:
+            continue
         printed: dict[str, str] = {}
         for table in tables:
             if table.columns[0] == first and second in table.columns[1:]:
-                every = table.marks(second)
-                printed = {name: every[name] for name in chosen if name in every}
+                printed.update(table.marks(second))
+        marks = [
+            [
+                paired_t_test(scores[name, first].values, scores[name, second].values, ratio).mark(
+                    LEVEL
+                )
+                for name in chosen
+            ]
+            for ratio in (experiment.protocol.test_ratio(folds), 0.0)
+        ]
+        ranks = wilcoxon(
+            *([scores[name, model].mean for name in chosen] for model in (first, second))
+        )
         both = [
             (one, other)
             for name in chosen
             if (one := _published(tables, name, first)) is not None
             and (other := _published(tables, name, second)) is not None
         ]
-        ranks = wilcoxon(
-            [scores[name, first].mean for name in chosen],
-            [scores[name, second].mean for name in chosen],
-        )
+        theirs = [printed[name] for name in chosen if name in printed]
         rows.append(
             [
-                f"{first} against {second}",
-                win_tie_loss(marks.values()),
-                win_tie_loss(printed.values()) if printed else "-",
+                f"{first}, {second}",
+                *map(win_tie_loss, marks),
+                win_tie_loss(theirs) if theirs else NONE,
                 _ranks(ranks),
-                _ranks(wilcoxon(*zip(*both, strict=True))) if both else "-",
+                _ranks(wilcoxon(*zip(*both, strict=True))) if both else NONE,
             ]
         )
-        other = [
-            f"{name} ({marks[name]}, published {mark})"
-            for name, mark in printed.items()
-            if mark != marks[name]
-        ]
-        if other:
-            differing.append(f"{first} against {second}: {', '.join(other)}")
-    text = (
-        f"Corrected resampled t-test (two-tailed, {100 * (1 - LEVEL):g} %) on each collection, and "
-        f"Wilcoxon signed-rank test over collections\n{_align(rows)}"
-    )
-    if differing:
-        text += "\nThe t-test differs from the published one on\n  " + "\n  ".join(differing)
-    return text
+    head = [
+        *("models", "corrected t-test", "plain t-test", "published"),
+        *("Wilcoxon", "of the published figures"),
+    ]
+    return markdown(head, rows)
 
 
 def _published(tables: list[PublishedTable], collection: str, model: str) -> float | None:
@@ -234,4 +212,186 @@ def _published(tables: list[PublishedTable], collection: str, model: str) -> flo
 
 
 def _ranks(ranks: Wilcoxon) -> str:
-    return f"R+ {ranks.positive:g}, R- {ranks.negative:g}, p {ranks.p:.4f}"
+    return f"R⁺ {ranks.positive:g}, R⁻ {ranks.negative:g}, p {ranks.p:.4f}"
+
+
+def pair_table(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    figures: Sequence[Callable[[str], list[float | None]]],
+    shown: Callable[[int, int, Wilcoxon], str],
+    printed: Callable[[int, int], str],
+) -> str:
+    """Return Wilcoxon's tests of each row's model against each column's, and the printed cell.
+
+    Parameters
+    ----------
+    rows, columns
+        The models.
+    figures
+        Functions that return the figures of a model over the collections; None if it has none.
+    shown
+        Function of the places of row and column, and of the test; it returns the cell.
+    printed
+        The published cell of a row and a column.
+    """
+
+    def cell(i: int, j: int) -> str:
+        if rows[i] == columns[j]:
+            return ""
+        found = []
+        for source in figures:
+            both = [
+                pair
+                for pair in zip(source(rows[i]), source(columns[j]), strict=True)
+                if None not in pair
+            ]
+            found.append(
+                shown(i, j, wilcoxon(*zip(*both, strict=True))) if both else NONE  # type: ignore[arg-type]
+            )
+        return " / ".join([*found, printed(i, j)])
+
+    return markdown(
+        ["", *columns],
+        [[name, *(cell(i, j) for j in range(len(columns)))] for i, name in enumerate(rows)],
+    )
+
+
+def rank_mark(level: float, ranks: Wilcoxon) -> str:
+    """Return `">"`, `"<"` or `"="` of a Wilcoxon test."""
+    if ranks.p > level or ranks.positive == ranks.negative:
+        return "="
+    return ">" if ranks.positive > ranks.negative else "<"
+
+
+def reading(model: ModelRecipe) -> str:
+    """Return how a column is run, as a call.
+
+    Parameters that only keep every document are left out.
+
+    Examples
+    --------
+    >>> reading(ModelRecipe("HCNB", "HCNB", {"prior": "uniform"}))
+    "`HCNB(prior='uniform')`"
+    """
+    if model.adapter is Competitor:
+        return f"scikit-learn: {model.model}"
+    given = {key: value for key, value in model.parameters.items() if key not in _OPERATIONAL}
+    text = f"`{model.model}({', '.join(f'{key}={value!r}' for key, value in given.items())})`"
+    each = [
+        f"{name} {', '.join(map(str, own.values()))}" for name, own in model.for_collection.items()
+    ]
+    keys = dict.fromkeys(key for own in model.for_collection.values() for key in own)
+    return f"{text}, `{', '.join(keys)}`: {', '.join(each)}" if each else text
+
+
+def readings(experiment: Experiment, names: Iterable[str]) -> str:
+    """Return how each column is run, and the notes."""
+    models = [experiment.model(name) for name in names]
+    rows = [[model.name, reading(model)] for model in models]
+    notes = [recipe.note for recipe in experiment.collections if recipe.note]
+    notes += experiment.notes
+    listed = "\n".join(f"- {note[:1].upper()}{note[1:]}." for note in notes)
+    return f"{markdown(['column', 'run as'], rows)}\n\n{listed}".rstrip()
+
+
+def compared_pairs(experiment: Experiment, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the first model of each published table with each other one."""
+    return [
+        (table.columns[0], name)
+        for table in experiment.published()
+        if table.rows and table.value == "accuracy" and table.columns[0] in names
+        for name in table.columns[1:]
+        if name in names
+    ]
+
+
+def report(plan: Plan, scores: AllScores, compare: str | None = None) -> str:
+    """Return the report of an experiment: its tables, tests and readings.
+
+    Parameters
+    ----------
+    plan
+        The experiment.
+    scores
+        The scores of each collection and model.
+    compare
+        The model to compare with all others; by default the first model of each table is compared
+        with the others of its table.
+    """
+    experiment = plan.experiment
+    names = [model.name for model in plan.models]
+    chosen = {collection.name for collection in plan.collections}
+    parts = [
+        f"# {experiment.name}: {experiment.paper}",
+        f"{protocol(experiment, plan.folds, plan.runs)} {LEGEND}",
+    ]
+    printed: set[str] = set()
+    for table in experiment.published():
+        columns = [name for name in table.columns if name in names]
+        printed |= set(columns)
+        if columns and table.rows:
+            rows = {name: row for name, row in table.rows.items() if name in chosen}
+            part = dataclasses.replace(table, rows=rows, significance={}, average=[])
+            parts += [f"## {table.table}: {table.measure}", figure_table(part, scores, columns)]
+    if others := [name for name in names if name not in printed]:
+        empty = PublishedTable("", "", "", "", others)
+        parts += ["## Not in the paper's tables", figure_table(empty, scores, others)]
+    if compare:
+        first = experiment.model(compare).name
+        pairs = [(first, name) for name in names if name != first]
+    else:
+        pairs = compared_pairs(experiment, names)
+    if pairs:
+        parts += ["## Tests", test_table(experiment, scores, plan.folds, pairs)]
+    parts += ["## Readings", readings(experiment, names), seconds(scores)]
+    return "\n\n".join(parts) + "\n"
+
+
+def protocol(experiment: Experiment, folds: int, runs: int) -> str:
+    """Describe how the figures are measured."""
+    repeated = f"{experiment.runs} of {experiment.folds}" if experiment.runs else "unknown"
+    return (
+        f"{runs} run(s) of {experiment.protocol.title(folds)} (the paper: {repeated}), "
+        f"{experiment.protocol.note}."
+    )
+
+
+def seconds(scores: AllScores) -> str:
+    """Return the processor time of each model."""
+    spent: dict[str, float] = {}
+    for (_, model), found in scores.items():
+        spent[model] = spent.get(model, 0.0) + found.seconds
+    listed = ", ".join(f"{name} {value:.0f}" for name, value in spent.items())
+    return f"Processor seconds: {listed}."
+
+
+def published_text(experiment: Experiment) -> str:
+    """Return the published tables, as printed in the paper."""
+    parts = [f"# {experiment.name}: {experiment.paper}"]
+    for table in experiment.published():
+        rows = [
+            [name, *map(_marked, figures, ["", *table.significance.get(name, [""] * 99)])]
+            for name, figures in table.rows.items()
+        ]
+        rows += [[name, *marks.split()] for name, marks in table.pairs.items()]
+        if table.average:
+            rows.append(["average", *(f"{figure:.2f}" for figure in table.average)])
+        if table.win_tie_loss:
+            rows.append(["win/tie/loss", *table.win_tie_loss])
+        legend = f"; > {table.columns[0]} is significantly better, < worse"
+        title = f"{table.table}: {table.measure}{legend if table.significance else ''}"
+        parts += [f"## {title}", markdown(["", *table.columns], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _marked(figure: float, mark: str) -> str:
+    return f"{NONE if math.isnan(figure) else format(figure, '.2f')} {mark}".rstrip()
+
+
+def series_table(
+    positions: Sequence[str], lines: Mapping[str, Sequence[float | None]], digits: int = 2
+) -> str:
+    """Return the lines of a figure: one row for each, one column for each position."""
+    rows = [[name, *(number(value, digits) for value in values)] for name, values in lines.items()]
+    return markdown(["", *positions], rows)

@@ -100,20 +100,15 @@ def text_of(figure: Figure, panels: Sequence[Panel]) -> str:
     return "".join(parts)
 
 
-def decisions_of_each_loss(
-    rows: list[dict[str, Any]],
-    labels: list[str],
-    tested: list[dict[str, Any]],
-    values: dict[str, int] | None,
-) -> dict[str, tuple[list[str], dict[str, float]]]:
-    """Return the decisions and the weights of naive Bayes and of each weighted model.
+def fitted_models(
+    rows: list[dict[str, Any]], labels: list[str], values: dict[str, int] | None
+) -> dict[str, Any]:
+    """Return naive Bayes and each weighted model, fitted to some rows.
 
     Parameters
     ----------
     rows, labels
         The rows to learn, and their labels.
-    tested
-        The rows to decide.
     values
         Number of values of each attribute, as in `streamnb.ENB`.
     """
@@ -121,12 +116,11 @@ def decisions_of_each_loss(
     kinds |= {name: Fitted(loss, "pairs", ridge=0.0) for name, loss in LOSSES.items()}
     found = {}
     for name, weights in kinds.items():
-        model = streamnb.ComposedNB(
+        found[name] = model = streamnb.ComposedNB(
             "gaussian", weights=weights, values=values, refresh_every=10**9, index_size=len(rows)
         )
         model.learn_many(rows, labels)
         model.refresh()
-        found[name] = list(model.predict_many(tested)), model.weights_
     return found
 
 
@@ -170,12 +164,12 @@ def label_noise(names: Sequence[str], folds: int, seed: int) -> list[Panel]:
             for fold, (learned, tested) in enumerate(split):
                 rng = np.random.default_rng([seed, percent, fold])
                 labels = with_noise([collection.labels[i] for i in learned], percent / 100, rng)
-                found = decisions_of_each_loss(
-                    [rows[i] for i in learned], labels, [rows[i] for i in tested], values
-                )
                 truth = [collection.labels[i] for i in tested]
-                for model, (decided, _) in found.items():
-                    right[model].append(accuracy(truth, decided))
+                for kind, model in fitted_models(
+                    [rows[i] for i in learned], labels, values
+                ).items():
+                    decided = list(model.predict_many([rows[i] for i in tested]))
+                    right[kind].append(accuracy(truth, decided))
                 bar.update(1)
             for model, accuracies in right.items():
                 means[model].append(sum(accuracies) / len(accuracies))
@@ -228,12 +222,12 @@ def dimension(names: Sequence[str], trials: int, seed: int) -> list[Panel]:
             rng = np.random.default_rng([seed, attributes, trial])
             rows, labels = simulated(LEARNED, attributes, rng)
             tested, truth = simulated(TESTED, attributes, rng)
-            for model, (decided, weights) in decisions_of_each_loss(
-                rows, labels, tested, None
-            ).items():
+            for kind, model in fitted_models(rows, labels, None).items():
+                weights = model.weights_
                 on_b = sum(weight for name, weight in weights.items() if name[0] == "B")
                 share = 100 * on_b / (sum(weights.values()) or 1.0)
-                found[model].append((accuracy(truth, decided), share))
+                right_share = accuracy(truth, list(model.predict_many(tested)))
+                found[kind].append((right_share, share))
             bar.update(1)
         for model, samples in found.items():
             right[model].append(median(accurate for accurate, _ in samples))

@@ -1,4 +1,4 @@
-"""Ways to split a collection: cross-validation on WEKA's folds, and small random samples.
+"""Ways to split a collection: WEKA's folds, random samples, and the whole table.
 
 Most published figures come from WEKA's Experimenter. In run r it shuffles the documents with Java's
 random numbers, seeded with r, and stratifies them. The same folds leave no sampling error between a
@@ -136,10 +136,13 @@ class RandomSamples:
     ----------
     share
         Share of each class to learn, in (0, 1); at least one document.
+    tests_learned
+        Whether to test on the learned documents instead of all others.
     """
 
     share: float
     note: str = "stratified samples"
+    tests_learned: bool = False
 
     def split(self, labels: Sequence[Hashable], n: int, seed: int) -> Split:
         """Return n independent samples.
@@ -159,13 +162,38 @@ class RandomSamples:
             learned = np.zeros(len(labels), dtype=bool)
             for indices in by_class.values():
                 learned[draw.sample(indices, max(1, round(self.share * len(indices))))] = True
-            samples.append((np.flatnonzero(learned), np.flatnonzero(~learned)))
+            tested = learned if self.tests_learned else ~learned
+            samples.append((np.flatnonzero(learned), np.flatnonzero(tested)))
         return samples
 
     def test_ratio(self, n: int) -> float:
         """Return the number of tested documents for each learned one."""
-        return (1 - self.share) / self.share
+        return 1.0 if self.tests_learned else (1 - self.share) / self.share
 
     def title(self, n: int) -> str:
         """Describe one run."""
-        return f"{n} random trials, {100 * self.share:g} % of the documents learned"
+        tested = " and tested" if self.tests_learned else ""
+        return f"{n} random trials, {100 * self.share:g} % of the documents learned{tested}"
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """Learn and test all documents."""
+
+    note: str = "accuracy on the learned rows"
+
+    def split(self, labels: Sequence[Hashable], n: int, seed: int) -> Split:
+        """Return all documents twice."""
+        every = np.arange(len(labels))
+        return [(every, every)]
+
+    def test_ratio(self, n: int) -> float:
+        """Return the number of tested documents for each learned one."""
+        return 1.0
+
+    def title(self, n: int) -> str:
+        """Describe one run."""
+        return "one fit to all rows"
+
+
+Protocol = CrossValidation | RandomSamples | WholeTable

@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from benchmarks.papers import __main__ as command
-from benchmarks.papers import robustness
+from benchmarks.papers import pages, robustness, runs
 from benchmarks.papers.attribute_tables import AttributeTable, BinaryTable, TableModel, rows_of
+from benchmarks.papers.competitors import (
+    HONB_COMPETITORS,
+    TABLE_COMPETITORS,
+    TEXT_COMPETITORS,
+)
 from benchmarks.papers.compositions import COMPOSITIONS
-from benchmarks.papers.experiment import CollectionRecipe, ModelRecipe, read_table
+from benchmarks.papers.experiment import CollectionRecipe, ModelRecipe, accuracy, read_table
 from benchmarks.papers.hmnb import HMNB_PAPER
 from benchmarks.papers.honb import HONB_PAPER
 from benchmarks.papers.loss import LOSS_PAPER
 from benchmarks.papers.nbcf import NBCF_PAPER, read_texts
 from benchmarks.papers.report import published_text, report
 from benchmarks.papers.runs import Plan, Scores, cross_validate
+from benchmarks.stored_runs import StoredRun
 from streamnb.errors import DataError, InputError
 from support.data import require_data
 
@@ -151,8 +158,6 @@ def test_attribute_tables_leave_out_classes(tmp_path: Path) -> None:
 
 
 def test_numbers_are_discretised_before_a_model_of_categories() -> None:
-    from scipy import sparse
-
     rng = np.random.default_rng(2)
     classes = np.repeat([0, 1], 60)
     matrix = sparse.csr_array(np.stack([classes * 5 + rng.random(120), rng.random(120)]).T + 1)
@@ -197,18 +202,97 @@ def test_report_compares_measured_and_published_figures() -> None:
         for model in plan.models
     }
     text = report(plan, scores)
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert any(line.startswith("re0 91.05 83.29 +7.76 81.00 80.02 +0.98 ") for line in lines)
-    assert any(line.startswith("mean |diff| 4.2") for line in lines)
-    assert "HMNB against MNB 2/0/0 2/0/0 R+ 3, R- 0, p 0.5000 R+ 3, R- 0, p 0.5000" in lines
-    assert "re0 71.00 - -" in lines
-    text = report(plan, scores, compare="mnb")
-    assert "MNB against HOVA-log" in text
+    assert "| re0 | 91.05 / 83.29 / +7.76 | 81.00 / 80.02 / +0.98 |" in text
+    assert "| mean absolute difference | 4.2" in text
+    ranks = "R⁺ 3, R⁻ 0, p 0.5000"
+    assert f"| HMNB, MNB | 2/0/0 | 2/0/0 | 2/0/0 | {ranks} | {ranks} |" in text
+    assert "| re0 | 71.00 / – / – |" in text
+    assert "| HMNB | `HMNB(alpha=1.0, prior='laplace')` |" in text
+    assert "MNB, HOVA-log" in report(plan, scores, compare="mnb")
     nbcf = Plan(NBCF_PAPER, NBCF_PAPER.collections[:1], NBCF_PAPER.models[:1], folds=2)
-    text = report(nbcf, {("reuters-10", "NBCF"): Scores((80.0, 82.0), 1.0)})
+    text = report(nbcf, {("reuters-10 balanced", "NBCF"): Scores((80.0, 82.0), 1.0)})
     assert "(the paper: unknown)" in text
     assert "81.00" in text
     assert "nan" not in text
+
+
+def test_corrected_and_plain_t_tests_differ() -> None:
+    plan = Plan(
+        HONB_PAPER,
+        HONB_PAPER.collections[-1:],
+        tuple(map(HONB_PAPER.model, ("HONB", "NB"))),
+        folds=3,
+    )
+    scores = {
+        ("WebKB", "HONB"): Scores((66.0, 67.0, 68.0), 1),
+        ("WebKB", "NB"): Scores((60, 63, 63), 1),
+    }
+    assert "| HONB, NB | 0/1/0 | 1/0/0 | 1/0/0 |" in report(plan, scores)
+
+
+def test_wilcoxon_tables_follow_from_the_published_figures() -> None:
+    """The paper's marks are those of its accuracies: this checks both transcriptions."""
+    parts = "\n".join(pages.wilcoxon_matrices())
+    cells = [cell.split(" / ") for cell in parts.replace("\n", " | ").split(" | ") if " / " in cell]
+    assert len(cells) == 3 * 42 + 6
+    differing = [cell for cell in cells if cell[1] != cell[2]]
+    assert len(differing) <= 6, differing
+
+
+def test_pages_have_recorded_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "MEASURED", tmp_path)
+    settings = {"collection": "sick", "model": ["HNB", "", {}], "folds": 10, "seed": 1}
+    run = StoredRun(settings, (97.0, 98.0), 60.0, {"test_seconds": 2.5})
+    runs.record("phnb", [run])
+    runs.record("phnb", [run, StoredRun({**settings, "seed": 2}, (98.0, 99.0), 60.0)])
+    text = pages.PAGES["phnb"].text()
+    assert "| sick | – / 97.73 / – | 98.00 / 97.79 / +0.21 | – / 97.79 / – |" in text
+    assert "| sick | – / 0.09 / – | 2.50 / 0.17 / +2.33 | – / 0.16 / – |" in text
+    assert "in 2.0 minutes" in text
+
+
+def test_map_names_existing_classes() -> None:
+    text = pages.paper_map()
+    for paper in ("HMNB", "HONB", "NBCF", "PHNB", "Loss"):
+        assert f"## {paper} paper" in text
+    for missing in ("SP-TAN", "LBR", "WAODE", "ODANB"):
+        assert missing in text
+
+
+def test_word_counts_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.wc.arff"
+    path.write_text(
+        "@relation tiny\n@attribute 'a word' numeric\n@attribute CLASS_ATT {x,y}\n"
+        "@attribute b numeric\n@data\n{0 2,2 1}\n{1 y,2 3}\n"
+    )
+    collection = command._collection(HMNB_PAPER, f"la2s={path}").load()
+    assert collection.labels == ["x", "y"]
+    assert collection.vocabulary == ["a word", "b"]
+    assert collection.matrix.toarray().tolist() == [[2, 1], [0, 3]]
+    lines = tmp_path / "tiny.svm"
+    lines.write_text("x 1:2 2:1\ny 2:3\n")
+    again = command._collection(HMNB_PAPER, f"la2s={lines}").load()
+    assert again.matrix.toarray().tolist() == [[2, 1], [0, 3]]
+    path.write_text("@attribute b numeric\n@data\n{0 1}\n")
+    with pytest.raises(DataError, match="0 nominal attributes"):
+        command._collection(HMNB_PAPER, f"la2s={path}").load()
+
+
+def test_competitors_classify_texts_and_tables() -> None:
+    rng = np.random.default_rng(1)
+    labels = ["a", "b"] * 30
+    counts = rng.poisson(1.0, (60, 6)).astype(float)
+    counts[::2, 0] += 4
+    counts[1::2, 1] += 4
+    matrix = sparse.csr_array(counts)
+    names = [str(place) for place in range(6)]
+    for recipe in (*TEXT_COMPETITORS, *TABLE_COMPETITORS, *HONB_COMPETITORS):
+        if recipe.model == "text SVD + kNN":
+            continue  # it needs more than 100 words
+        model = recipe.build(6)
+        model.learn_many(matrix, labels, vocabulary=names)
+        predicted = model.predict_many(matrix, vocabulary=names)
+        assert accuracy(labels, predicted) > 90, recipe.name
 
 
 def test_command_measures_and_lists(tmp_path: Path) -> None:

@@ -1,0 +1,307 @@
+"""Write one page for each paper from the recorded runs, and the map of systems and equations."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import streamnb
+from benchmarks.papers import hmnb, honb, loss, loss_figures, nbcf, phnb
+from benchmarks.papers.experiment import Experiment, PublishedTable, read_table
+from benchmarks.papers.report import (
+    LEGEND,
+    NONE,
+    compared_pairs,
+    figure_table,
+    improvement_table,
+    markdown,
+    number,
+    pair_table,
+    protocol,
+    rank_mark,
+    readings,
+    seconds,
+    series_table,
+    test_table,
+)
+from benchmarks.papers.runs import AllScores, recorded
+from benchmarks.papers.significance import Wilcoxon
+from streamnb.errors import DataError
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "internals" / "papers"
+MAP = Path(__file__).with_name("map.toml")
+NOTE = "<!-- Written by `make papers` from the recorded runs in benchmarks/papers/measured. -->"
+
+# Levels above and below the diagonal of the HMNB paper's Tables 5 to 8.
+_ABOVE, _BELOW = 0.1, 0.05
+
+
+def experiment_part(experiment: Experiment) -> list[str]:
+    """Return the sections of an experiment: each published table, other columns, and tests."""
+    scores = recorded(experiment.name)
+    measured = {model for _, model in scores}
+    parts = [_how(experiment, scores)]
+    printed: set[str] = set()
+    for table in experiment.published():
+        if table.pairs:
+            continue
+        printed |= set(table.columns)
+        heading = f"## {table.table}: {table.measure}"
+        parts += [heading, figure_table(table, scores, table.columns)]
+    others = [model.name for model in experiment.models if model.name not in printed]
+    if shown := [name for name in others if name in measured]:
+        empty = PublishedTable("", "", "", "", others)
+        parts += ["## Columns that the paper does not have", figure_table(empty, scores, shown)]
+    pairs = compared_pairs(experiment, list(measured))
+    if pairs:
+        parts += [
+            "## Tests",
+            (
+                "Wins/ties/losses of the first model at 5 %, and Wilcoxon's signed-rank test over "
+                "the collections that were measured."
+            ),
+            test_table(experiment, scores, experiment.folds, pairs),
+        ]
+    names = [model.name for model in experiment.models]
+    return [*parts, "## Readings", readings(experiment, names)]
+
+
+def _how(experiment: Experiment, scores: AllScores) -> str:
+    """Return the command, the protocol and the time of an experiment."""
+    lengths = [len(found.values) for found in scores.values()]
+    runs = max(lengths, default=0) // experiment.folds
+    spent = sum(found.seconds for found in scores.values())
+    cells = len(experiment.collections) * len(experiment.models)
+    return (
+        f"Command: `make papers ARGS={experiment.name}`. "
+        f"{protocol(experiment, experiment.folds, runs)} "
+        f"{len(scores)} of {cells} cells were measured, in {spent / 60:.1f} minutes of processor "
+        "time. " + (seconds(scores) if scores else "")
+    ).rstrip()
+
+
+# --- HMNB -----------------------------------------------------------------------------------------
+
+
+def wilcoxon_matrices() -> list[str]:
+    """Return Tables 5 to 8 of the HMNB paper."""
+    scores = recorded("hmnb")
+    tables = [table for table in hmnb.HMNB_PAPER.published() if table.rows]
+    names = list(tables[0].rows)
+
+    def published(model: str) -> list[float | None]:
+        found = [[table.figure(name, model) for name in names] for table in tables]
+        return next(row for row in found if row[0] is not None)
+
+    def measured(model: str) -> list[float | None]:
+        return [
+            scores[name, model].mean if (name, model) in scores else theirs
+            for name, theirs in zip(names, published(model), strict=True)
+        ]
+
+    def shown(i: int, j: int, ranks: Wilcoxon) -> str:
+        return rank_mark(_ABOVE if j > i else _BELOW, ranks)
+
+    parts = [
+        "## Tables 5 to 8: Wilcoxon tests of pairs",
+        (
+            "A cell has three marks of the row's model against the column's: from our figures (the "
+            "published ones for collections that were not measured), from the published "
+            "accuracies, and as printed. `>` is better, `<` worse, `=` neither; above the diagonal "
+            "at 0.1, below it at 0.05."
+        ),
+    ]
+    for number_ in range(5, 9):
+        table = read_table(f"hmnb-table{number_}")
+        marks = [marks.split() for marks in table.pairs.values()]
+        text = pair_table(
+            table.columns,
+            table.columns,
+            [measured, published],
+            shown,
+            lambda i, j, marks=marks: marks[i][j],  # type: ignore[misc]
+        )
+        parts += [f"### {table.table}", text]
+    return parts
+
+
+# --- loss-minimised weights -----------------------------------------------------------------------
+
+
+def loss_improvements() -> list[str]:
+    """Return the relative improvements of Table 2 (Figure 3), and the tests of Table 4."""
+    scores, table = recorded("loss"), read_table("loss-table2")
+    others = [name for name in table.columns if name != "NB"]
+    printed = read_table("loss-table4")
+    rows = list(printed.rows)
+
+    def measured(model: str) -> list[float | None]:
+        return [
+            scores[name, model].mean if (name, model) in scores else None for name in table.rows
+        ]
+
+    def published(model: str) -> list[float | None]:
+        return [table.figure(name, model) for name in table.rows]
+
+    return [
+        "## Table 2 and Figure 3: relative improvement over NB, %",
+        improvement_table(table, scores, [(name, "NB") for name in others], total=True),
+        "## Table 4: p of Wilcoxon's signed-rank test",
+        "A cell has p from our tables / from the published accuracies / as printed.",
+        pair_table(
+            rows,
+            printed.columns,
+            [measured, published],
+            lambda i, j, ranks: f"{ranks.p:.4f}",
+            lambda i, j: number(printed.rows[rows[i]][j], 4),
+        ),
+    ]
+
+
+# --- HONB -----------------------------------------------------------------------------------------
+
+
+def honb_improvements() -> list[str]:
+    """Return the improvements of Table 2, and Figure 7."""
+    scores, table = recorded("honb"), read_table("honb-table2")
+    pairs = [("HONB", name) for name in table.columns[1:]]
+    experiments = (honb.HONB_PAPER, *honb.HONB_SHARES)
+    found = [recorded(experiment.name) for experiment in experiments]
+    lines = {}
+    for collection in honb.HONB_PAPER.collections:
+        for model in honb.HONB_SHARES[0].models:
+            cells = [each.get((collection.name, model.name)) for each in found]
+            lines[f"{collection.name}, {model.name}"] = [cell and cell.mean for cell in cells]
+    shares = [f"{100 * share:.0f} %" for share in honb.SHARES]
+    commands = f"`make papers ARGS={honb.HONB_SHARES[0].name}` to `{honb.HONB_SHARES[-1].name}`"
+    minutes = sum(cell.seconds for each in found[1:] for cell in each.values()) / 60
+    return [
+        "## Table 2: improvement of HONB, %",
+        improvement_table(table, scores, pairs, total=False),
+        "## Figure 7: accuracy by the share of learned documents, %",
+        (
+            f"Commands: {commands}; {minutes:.1f} minutes of processor time. The paper has "
+            "lines without numbers."
+        ),
+        series_table(shares, lines, 1),
+    ]
+
+
+# --- NBCF -----------------------------------------------------------------------------------------
+
+
+def nbcf_figures() -> list[str]:
+    """Return Figure 1, and the bars of each class of Figures 2 to 4."""
+    factors = recorded(nbcf.NBCF_FACTORS.name)
+    positions = [f"{factor:g}" for factor in nbcf.FACTORS]
+    lines = {
+        name: [
+            factors[name, place].mean if (name, place) in factors else None for place in positions
+        ]
+        for name in dict.fromkeys(name for name, _ in factors)
+    }
+    parts = [
+        "## Figure 1: accuracy by t, %",
+        _how(nbcf.NBCF_FACTORS, factors),
+        series_table(positions, lines),
+    ]
+    for figure, experiment in (
+        ("Figure 2", nbcf.NBCF_PAPER),
+        ("Figure 3", nbcf.NBCF_PAPER_90),
+        ("Figure 4", nbcf.NBCF_LEARNED),
+    ):
+        scores = recorded(experiment.name)
+        for collection in experiment.collections:
+            found = {model: scores.get((collection.name, model)) for model in ("NBCF", "NB")}
+            if None in found.values():
+                continue
+            bars = {
+                name: [extra["by_class"] for extra in cell.extra] if cell else []
+                for name, cell in found.items()
+            }
+            rows = [
+                [
+                    label,
+                    *(
+                        number(sum(bar[label] for bar in each) / len(each))
+                        for each in bars.values()
+                    ),
+                ]
+                for label in bars["NBCF"][0]
+            ]
+            parts += [
+                f"## {figure}, {collection.name}: accuracy of each class, %",
+                markdown(["class", *bars], rows),
+            ]
+    return parts
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """The page of a paper: a title, its experiments, and further sections."""
+
+    title: str
+    experiments: tuple[Experiment, ...]
+    sections: tuple[Callable[[], list[str]], ...] = ()
+
+    def text(self) -> str:
+        """Return the page."""
+        parts = [f"# {self.title}", NOTE, f"{self.experiments[0].paper}.", LEGEND]
+        for experiment in self.experiments:
+            if len(self.experiments) > 1:
+                parts.append(f"## Experiment {experiment.name}: {experiment.summary}")
+            parts += experiment_part(experiment)
+        for section in self.sections:
+            parts += section()
+        return "\n\n".join(parts) + "\n"
+
+
+PAGES = {
+    "hmnb": Page("HMNB paper", (hmnb.HMNB_PAPER,), (wilcoxon_matrices,)),
+    "honb": Page("HONB paper", (honb.HONB_PAPER,), (honb_improvements,)),
+    "nbcf": Page(
+        "NBCF paper",
+        (nbcf.NBCF_PAPER, nbcf.NBCF_PAPER_90, nbcf.NBCF_LEARNED),
+        (nbcf_figures,),
+    ),
+    "phnb": Page("PHNB paper", (phnb.PHNB_PAPER,)),
+    "loss": Page(
+        "Loss paper",
+        (loss.LOSS_PAPER, loss.LOSS_PAPER_3, loss.LOSS_PAPER_5),
+        (loss_improvements, lambda: loss_figures.sections(DOCS)),
+    ),
+}
+
+
+def paper_map() -> str:
+    """Return the page that maps each system and equation to a class or a command.
+
+    Raises
+    ------
+    DataError
+        The map names a class that does not exist.
+    """
+    content = tomllib.loads(MAP.read_text(encoding="utf-8"))
+    parts = [f"# {content['title']}", NOTE, content["text"].strip()]
+    for paper in content["papers"]:
+        rows = []
+        for what, code, status in paper["rows"]:
+            name = code.partition("(")[0].strip("`")
+            if name.isidentifier() and not hasattr(streamnb, name):
+                raise DataError(f"{MAP}: streamnb has no {name!r}")
+            rows.append([what, f"`{code}`" if code else NONE, status])
+        parts += [f"## {paper['title']}", markdown(["paper", "here", "status"], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def write_pages(names: Sequence[str] = tuple(PAGES)) -> list[Path]:
+    """Write the pages of some papers and the map, and return their files."""
+    DOCS.mkdir(exist_ok=True)
+    texts = {name: PAGES[name].text() for name in names} | {"index": paper_map()}
+    files = []
+    for name, text in texts.items():
+        files.append(DOCS / f"{name}.md")
+        files[-1].write_text(text, encoding="utf-8")
+    return files
