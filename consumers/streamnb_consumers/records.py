@@ -102,10 +102,10 @@ class Message(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """The label of another message, which may arrive before or after it."""
+    """The label of another message, which may arrive before or after it; None unlearns it."""
 
     id: str
-    label: str
+    label: str | None
 
 
 class Decision(NamedTuple):
@@ -170,9 +170,9 @@ class TrainingEvent:
     features
         Features for the model.
     learn
-        The label to learn.
+        The label to learn; None only unlearns.
     unlearn
-        The wrong label to unlearn; None if the message was not learned before.
+        The previous label to unlearn; None if the message was not learned before.
     score
         Score of the message when it was decided on, for the decision threshold.
     decided
@@ -183,7 +183,7 @@ class TrainingEvent:
 
     id: str
     features: Features
-    learn: str
+    learn: str | None
     unlearn: str | None = None
     score: float | None = None
     decided: str | None = None

@@ -55,6 +55,38 @@ def test_a_decision_says_why() -> None:
     assert plain["score"] == pytest.approx((odds["spam"] - odds["ham"]) / 4)
 
 
+def test_unlearning_restores_the_state_before_the_label() -> None:
+    worker = make_filter(max_fpr=0.1)
+    handle_all(worker, [HAM, {"id": "x", "text": "see cash"}])
+    model, bound = worker.learner.model.to_bytes(), worker.learner.bound.to_json()
+    counts = dict(worker.learner.confusion.counts)
+    unlearn = {"id": "x", "unlearn": True}
+    later = [{"id": "x", "label": "spam"}, unlearn, unlearn]
+    outputs = [worker.handle(each) for each in records([{}, {}, *later])[2:]]
+    events = [[(event.learn, event.unlearn) for event in each.training] for each in outputs]
+    assert events == [[("spam", None)], [(None, "spam")], []]
+    assert worker.learner.model.to_bytes() == model
+    assert worker.learner.bound.to_json() == bound
+    assert worker.learner.confusion.counts == counts
+    assert not any(each.dead_letters for each in outputs)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"id": "b", "unlearn": True, "label": "ham"},
+        {"id": "b", "unlearn": False},
+        {"id": "b", "unlearn": "yes"},
+        {"unlearn": True},
+    ],
+)
+def test_unlearning_needs_an_id_and_no_label(value: dict[str, Any]) -> None:
+    worker = trained()
+    (dead,) = worker.handle(records([value])[0]).dead_letters
+    assert "unlearn" in dead.error
+    assert worker.learner.learned == 2
+
+
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_a_label_by_id_joins_its_message_late_or_early(order: list[int]) -> None:
     both = [{"id": "a", "text": SPAM["text"]}, {"id": "a", "label": "spam"}]

@@ -173,11 +173,8 @@ def _register(
                     raise SettingsError(mail.problem)
                 clean = without_header(mail.raw, settings.status_header)
                 _, message = _read(worker, mail.id, clean)
-                if learn is None:
-                    worker.learner.unlearn(message.features, str(unlearn))
-                else:
-                    event = TrainingEvent(message.id, message.features, learn, unlearn)
-                    worker.learner.learn(event)
+                event = TrainingEvent(message.id, message.features, learn, unlearn)
+                worker.learner.learn(event)
                 done += 1
             except StreamNBError as error:
                 bad += 1

@@ -231,7 +231,8 @@ class PrometheusMetrics(Metrics):
             if timestamp is not None:
                 metrics["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
         for event in outputs.training:
-            metrics["training_events"].labels(event.learn).inc()
+            if event.learn is not None:
+                metrics["training_events"].labels(event.learn).inc()
             if event.unlearn is not None:
                 metrics["corrections"].inc()
             if event.delay is not None:

@@ -37,10 +37,11 @@ class Confusion:
         if decided != UNSURE:
             self._last.append(decided == label)
 
-    def correct(self, decided: str, before: str, label: str) -> None:
-        """Move a decision from its previous label to another one."""
+    def correct(self, decided: str, before: str, label: str | None) -> None:
+        """Move a decision from its previous label to another one; None removes it."""
         self._count(decided, before, -1)
-        self._count(decided, label, 1)
+        if label is not None:
+            self._count(decided, label, 1)
 
     def _count(self, decided: str, label: str, times: int) -> None:
         found = self.counts.get((decided, label), 0) + times

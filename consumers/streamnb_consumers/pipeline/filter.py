@@ -68,8 +68,8 @@ class Filter(ABC):
     def __init__(self, model: Model, reader: MessageReader, options: Options | None = None) -> None:
         self.reader = reader
         self.options = options or Options()
-        header = self.options.label_source_header
-        self.join = Join(reader, self.options.bounds, header, logged=self.shared)
+        header, content_ids = self.options.label_source_header, self.options.content_ids
+        self.join = Join(reader, self.options.bounds, header, self.shared, content_ids)
         self.learner = Learner(model, self.options)
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None

@@ -70,11 +70,11 @@ class Match(NamedTuple):
 
     id: str
     entry: WindowEntry
-    label: str
+    label: str | None
     record: Record
 
     def training_event(self) -> TrainingEvent | None:
-        """Return the training event; None if the message was already learned with this label."""
+        """Return the training event; None if there is nothing to learn or to unlearn."""
         entry, delay = self.entry, None
         if self.label == entry.label:
             return None
@@ -102,6 +102,8 @@ class Join:
         Record header that names the source of a label; empty for none.
     logged
         Whether windows record their changes for a log.
+    content_ids
+        Whether equal ids mean the same message, although its headers may differ.
     """
 
     def __init__(
@@ -110,8 +112,10 @@ class Join:
         bounds: Bounds,
         label_source_header: str = "",
         logged: bool = False,
+        content_ids: bool = False,
     ) -> None:
         self._reader, self._bounds, self._logged = reader, bounds, logged
+        self._content_ids = content_ids
         self._label_source_header = label_source_header
         self.windows: dict[int, JoinWindow] = {}
 
@@ -148,7 +152,8 @@ class Join:
             Receives labels that expired or exceeded the rate of their source.
         """
         window = self.window(record.partition.number)
-        refusal = None if found.label is None else self._refusal(window, record)
+        labelled = isinstance(found, Feedback) or found.label is not None
+        refusal = self._refusal(window, record) if labelled else None
         if isinstance(found, Feedback):
             if refusal is not None:
                 dead_letters.append(DeadLetter(record, refusal, refused=True))
@@ -191,7 +196,7 @@ class Join:
         decision: Decision | None,
         dead_letters: list[DeadLetter],
     ) -> WindowEntry:
-        """Add a message to its window, unless it is there and only comes again as feedback."""
+        """Add a message to its window, unless it is there and comes again."""
         entry = WindowEntry(
             canonical(message.features),
             decision.label if decision else None,
@@ -200,7 +205,8 @@ class Join:
             offset=record.offset,
         )
         known = window.get(message.id)
-        if known is not None and record.role == "feedback" and known.features == entry.features:
+        is_same = record.role == "feedback" and known and known.features == entry.features
+        if known is not None and (is_same or self._content_ids):
             return known
         dead_letters += window.add(message.id, entry)
         return entry
@@ -273,8 +279,8 @@ class JoinWindow:
         self._log.note(_MESSAGE, name, entry, before is None)
         return self._evict()
 
-    def learned(self, name: str, entry: WindowEntry, label: str) -> None:
-        """Record the label that a message was learned with."""
+    def learned(self, name: str, entry: WindowEntry, label: str | None) -> None:
+        """Record the label that a message was learned with; None if it was unlearned."""
         entry.label = label
         if self._entries.get(name) is entry:
             self._log.note(_MESSAGE, name, entry)

@@ -12,6 +12,7 @@ from streamnb.mail.header_block import STATUS_HEADER, senders, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
     default_id,
+    read_feedback,
     read_id,
     read_label,
     read_object,
@@ -92,9 +93,7 @@ class MailReader:
         raw = _raw(fields)
         if raw is not None:
             return self._message(name, raw, label)
-        if label is None or "id" not in fields:
-            raise BadRecordError("a message needs text or base64; feedback needs id and label")
-        return Feedback(name, label)
+        return read_feedback(fields, name, label)
 
     def _message(self, name: str, raw: bytes, label: str | None) -> Message:
         raw = without_header(raw, self._status_header)

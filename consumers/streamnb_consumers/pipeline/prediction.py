@@ -102,8 +102,8 @@ def decide(
     if verdict is not None:
         label = options.negative if verdict == "allow" else options.pos_label
     top = None
-    if options.explain_top_k:
-        top = _top_words(model, message.features, label, scores, options.explain_top_k)
+    if top_k := options.explain_top_k or _explained(record):
+        top = _top_words(model, message.features, label, scores, top_k)
     return Decision(
         message.id,
         None if label is None else str(label),
@@ -115,6 +115,12 @@ def decide(
         top,
         verdict,
     )
+
+
+def _explained(record: Record) -> int:
+    """Return the number of words that the record header `explain` asks for, at most 100."""
+    values = [value for name, value in record.headers if name == "explain" and value]
+    return min(int(values[-1]), 100) if values and values[-1].isdigit() else 0
 
 
 def _label(label: Any, probabilities: Mapping[Any, float], below: bool, options: Options) -> Any:

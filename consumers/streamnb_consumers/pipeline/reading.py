@@ -14,6 +14,7 @@ __all__ = [
     "MessageReader",
     "SmsReader",
     "default_id",
+    "read_feedback",
     "read_id",
     "read_label",
     "read_object",
@@ -58,7 +59,8 @@ class MessageReader(Protocol):
 class SmsReader:
     """Read SMS: a JSON object with `id`, `text`, and optionally `sender`, `time` and `label`.
 
-    An object with a label and without a text is feedback on the message with its id.
+    An object with a label and without a text is feedback on the message with its id. With
+    `"unlearn": true` instead of a label, the message is unlearned.
 
     Parameters
     ----------
@@ -103,9 +105,7 @@ class SmsReader:
             sender = fields.get("sender")
             who = (sender.strip().lower(),) if isinstance(sender, str) and sender.strip() else ()
             return Message(name, text[: self._max_text], label, who)
-        if label is None or "id" not in fields:
-            raise BadRecordError("a message needs text; feedback needs id and label")
-        return Feedback(name, label)
+        return read_feedback(fields, name, label)
 
 
 def read_value(record: Record, max_bytes: int) -> bytes:
@@ -192,6 +192,27 @@ def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
     if labels and label not in labels:
         raise BadRecordError(f"label {label[:50]!r} is not one of {', '.join(sorted(labels))}")
     return label
+
+
+def read_feedback(fields: dict[str, Any], name: str, label: str | None) -> Feedback:
+    """Return the feedback in an object without a message.
+
+    Raises
+    ------
+    BadRecordError
+        If it has no id, or not exactly one of `label` and `unlearn`.
+
+    Examples
+    --------
+    >>> read_feedback({"id": "7", "unlearn": True}, "7", None)
+    Feedback(id='7', label=None)
+    """
+    unlearn = fields.get("unlearn", False)
+    if not isinstance(unlearn, bool):
+        raise BadRecordError(f"unlearn must be true or false, not {str(unlearn)[:50]!r}")
+    if "id" not in fields or unlearn == (label is not None):
+        raise BadRecordError("a message needs text; feedback needs id, and label or unlearn")
+    return Feedback(name, label)
 
 
 def read_text(fields: dict[str, Any], name: str = "text") -> str | None:

@@ -14,7 +14,7 @@ from streamnb_consumers.pipeline.confusion import Confusion
 from streamnb_consumers.pipeline.options import Model, Options
 from streamnb_consumers.pipeline.reading import read_object
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
-from streamnb_consumers.records import Features, TrainingEvent, is_finite
+from streamnb_consumers.records import TrainingEvent, is_finite
 
 __all__ = ["ChallengerEvents", "Learner", "alarm_of", "read_training_event"]
 
@@ -81,8 +81,24 @@ class Learner:
         if self.bound.observes and event.unlearn is None:
             # With the current threshold, which may have changed since the decision.
             odds = odds_of(self.model.predict_proba_one(event.features), self._pos_label)
-        removed = event.unlearn is not None and self._unlearn(event.features, event.unlearn)
-        learn, before = self.model.learn_one, ChallengerEvents.of(self.model)
+        removed = event.unlearn is not None and self._unlearn(event)
+        before = ChallengerEvents.of(self.model)
+        if event.learn is not None:
+            self._learn_one(event, removed, when)
+        self.learned += 1
+        self._update_bound(event, odds)
+        if event.decided is not None:
+            if event.unlearn is not None:
+                self.confusion.correct(event.decided, event.unlearn, event.learn)
+            elif event.learn is not None:
+                self.confusion.add(event.decided, event.learn)
+                self._watch(event.decided, event.learn, at)
+        if before is not None:
+            self._log_challenger(before, at)
+
+    def _learn_one(self, event: TrainingEvent, removed: bool, when: dict[str, Any]) -> None:
+        """Learn the label; if the model refuses it, learn the unlearned label again."""
+        learn = self.model.learn_one
         if event.unlearn is not None:
             # A message that was learned before says nothing about the quality of the model.
             learn = getattr(self.model, "relearn_one", learn)
@@ -92,27 +108,19 @@ class Learner:
             if removed:
                 learn(event.features, event.unlearn, **when)
             raise
-        self.learned += 1
-        self._update_bound(event, odds)
-        if event.decided is not None:
-            if event.unlearn is None:
-                self.confusion.add(event.decided, event.learn)
-                self._watch(event.decided, event.learn, at)
-            else:
-                self.confusion.correct(event.decided, event.unlearn, event.learn)
-        if before is not None:
-            self._log_challenger(before, at)
 
-    def _unlearn(self, features: Features, label: str) -> bool:
+    def _unlearn(self, event: TrainingEvent) -> bool:
         """Unlearn the previous label of a message; return False if the model has forgotten it.
 
         A model with a half-life or a window may have forgotten the message, and a challenger that
-        became the model may never have learned it. The new label is learned all the same.
+        became the model may never have learned it. A new label is learned all the same.
         """
         try:
-            self.model.unlearn_one(features, label)
+            self.model.unlearn_one(event.features, event.unlearn)
         except StreamNBError:
-            if not any(getattr(self.model, name, None) for name in _FORGETTING):
+            if event.learn is None or not any(
+                getattr(self.model, name, None) for name in _FORGETTING
+            ):
                 raise
             return False
         return True
@@ -122,12 +130,15 @@ class Learner:
             self.bound.observe(odds, event.learn == self._pos_label)
         elif event.unlearn is not None and event.decided == self._pos_label:
             # A corrected label adds or removes a false positive.
-            was, now = (each != self._pos_label for each in (event.unlearn, event.learn))
+            was, now = (
+                each not in (None, self._pos_label) for each in (event.unlearn, event.learn)
+            )
             self.bound.add_excess(now - was)
         if event.score is not None:
             if event.unlearn is not None:
                 self.bound.record(event.score, event.unlearn == self._pos_label, times=-1)
-            self.bound.record(event.score, event.learn == self._pos_label)
+            if event.learn is not None:
+                self.bound.record(event.score, event.learn == self._pos_label)
 
     def _watch(self, decided: str, label: str, at: int | None) -> None:
         """Update the drift alarm with a decision and its label."""
@@ -156,18 +167,6 @@ class Learner:
             "at": at,
             "accuracy": self.confusion.rolling_accuracy(),
         }
-
-    def unlearn(self, features: Features, label: str) -> None:
-        """Unlearn a message that was learned without a decision.
-
-        Raises
-        ------
-        StreamNBError
-            If it was not learned with this label.
-        """
-        self.revision += 1
-        self.model.unlearn_one(features, label)
-        self.learned = max(0, self.learned - 1)
 
 
 def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:
@@ -227,8 +226,9 @@ def read_training_event(value: bytes | None) -> TrainingEvent:
     if not (
         isinstance(event.id, str)
         and isinstance(event.features, (str, dict))
-        and isinstance(event.learn, str)
+        and isinstance(event.learn, (str, type(None)))
         and isinstance(event.unlearn, (str, type(None)))
+        and (event.learn is not None or event.unlearn is not None)
         and (event.score is None or is_finite(event.score))
         and isinstance(event.decided, (str, type(None)))
         and (event.delay is None or is_finite(event.delay))

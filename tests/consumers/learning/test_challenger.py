@@ -245,7 +245,7 @@ def test_label_from_before_the_swap_is_corrected() -> None:
     assert not outputs.dead_letters
     assert model.model.n_documents == before + 1
     with pytest.raises(Exception, match="a model that it replaced may have"):
-        worker.learner.unlearn("never learned", "ham")
+        worker.learner.learn(TrainingEvent("x", "never learned", None, "ham"))
 
 
 # --- snapshots ---
