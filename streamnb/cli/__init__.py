@@ -1,8 +1,8 @@
 """The command `streamnb`.
 
 Each command is a module with `add_parser(subparsers)` and `run(args) -> int`. Exit status: 0
-success; 1 the run failed, or no message could be read; 2 wrong usage; 130 interrupted; 141 the
-reader closed the output.
+success; 1 the run failed, or no message could be read; 2 wrong usage; 3 more than 5 % of the input
+could not be read; 130 interrupted; 141 the reader closed the output.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["build_parser", "main"]
 
-COMMANDS = ("evaluate", "learn", "classify", "serve", "fetch")
+COMMANDS = ("evaluate", "learn", "classify", "read", "serve", "fetch")
 
 _EPILOG = """\
 exit status:
   0    success
   1    the run failed, or no message could be read
   2    wrong usage
+  3    more than 5 % of the input could not be read; the rest was used
   130  interrupted (Ctrl-C)
   141  the reader closed the output
 """

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb.cli.commands import add_command, load_model
-from streamnb.cli.sources import Reading, add_source_arguments, count, plural, probability
+from streamnb.cli.sources import Reading, add_source_arguments, count, probability
 from streamnb.errors import InputError
 from streamnb.model.threshold import UNSURE, Cutoffs
 
@@ -93,14 +92,7 @@ def run(args: argparse.Namespace) -> int:
     for message in reading.messages():
         # Flush each line, because readers of a live stream wait for the decisions.
         print(json.dumps(decision(model, message, args.explain, cutoffs)), flush=True)
-    if status := reading.status():
-        return status
-    skipped = reading.skipped()
-    print(
-        f"{plural(reading.n_messages, 'message')} classified" + (f"; {skipped}" if skipped else ""),
-        file=sys.stderr,
-    )
-    return 0
+    return reading.finish("classified")
 
 
 def _cutoffs(args: argparse.Namespace, model: Any) -> Cutoffs | None:

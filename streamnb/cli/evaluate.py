@@ -167,8 +167,7 @@ def run(args: argparse.Namespace) -> int:
         cutoffs=args.unsure,
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )
-    if status := reading.status():
-        return status
+    reading.require_messages()
     name = ", ".join(_shown(source) for source in sources)
     _warn_about_positive(args.pos_label, results)
     plotted, why_not = _draw(args, name, results)
@@ -182,7 +181,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"learning curves: {plotted}", file=sys.stderr if args.json else sys.stdout)
     elif why_not:
         print(why_not, file=sys.stderr)
-    return 0
+    return reading.status()
 
 
 def _cutoffs(text: str) -> Cutoffs:

@@ -75,8 +75,7 @@ def run(args: argparse.Namespace) -> int:
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
         model.learn_many([message.text for message in batch], [message.label for message in batch])
-    if status := reading.status():
-        return status
+    reading.require_messages()
     model.save(args.output)
     from streamnb.cli.table import bytes_in_words
 
@@ -89,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         f"classes {classes}"
     )
     print(f"saved: {args.output} ({bytes_in_words(args.output.stat().st_size)})")
-    return 0
+    return reading.status()
 
 
 def _model(args: argparse.Namespace) -> Any:

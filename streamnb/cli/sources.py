@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb.datasets.catalogue import DESCRIPTIONS
+from streamnb.datasets.lines import with_advice
 from streamnb.datasets.topic import TopicAddress, is_topic
-from streamnb.errors import InputError
+from streamnb.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from streamnb.datasets import BadLine, Message, Stream
 
 __all__ = [
+    "INCOMPLETE",
     "ListStreams",
     "Reading",
     "add_source_arguments",
@@ -31,6 +33,8 @@ __all__ = [
 ]
 
 _MOST_LISTED = 1000
+_TOLERATED = 0.05  # share of the input that may be unreadable
+INCOMPLETE = 3  # exit status above this share
 _OF_FILES = ("jsonl", "csv", "tsv", "sms", "mail", "mbox")  # formats that no folder has
 
 
@@ -96,9 +100,19 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         help="the texts are complete mails with headers: decode them as in mbox and other mail "
         "formats",
     )
-    group.add_argument("--text-field", default="text", metavar="NAME", help="default: text")
-    group.add_argument("--label-field", default="label", metavar="NAME", help="default: label")
+    group.add_argument(
+        "--text-field", metavar="NAME", help="default: text, or a usual name such as message"
+    )
+    group.add_argument(
+        "--label-field", metavar="NAME", help="default: label, or a usual name such as class"
+    )
     group.add_argument("--id-field", metavar="NAME", help="default: id, if the field exists")
+    group.add_argument(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="delimiter of csv and tsv (default: comma, semicolon, tab or bar, by the header) and "
+        "of sms (default: tab)",
+    )
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="default: utf-8")
     group.add_argument(
         "--on-bad",
@@ -163,7 +177,10 @@ class Reading:
     n_messages: int = 0
     n_bad: int = 0
     n_unlabelled: int = 0
+    n_wrongly_encoded: int = 0
     bad_lines: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    _met: set[str] = dataclasses.field(default_factory=set)  # labels
+    _labels: dict[str, str] = dataclasses.field(default_factory=dict)  # by their folded forms
 
     def check(self) -> None:
         """Raise an `InputError` if a source is neither a file nor a named stream."""
@@ -250,6 +267,7 @@ class Reading:
             id_field=args.id_field,
             encoding=args.encoding,
             on_bad=args.on_bad,
+            delimiter=args.delimiter,
             label_required=self.labelled,
             default_label=args.label,
             mails=args.mails,
@@ -260,33 +278,81 @@ class Reading:
         for message in messages:
             if self.labelled and not message.label:
                 self.n_unlabelled += 1
-            else:
-                yield message
+                continue
+            if message.label not in self._met:
+                self._met.add(message.label)
+                self._check_label(message.label)
+            yield message
+
+    def _check_label(self, label: str) -> None:
+        """Report a label that is probably a misspelling of another one."""
+        folded = label.strip().casefold()
+        first = self._labels.setdefault(folded, folded if folded in ("ham", "spam") else label)
+        if first != label:
+            self._print(f"label {label!r} is used as written; it is not the label {first!r}")
 
     def _report(self, source: str, bad: BadLine) -> None:
         if self.quiet:
             return
-        from tqdm import tqdm
-
         name = "standard input" if source == "-" else source
+        if not bad.is_message:
+            self._print(f"{name}: {bad.reason}")
+            return
         self.n_bad += 1
+        encoded = not bad.reason.startswith("not utf-8")
+        self.n_wrongly_encoded += not encoded
         if self.n_bad <= _MOST_LISTED:
             self.bad_lines.append({"source": name, "line": bad.number, "reason": bad.reason})
-        # tqdm.write keeps the progress bar intact.
-        tqdm.write(f"{name}, line {bad.number}: {bad.reason}; skipped", file=sys.stderr)
+        if encoded or self.n_wrongly_encoded == 1:  # the first one stands for all
+            self._print(f"{name}, line {bad.number}: {with_advice(bad.reason)}; skipped")
+
+    def _print(self, text: str) -> None:
+        if not self.quiet:
+            from tqdm import tqdm
+
+            tqdm.write(text, file=sys.stderr)  # keeps the progress bar intact
 
     def skipped(self) -> str:
         """Return a summary of the skipped messages; empty if none were skipped."""
         parts = []
         if self.n_bad:
-            parts.append(plural(self.n_bad, "bad line"))
+            share = self.n_bad / (self.n_bad + self.n_unlabelled + self.n_messages)
+            parts.append(f"{plural(self.n_bad, 'bad line')} ({share:.1%} of the input)")
         if self.n_unlabelled:
             parts.append(plural(self.n_unlabelled, "message") + " without a label")
         return f"{' and '.join(parts)} skipped" if parts else ""
 
+    def require_messages(self) -> None:
+        """Raise a `DataError` if no message could be read."""
+        if not self.n_messages:
+            raise DataError(f"no message could be read{self._advice()}")
+
+    def finish(self, done: str) -> int:
+        """Report the number of messages and what was done with them; return the exit status.
+
+        Raises
+        ------
+        DataError
+            If no message could be read.
+        """
+        self.require_messages()
+        skipped = f"; {self.skipped()}" if self.skipped() else ""
+        print(f"{plural(self.n_messages, 'message')} {done}{skipped}", file=sys.stderr)
+        return self.status()
+
     def status(self) -> int:
-        """Return the exit status: 1 if no message could be read, else 0."""
-        if self.n_messages:
+        """Return the exit status: 3 if too many messages could not be read, else 0."""
+        total = self.n_bad + self.n_unlabelled + self.n_messages
+        if self.n_bad <= _TOLERATED * total:
             return 0
-        print("streamnb: error: no message could be read", file=sys.stderr)
-        return 1
+        print(
+            f"streamnb: error: {self.n_bad / total:.1%} of the input could not be read"
+            f"{self._advice()}",
+            file=sys.stderr,
+        )
+        return INCOMPLETE
+
+    def _advice(self) -> str:
+        if not self.n_wrongly_encoded:
+            return ""
+        return "; " + with_advice(f"not utf-8: {plural(self.n_wrongly_encoded, 'line')}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,10 +16,12 @@ from streamnb.datasets.lines import (
     Fields,
     Line,
     LineError,
+    Lines,
     Message,
     Source,
     read_lines,
     source_name,
+    with_advice,
 )
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
 from streamnb.datasets.tables import from_table
@@ -43,20 +47,23 @@ _EXTENSIONS = {
 }
 # Control characters are harmless in a text.
 _json = json.JSONDecoder(strict=False)
+_BLANKS = re.compile(r"\s*")
+_USUAL = Fields(None, None, None, None, True)
 _log = logging.getLogger(__name__)
 
 
 def read_messages(
     source: Source,
     format: str | None = None,  # noqa: A002 - as on the command line
-    text_field: str = "text",
-    label_field: str = "label",
+    text_field: str | None = None,
+    label_field: str | None = None,
     id_field: str | None = None,
     time_field: str | None = None,
     encoding: str = "utf-8",
     on_bad: Literal["report", "fail"] = "report",
     label_required: bool = True,
     report: Callable[[BadLine], None] | None = None,
+    delimiter: str | None = None,
     quotes: bool | None = None,
     max_line_bytes: int = MAX_LINE_BYTES,
     default_label: str | None = None,
@@ -70,22 +77,24 @@ def read_messages(
     Parameters
     ----------
     source
-        A path, `-` for standard input, or a binary file. gzip, xz and bzip2 are decompressed. A
-        Kafka topic `kafka://HOST:PORT/TOPIC` has one line per record; `?follow` waits for new ones
-        (`streamnb.datasets.topic`).
+        A path, `-` for standard input, or a binary file. gzip, xz, bzip2 and Zstandard are
+        decompressed. A Kafka topic `kafka://HOST:PORT/TOPIC` has one line per record; `?follow`
+        waits for new ones (`streamnb.datasets.topic`).
     format
-        `"jsonl"` (one JSON object per line), `"csv"` or `"tsv"` (with a header line), `"sms"`
-        (`label<TAB>text` without a header), or a mail format of
-        `streamnb.datasets.mail.read_mails`. By default the extension before `.gz`, `.xz` or `.bz2`
-        decides; standard input is JSONL.
-        Folders and files that begin with `From ` are mail. The text of a mail is
+        `"jsonl"` (one JSON object per line; an array or indented objects are read at once),
+        `"csv"` or `"tsv"` (with a header, or with two columns of which one is ham, spam, 0 or 1),
+        `"sms"` (`label<TAB>text`), or a mail format of `streamnb.datasets.mail.read_mails`. By
+        default the extension decides, else the first line; standard input is JSONL.
+        Folders are mail. The text of a mail is
         `streamnb.mail.content.mail_text` without the header `X-Spam-Status`.
     text_field, label_field
-        Names of the fields in JSONL, CSV and TSV.
+        Names of the fields in JSONL, CSV and TSV. The default is `text` or the first of `message`,
+        `sms`, `body`, `content`, `email`, `v2`, and `label` or the first of `class`, `category`,
+        `spam`, `spam/ham`, `target`, `v1`. Case and blanks at the ends do not matter.
     id_field, time_field
         Names of two more fields; by default `id` and `time` if they exist.
     encoding
-        Encoding of the file; a byte order mark is removed.
+        Encoding of the file. A byte order mark is removed; one of UTF-16 takes precedence.
     on_bad
         `"report"`: pass invalid lines to `report` and continue. `"fail"`: raise a `DataError` with
         the file and the number of the line.
@@ -94,6 +103,9 @@ def read_messages(
         format `"sms"`, a line without a tab then is a message without a label.
     report
         Called with each `BadLine`. By default they are logged as warnings.
+    delimiter
+        Delimiter of CSV, TSV and SMS, one character. By default the header decides between comma,
+        semicolon, tab and bar; the delimiter of SMS is the tab.
     quotes
         Whether fields may be quoted. The default is True for CSV and False for TSV, because an
         opening quote in a message would join it with the next lines.
@@ -133,18 +145,20 @@ def read_messages(
     fields = Fields(
         text_field, label_field, id_field, time_field, label_required and default_label is None
     )
+    if delimiter is not None and len(delimiter) != 1:
+        raise InputError(f"delimiter is {delimiter!r}; it should be one character")
     lines = _lines(source, encoding, max_line_bytes)
     found: Iterator[Message | BadLine]
     if kind in MAIL_FORMATS:
         found = _from_mail(source, kind, fields, max_line_bytes)
     elif kind == "jsonl":
-        found = _one_a_line(lines, _from_json, fields)
+        found = _from_json(Lines(lines), fields)
     elif kind == "sms":
-        found = _one_a_line(lines, _from_sms, fields)
+        found = _one_a_line(lines, functools.partial(_sms_line, delimiter or "\t"), fields)
     else:
         quoted = kind == "csv" if quotes is None else quotes
-        separator = "," if kind == "csv" else "\t"
-        found = from_table(lines, fields, separator, quoted, source, max_line_bytes)
+        delimiters = delimiter or (",;\t|" if kind == "csv" else "\t,;|")
+        found = from_table(lines, fields, delimiters, quoted, source, max_line_bytes)
     delivered = _deliver(found, source, on_bad, report)
     if mails and kind not in MAIL_FORMATS:
         delivered = read_as_mails(delivered)
@@ -169,16 +183,30 @@ def _format_of(source: Source) -> str:
     path = Path(source)
     if path.is_dir():
         return str(mail_format(path))
-    if path.suffix.lower() in (".gz", ".xz", ".bz2"):
+    if path.suffix.lower() in (".gz", ".xz", ".bz2", ".zst"):
         path = path.with_suffix("")
-    if path.stem == "SMSSpamCollection":
-        return "sms"
-    known = _EXTENSIONS.get(path.suffix.lower()) or mail_format(source)
+    known = _EXTENSIONS.get(path.suffix.lower())
+    if known is None and path.stem == "SMSSpamCollection":
+        known = "sms"
+    known = known or mail_format(source) or _format_of_content(source)
     if known is None:
         raise InputError(
             f"the format of {source_name(source)} is not clear; give it: {', '.join(FORMATS)}"
         )
     return known
+
+
+def _format_of_content(source: str | os.PathLike[str]) -> str | None:
+    """Return the format of a file whose first line is JSON or contains a tab."""
+    first = Lines(read_lines(source)).peek() if Path(source).is_file() else None
+    if first is None:
+        return None
+    if first.text.lstrip()[:1] in ("{", "["):
+        return "jsonl"
+    cells = first.text.split("\t")
+    if len(cells) == 1:
+        return None
+    return "sms" if _USUAL.find("text", cells) is None else "tsv"
 
 
 def _deliver(
@@ -191,16 +219,18 @@ def _deliver(
     for read in found:
         if isinstance(read, Message):
             yield read
-        elif on_bad == "fail":
-            raise DataError(f"{name}, line {read.number}: {read.reason}")
+        elif on_bad == "fail" and read.is_message:
+            raise DataError(f"{name}, line {read.number}: {with_advice(read.reason)}")
         elif report is not None:
             report(read)
+        elif not read.is_message:
+            _log.warning("%s: %s", name, read.reason)
         else:
             _log.warning("%s, line %d skipped: %s", name, read.number, read.reason)
 
 
 def _one_a_line(
-    lines: Iterator[Line], parse: Callable[[Line, Fields], Message], fields: Fields
+    lines: Iterator[Line], parse: Callable[[Line, Fields], Message | None], fields: Fields
 ) -> Iterator[Message | BadLine]:
     for line in lines:
         if line.problem is None and (not line.text or line.text.isspace()):
@@ -212,7 +242,8 @@ def _one_a_line(
         except LineError as bad:
             yield BadLine(line.number, str(bad), line.raw)
         else:
-            yield message
+            if message is not None:
+                yield message
 
 
 def _from_mail(
@@ -220,6 +251,9 @@ def _from_mail(
 ) -> Iterator[Message | BadLine]:
     for number, mail in enumerate(read_mails(source, kind, max_bytes), start=1):
         problem = mail.problem
+        if not mail.is_mail:
+            yield BadLine(0, f"{mail.id} is {problem}", b"", is_message=False)
+            continue
         if problem is None and len(mail.raw) > max_bytes:
             problem = f"longer than {max_bytes:,} bytes"
         elif problem is None and not mail.raw.strip():
@@ -246,18 +280,76 @@ def _text_of(mail: bytes) -> str:
     return mail_text(without_header(mail, STATUS_HEADER))
 
 
-def _from_sms(line: Line, fields: Fields) -> Message:
-    label, tab, text = line.text.partition("\t")
-    if not tab:
+def _sms_line(delimiter: str, line: Line, fields: Fields) -> Message | None:
+    """Return the message of a line, None for a header."""
+    label, found, text = line.text.partition(delimiter)
+    if not found:
         if fields.label_required:
-            raise LineError("no tab between label and text")
+            mark = "tab" if delimiter == "\t" else repr(delimiter)
+            raise LineError(f"no {mark} between label and text")
         label, text = "", line.text
     elif not label and fields.label_required:
         raise LineError("empty label")
+    if line.number == 1 and _USUAL.find("label", [label]) and _USUAL.find("text", [text]):
+        return None
     return Message(str(line.number), label, text)
 
 
-def _from_json(line: Line, fields: Fields) -> Message:
+def _from_json(lines: Lines, fields: Fields) -> Iterator[Message | BadLine]:
+    """Read one object per line; a file of another layout is read at once."""
+    first = lines.peek()
+    if first is not None and first.problem is None and _is_whole(first.text, fields):
+        taken = list(lines)
+        try:
+            records = _records("\n".join(line.text for line in taken), fields)
+        except (ValueError, RecursionError) as error:
+            if first.text.lstrip()[:1] == "[":
+                raise DataError(f"not a JSON array: {error}") from error
+            lines.put_back(taken)
+        else:
+            for number, record in enumerate(records, 1):
+                try:
+                    yield _from_record(record, number, fields)
+                except LineError as bad:
+                    yield BadLine(number, str(bad), json.dumps(record)[:1000].encode())
+            return
+    yield from _one_a_line(lines, _json_line, fields)
+
+
+def _is_whole(first: str, fields: Fields) -> bool:
+    """Return whether a JSON file is an array, an object of columns, or objects of several lines."""
+    if first.lstrip()[:1] not in ("{", "["):
+        return False
+    try:
+        record = _json.decode(first)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(record, list) or isinstance(_value(record, "text", fields), (dict, list))
+
+
+def _value(record: dict[str, Any], field: str, fields: Fields) -> Any:
+    return record.get(fields.find(field, record) or "")
+
+
+def _records(text: str, fields: Fields) -> list[Any]:
+    """Return the values of a JSON file: of an array, of columns, or one after the other."""
+    values: list[Any] = []
+    place = _BLANKS.match(text).end()  # type: ignore[union-attr]
+    while place < len(text):
+        value, place = _json.raw_decode(text, place)
+        values.append(value)
+        place = _BLANKS.match(text, place).end()  # type: ignore[union-attr]
+    if len(values) == 1 and isinstance(values[0], list):
+        return values[0]
+    columns = values[0]
+    if len(values) == 1 and all(isinstance(column, dict) for column in columns.values()):
+        # As pandas writes a table.
+        keys = _value(columns, "text", fields) or ()
+        return [{name: column.get(key) for name, column in columns.items()} for key in keys]
+    return values
+
+
+def _json_line(line: Line, fields: Fields) -> Message:
     try:
         record = _json.decode(line.text)
     except json.JSONDecodeError as error:
@@ -266,21 +358,26 @@ def _from_json(line: Line, fields: Fields) -> Message:
         raise LineError("JSON nested too deeply") from error
     except ValueError as error:  # a number with thousands of digits
         raise LineError(f"invalid JSON: {error}") from error
+    return _from_record(record, line.number, fields)
+
+
+def _from_record(record: Any, number: int, fields: Fields) -> Message:
     if not isinstance(record, dict):
         raise LineError(f"a JSON object was expected, not {_json_type(record)}")
-    text = record.get(fields.text)
+    text_name, label_name, id_name, time_name = fields.names(record)
+    text = record.get(text_name)
     if not isinstance(text, str):
-        if fields.text not in record:
-            raise LineError(f"no field {fields.text!r}")
-        raise LineError(f"field {fields.text!r} should be a string, not {_json_type(text)}")
-    label = _scalar(record, fields.label)
+        if text_name not in record:
+            raise LineError(f"no field {text_name!r}")
+        raise LineError(f"field {text_name!r} should be a string, not {_json_type(text)}")
+    label = _scalar(record, label_name)
     if not label and fields.label_required:
-        raise LineError(f"{'no' if fields.label not in record else 'empty'} field {fields.label!r}")
-    if fields.id is not None and fields.id not in record:
-        raise LineError(f"no field {fields.id!r}")
-    name = _scalar(record, fields.id or "id")
-    time = _scalar(record, fields.time or "time")
-    return Message(name or str(line.number), label or "", text, time)
+        raise LineError(f"{'no' if label_name not in record else 'empty'} field {label_name!r}")
+    if fields.id is not None and id_name not in record:
+        raise LineError(f"no field {id_name!r}")
+    return Message(
+        _scalar(record, id_name) or str(number), label or "", text, _scalar(record, time_name)
+    )
 
 
 def _scalar(record: dict[str, Any], field: str) -> str | None:
@@ -288,6 +385,8 @@ def _scalar(record: dict[str, Any], field: str) -> str | None:
     value = record.get(field)
     if value is None or isinstance(value, str):
         return value
+    if value != value:  # NaN, with which pandas marks missing values
+        return None
     if isinstance(value, (bool, int, float)):
         try:
             return json.dumps(value)

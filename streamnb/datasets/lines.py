@@ -1,7 +1,7 @@
 """Read lines: compression, encodings, line ends, long lines and invalid ones.
 
-Lines end at a line feed only. Other characters that `str.splitlines` would split at (vertical
-tab, U+0085, U+2028 ...) belong to the text of a message.
+Lines end at a line feed only, or at a CR in files without line feeds. Other characters that
+`str.splitlines` would split at (vertical tab, U+0085, U+2028 ...) belong to the text of a message.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import gzip
 import io
 import lzma
 import os
-import re
 import sys
 import zlib
 from contextlib import contextmanager
@@ -21,32 +20,49 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from streamnb.errors import DataError, InputError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 __all__ = [
     "BadLine",
     "Fields",
     "Line",
     "LineError",
+    "Lines",
     "Message",
     "Source",
     "open_bytes",
     "read_lines",
     "source_name",
+    "with_advice",
+    "with_line_feeds",
 ]
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 MAX_LINE_BYTES = 2**24
 _KEPT_OF_OVERLONG = 1000
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-_MAGIC = {
-    ".gz": re.compile(rb"\x1f\x8b\x08"),
-    ".xz": re.compile(rb"\xfd7zXZ\x00"),
-    ".bz2": re.compile(rb"BZh[1-9]1AY&SY"),
+_OPENERS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b\x08": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+    b"\x28\xb5\x2f\xfd": zstd.open,
 }
-_READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
+_READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error, zstd.ZstdError)
+_BOMS = {  # longer ones first
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# Names of columns that are read if there is no `text` or `label`.
+TEXT_FIELDS = ("text", "message", "sms", "body", "content", "email", "v2")
+LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
 
 
 class Message(NamedTuple):
@@ -75,32 +91,55 @@ class LineError(Exception):
 
 
 class Fields(NamedTuple):
-    """Names of the fields to read; None for the usual name if it exists."""
+    """Names of the fields to read; None for the usual names.
 
-    text: str
-    label: str
+    A name also matches a field that differs in case or in blanks at its ends.
+    """
+
+    text: str | None
+    label: str | None
     id: str | None
     time: str | None
     label_required: bool
 
+    def find(self, field: str, given: Collection[str]) -> str | None:
+        """Return the name of a field (`"text"` ...) among the given names, or None."""
+        wanted = getattr(self, field)
+        if (wanted or field) in given:
+            return str(wanted or field)
+        usual = {"text": TEXT_FIELDS, "label": LABEL_FIELDS}.get(field, (field,))
+        folded = {name.strip().casefold(): name for name in reversed(list(given))}
+        names = usual if wanted is None else (wanted.strip().casefold(),)
+        return next((folded[name] for name in names if name in folded), None)
+
+    def names(self, given: Collection[str]) -> list[str]:
+        """Return the names of text, label, id and time, also of fields that are not given."""
+        return [
+            self.find(field, given) or getattr(self, field) or field
+            for field in ("text", "label", "id", "time")
+        ]
+
 
 class BadLine(NamedTuple):
-    """A line that could not be read as a message.
+    """A line that could not be read as a message, or a remark on the file.
 
     Attributes
     ----------
     number
-        Number of the line in the file, from 1 (of the first line, where a CSV record spans
-        several).
+        Number of the line in the file, from 1 (of the first line, where a record spans several); 0
+        for a remark on the whole file.
     reason
         The reason.
     raw
         Its bytes without the line end; only the first 1,000 if the line is too long.
+    is_message
+        Whether a message is lost; False for a remark, or for a file that is not a mail.
     """
 
     number: int
     reason: str
     raw: bytes
+    is_message: bool = True
 
 
 class Line(NamedTuple):
@@ -116,6 +155,39 @@ class Line(NamedTuple):
     problem: str | None
 
 
+class Lines:
+    """Lines that can be put back, to be read in another way."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines = lines
+        self._ahead: list[Line] = []  # the next one last
+
+    def __iter__(self) -> Iterator[Line]:
+        return self
+
+    def __next__(self) -> Line:
+        return self._ahead.pop() if self._ahead else next(self._lines)
+
+    def put_back(self, lines: list[Line]) -> None:
+        """Make these lines the next ones."""
+        self._ahead += reversed(lines)
+
+    def peek(self) -> Line | None:
+        """Return the next line that is not blank, which stays the next one; None at the end."""
+        for line in self:
+            if line.problem is not None or line.text.strip():
+                self.put_back([line])
+                return line
+        return None
+
+
+def with_advice(problem: str) -> str:
+    """Return a problem of a line, with the remedy if the encoding is wrong."""
+    if not problem.startswith("not utf-8"):
+        return problem
+    return f"{problem}; give the encoding, such as latin-1 (--encoding latin-1)"
+
+
 def source_name(source: Source) -> str:
     """Return the name of a source for messages to the user."""
     if isinstance(source, (str, os.PathLike)):
@@ -127,29 +199,26 @@ def source_name(source: Source) -> str:
 def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
     """Open a path, `-` (standard input) or a binary file, and decompress it.
 
-    The extension or the first bytes determine the compression. File objects and standard input are
-    not closed.
+    The first bytes determine the compression. File objects and standard input are not closed.
     """
-    extension = ""
+    ours = False
     try:
-        if isinstance(source, (str, os.PathLike)) and source != "-":
-            extension = Path(source).suffix.lower()
-            raw: BinaryIO = Path(source).open("rb")  # noqa: SIM115 - closed below
-            ours = True
+        if source == "-":
+            raw: BinaryIO = sys.stdin.buffer
+        elif isinstance(source, (str, os.PathLike)):
+            raw, ours = Path(source).open("rb"), True  # noqa: SIM115 - closed below
         else:
-            raw = sys.stdin.buffer if source == "-" else cast("BinaryIO", source)
-            ours = False
+            raw = source
     except OSError as error:
         raise DataError(f"cannot open {source_name(source)}: {error.strerror}") from error
     try:
-        reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(_Unbuffered(raw))
-        if extension not in _OPENERS:
-            start = reader.peek(10)
-            extension = next((kind for kind, magic in _MAGIC.items() if magic.match(start)), "")
-        if extension:
-            yield cast("io.BufferedReader", _OPENERS[extension](reader, "rb"))
-        else:
-            yield reader
+        reader = raw if isinstance(raw, io.BufferedReader) else _buffered(raw.read)
+        start = reader.peek(10)
+        for magic, opener in _OPENERS.items():
+            if start.startswith(magic):
+                reader = cast("io.BufferedReader", opener(reader, "rb"))
+                break
+        yield reader
     except _READ_ERRORS as error:
         raise DataError(f"cannot read {source_name(source)}: {error}") from error
     finally:
@@ -157,21 +226,41 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
             raw.close()
 
 
-class _Unbuffered(io.RawIOBase):
-    """A raw file over any binary file, which is not closed with the buffer around it."""
+class _Converted(io.RawIOBase):
+    """A raw file of converted blocks; closing it leaves the file under it open."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, read: Callable[[int], object], convert: Callable[[bytes], bytes]) -> None:
+        self._read, self._convert = read, convert
+        self._ready = b""
+        self._done = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        block: object = self._file.read(len(buffer))
-        if not isinstance(block, bytes):
-            raise InputError("messages are read from binary files: open it with mode 'rb'")
-        buffer[: len(block)] = block
-        return len(block)
+        while not self._ready and not self._done:
+            block = self._read(len(buffer))
+            if not isinstance(block, bytes):
+                raise InputError("messages are read from binary files: open it with mode 'rb'")
+            self._done = not block
+            self._ready = self._convert(block)
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+
+def _buffered(
+    read: Callable[[int], object], convert: Callable[[bytes], bytes] = bytes
+) -> io.BufferedReader:
+    return io.BufferedReader(_Converted(read, convert))
+
+
+def with_line_feeds(file: io.BufferedReader) -> io.BufferedReader:
+    """Return a file in which lone CR end lines as one with LF; other files stay as they are."""
+    start = file.peek(2**16)
+    if b"\n" in start or b"\r" not in start[:-1]:
+        return file
+    return _buffered(file.read1, lambda block: block.replace(b"\r", b"\n"))
 
 
 def read_lines(
@@ -184,8 +273,8 @@ def read_lines(
     source
         A path, `-` for standard input, or a binary file; plain or compressed.
     encoding
-        Any encoding of Python. Invalid bytes affect one line; in UTF-16 and UTF-32 they stop the
-        reading.
+        Any encoding of Python. A byte order mark of UTF-16 or UTF-32 takes precedence over UTF-8.
+        Invalid bytes affect one line; in UTF-16 and UTF-32 they stop the reading.
     max_line_bytes
         Maximum length of a line in bytes, at least 1. Longer lines are invalid, and skipped in
         constant memory.
@@ -207,51 +296,34 @@ def read_lines(
     if name == "utf-8-sig":
         name = "utf-8"  # the byte order mark is removed below
     with open_bytes(source) as file:
-        if single_byte_feed:
-            yield from _split(file, source, name, max_line_bytes)
-        else:
-            recoded = io.BufferedReader(_Recoded(file, source, name))
-            yield from _split(recoded, source, "utf-8", max_line_bytes)
+        start = file.peek(4)
+        for mark, known in _BOMS.items():
+            if name == "utf-8" and start.startswith(mark):
+                name, single_byte_feed = known, False
+        if not single_byte_feed:
+            file, name = _recoded(file, source, name), "utf-8"
+        yield from _split(with_line_feeds(file), name, max_line_bytes)
 
 
-class _Recoded(io.RawIOBase):
-    """A file of UTF-16 or UTF-32 as UTF-8."""
+def _recoded(file: io.BufferedReader, source: Source, encoding: str) -> io.BufferedReader:
+    """Return a file of UTF-16 or UTF-32 as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
 
-    def __init__(self, file: io.BufferedReader, source: Source, encoding: str) -> None:
-        self._file, self._source, self._encoding = file, source, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready = b""
-        self._done = False
+    def convert(block: bytes) -> bytes:
+        try:
+            return decoder.decode(block, final=not block).encode("utf-8", "surrogatepass")
+        except UnicodeError as error:
+            raise DataError(f"{source_name(source)} is not {encoding}: {error}") from error
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._ready and not self._done:
-            block = self._file.read1(2**16)
-            self._done = not block
-            try:
-                text = self._decoder.decode(block, final=self._done)
-            except UnicodeError as error:
-                name = source_name(self._source)
-                raise DataError(f"{name} is not {self._encoding}: {error}") from error
-            self._ready = text.encode("utf-8", "surrogatepass")
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
+    return _buffered(file.read1, convert)
 
 
-def _split(file: IO[bytes], source: Source, encoding: str, max_line_bytes: int) -> Iterator[Line]:
+def _split(file: IO[bytes], encoding: str, max_line_bytes: int) -> Iterator[Line]:
     number = 0
     # Two more bytes for the line end.
     while raw := file.readline(max_line_bytes + 2):
         number += 1
         if number == 1 and encoding == "utf-8":
-            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise DataError(
-                    f"{source_name(source)} starts like UTF-16: give the encoding, utf-16"
-                )
             raw = raw.removeprefix(codecs.BOM_UTF8)
         ended = raw.endswith(b"\n")
         if ended:

@@ -5,16 +5,20 @@ Mails are returned as raw bytes. Nothing is decoded, and no content is an error.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 import re
 import stat
+from collections import deque
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from streamnb.datasets.lines import Source, open_bytes, source_name
+from streamnb.datasets.lines import Source, open_bytes, source_name, with_line_feeds
 from streamnb.errors import DataError, InputError
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Iterator
 
 __all__ = ["MAIL_FORMATS", "Mail", "mail_format", "read_mails"]
@@ -22,9 +26,31 @@ __all__ = ["MAIL_FORMATS", "Mail", "mail_format", "read_mails"]
 MAIL_FORMATS = ("mail", "mbox", "maildir", "eml")
 MAX_MAIL_BYTES = 2**24
 _BLOCK = 2**16  # maximum number of bytes of one read
-_ESCAPED = re.compile(rb">+From ")
+_MAX_MISFITS = 100  # of Content-Length in a file; looking further ahead each time would be slow
 _MAILDIR = ("cur", "new")  # mails in tmp are not delivered yet
+_FLAGS = re.compile(r"[:;!-]2,[A-Za-z]*$")  # of a mail in a Maildir; some file systems have no ":"
+_COMPRESSED = re.compile(r"\.(gz|bz2|xz|zst)$", re.IGNORECASE)
+_ESCAPED = re.compile(rb">+From ")
+_DATED = re.compile(
+    rb'From (?:"[^"\n]*"\S*|\S*)[ \t]+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,?[ \t]+'
+    rb"(?:\d|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
+    re.IGNORECASE,
+)
+_LENGTH = re.compile(rb"Content-Length:[ \t]*(\d{1,12})\s*$", re.IGNORECASE)
+_EMPTY = (b"\n", b"\r\n")
 _MBOX = ".mbox"
+_MAILBOX = re.compile(r"[^\W\d][^.]*")  # a file name that is no number and has no extension
+_MMDF = b"\1\1\1\1"  # the line that begins and ends a mail in this format
+_HEADER = re.compile(
+    rb"(?:Apparently-To|Approved|ARC-[\w-]+|Authentication-Results|B?Cc|Content-[\w-]+|Date"
+    rb"|Delivered-To|Delivery-date|DKIM-Signature|DomainKey-Signature|Envelope-To|Errors-To|From"
+    rb"|Importance|In-Reply-To|Lines|List-[\w-]+|Message-ID|MIME-Version|Newsgroups|Organi[sz]ation"
+    rb"|Path|Precedence|Priority|Received(?:-SPF)?|References|Reply-To|Resent-[\w-]+|Return-Path"
+    rb"|Sender|Status|Subject|Thread-[\w-]+|To|User-Agent|X400-[\w-]+|X-[\w-]+)[ \t]*:",
+    re.IGNORECASE,
+)
+# The lines up to an empty one, after a byte order mark.
+_HEAD = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*((?:[^\n]*\S[^\n]*\n?)*)")
 
 
 class Mail(NamedTuple):
@@ -41,19 +67,22 @@ class Mail(NamedTuple):
         the limit.
     problem
         Reason if the mail could not be read, else None.
+    is_mail
+        False for a file that is not a mail, such as an index; `problem` then says so.
     """
 
     id: str
     label: str
     raw: bytes
     problem: str | None = None
+    is_mail: bool = True
 
 
 def mail_format(path: str | os.PathLike[str]) -> str | None:
     """Return the format of a file or folder, one of `MAIL_FORMATS`; None for other files.
 
-    A folder with `cur` or `new` is a Maildir, any other folder contains files. A file that begins
-    with `From ` is an mbox, and a name that ends in `.eml` is a mail.
+    A folder with `cur` or `new` is a Maildir, any other folder contains files. A file is an mbox or
+    a mail by its first lines, and also a mail if its name ends in `.eml` or `.emlx`.
 
     Examples
     --------
@@ -63,12 +92,35 @@ def mail_format(path: str | os.PathLike[str]) -> str | None:
     path = Path(path)
     if path.is_dir():
         return "maildir" if _is_maildir(path) else "eml"
-    if path.suffix.lower() == ".eml":
+    if _is_mail_name(path):
         return "mail"
     if not path.is_file():
         return None
     with open_bytes(path) as file:
-        return "mbox" if file.peek(5)[:5] == b"From " else None
+        return _content_format(file.peek(_BLOCK))
+
+
+def _is_mail_name(path: Path) -> bool:
+    return _COMPRESSED.sub("", path.name).lower().endswith((".eml", ".emlx"))
+
+
+def _begins_mail(line: bytes) -> bool:
+    return bool(_HEADER.match(line) or _ESCAPED.match(line))
+
+
+def _content_format(start: bytes) -> str | None:
+    """Return `"mbox"` or `"mail"` for the first bytes of a file, None for anything else."""
+    if start[1:2] == b"\0" or start[:1] == b"\0":  # UTF-16: its letters suffice here
+        start = start.replace(b"\0", b"")
+    found = _HEAD.match(re.sub(rb"\r\n?", b"\n", start))
+    lines = found[1].splitlines() if found else []
+    if not lines or lines[0][:1] in (b"{", b"["):  # JSON
+        return None
+    if lines[0].startswith((b"From ", _MMDF)):
+        after = lines[1] if len(lines) > 1 else b""
+        if lines[0] == _MMDF or _DATED.match(lines[0]) or _begins_mail(after):
+            return "mbox"
+    return "mail" if any(map(_HEADER.match, lines)) else None
 
 
 def read_mails(
@@ -82,14 +134,18 @@ def read_mails(
     ----------
     source
         A path, `-` for standard input, or a binary file; a folder for `"maildir"` and `"eml"`.
+        Files may be compressed.
     format
         - `"mail"`: one mail.
-        - `"mbox"`: a line `From ` at the beginning or after an empty line begins a mail. One `>` is
-          removed from lines such as `>From `.
-        - `"maildir"`: a folder with `cur` and `new`.
+        - `"mbox"`: a mail begins at a line `From ` with two of three signs: an address and a date,
+          an empty line before, a header after. The length in a `Content-Length` header applies if
+          such a line or the end of the file follows. One `>` is removed from lines such as
+          `>From `. Files of the program MMDF have lines of four control characters instead.
+        - `"maildir"`: a folder with `cur` and `new`, and sub-folders.
         - `"eml"`: a folder with one mail per file, with Maildirs, or with mboxes. The name of a
-          sub-folder or of an mbox `NAME.mbox` is the label of its mails. Names that begin with a
-          dot are ignored.
+          sub-folder or of an mbox is the label of its mails. Names that begin with a dot are
+          ignored, except Maildirs. Files without headers are returned with `is_mail=False`, unless
+          the folder contains only such texts.
 
         Mails in folders are sorted by file name, which begins with the time in a Maildir.
     max_bytes
@@ -118,38 +174,112 @@ def read_mails(
         return
     with open_bytes(source) as file:
         if format == "mail":
-            yield Mail("1", "", file.read(max_bytes + 1))
+            yield Mail("1", "", _content(file, max_bytes))
         else:
-            yield from _mbox(file, "", "", max_bytes)
+            for number, raw in enumerate(_Box(file, max_bytes).mails(), 1):
+                yield Mail(str(number), "", raw)
 
 
-def _mbox(file: IO[bytes], before: str, label: str, max_bytes: int) -> Iterator[Mail]:
-    number, size = 0, 0
-    lines: list[bytes] = []
-    at_start, blank = True, True  # of a line; and whether the previous line was empty
-    while line := file.readline(_BLOCK):
-        begins, at_start = at_start, line.endswith(b"\n")
-        if begins and blank and line.startswith(b"From "):
-            if number:
-                yield Mail(f"{before}{number}", label, _joined(lines), None)
-            number, size, blank = number + 1, 0, False
-            lines.clear()
-            continue
-        blank = begins and line in (b"\n", b"\r\n")
-        if not number:  # the file does not begin with `From `: read it as a mail
-            number = 1
-        if begins and line[:1] == b">" and _ESCAPED.match(line):
-            line = line[1:]
-        if size <= max_bytes:
-            lines.append(line[: max_bytes + 1 - size])
-            size += len(line)
-    if number:
-        yield Mail(f"{before}{number}", label, _joined(lines), None)
+def _content(file: io.BufferedReader, max_bytes: int) -> bytes:
+    """Return the rest of a file, or one byte more than the limit."""
+    blocks: list[bytes] = []
+    left = max_bytes + 1
+    while block := file.read(min(left, 2**20)):  # a larger request allocates its size
+        blocks.append(block)
+        left -= len(block)
+    return b"".join(blocks)
+
+
+class _Box:
+    """The lines of an mbox, split into mails."""
+
+    def __init__(self, file: io.BufferedReader, max_bytes: int) -> None:
+        self._file, self._max_bytes = with_line_feeds(file), max_bytes
+        self._ahead: deque[bytes] = deque()
+        self._misfits = 0
+
+    def _read(self) -> bytes:
+        return self._ahead.popleft() if self._ahead else self._file.readline(_BLOCK)
+
+    def _peek(self) -> bytes:
+        if not self._ahead:
+            self._ahead.append(self._file.readline(_BLOCK))
+        return self._ahead[0]
+
+    def mails(self) -> Iterator[bytes]:
+        """Yield the bytes of each mail."""
+        self._ahead.append(self._read().removeprefix(b"\xef\xbb\xbf"))
+        is_mmdf = self._peek().startswith(_MMDF)
+        lines: list[bytes] | None = None  # of the current mail
+        size = length = 0
+        # Whether the line is the first of the file, or follows a body of the declared length.
+        expected = True
+        ends = blank = in_head = True
+        while line := self._read():
+            begins, ends = ends, line.endswith(b"\n")
+            if begins and self._separates(line, is_mmdf, blank, expected):
+                if lines is not None and not (is_mmdf and not lines):
+                    yield _joined(lines)
+                lines, size, length = [], 0, 0
+                in_head, blank, expected = True, False, False
+                continue
+            if lines is None:  # the file does not begin with `From `: read it as a mail
+                lines = []
+            blank = begins and line in _EMPTY
+            expected = expected and blank
+            if begins and in_head and (found := _LENGTH.match(line)):
+                length = int(found[1])
+            if begins and line[:1] == b">" and _ESCAPED.match(line):
+                line = line[1:]
+            if size <= self._max_bytes:
+                lines.append(line[: self._max_bytes + 1 - size])
+                size += len(line)
+            if blank and in_head:
+                in_head = False
+                body = self._body(length, self._max_bytes - size)
+                lines += body
+                expected = bool(body)
+        if lines:
+            yield _joined(lines)
+
+    def _separates(self, line: bytes, is_mmdf: bool, blank: bool, expected: bool) -> bool:
+        """Return whether a line begins a mail."""
+        if is_mmdf:
+            return line.rstrip() == _MMDF
+        if not line.startswith(b"From "):
+            return False
+        signs = bool(_DATED.match(line)) + blank + _begins_mail(self._peek())
+        return expected or signs >= 2
+
+    def _body(self, length: int, room: int) -> list[bytes]:
+        """Return the lines of a body of the declared length, or none if the length is wrong."""
+        if not 0 < length <= room or self._misfits >= _MAX_MISFITS:
+            return []
+        lines: list[bytes] = []
+        after: list[bytes] = []
+        left = length
+        while left > 0 and (line := self._read()):
+            lines.append(line)
+            left -= len(line)
+        # The length may leave out the last line end.
+        fits = left == 0 or (left < 0 and not lines[-1][left:].strip())
+        if fits:
+            while (line := self._read()) in _EMPTY:
+                after.append(line)
+            after.append(line)
+            fits = not line or line.startswith(b"From ")
+        self._ahead.extendleft(reversed(after if fits else lines + after))
+        if not fits:
+            self._misfits += 1
+            return []
+        if any(line.startswith(b"From ") for line in lines):
+            return lines  # nothing was escaped
+        return [line[1:] if _ESCAPED.match(line) else line for line in lines]
 
 
 def _joined(lines: list[bytes]) -> bytes:
     """Return a mail without the empty line that ends it in an mbox."""
-    if len(lines) > 1 and lines[-1] in (b"\n", b"\r\n"):
+    if len(lines) > 1 and lines[-1] in _EMPTY:
         lines = lines[:-1]
     return b"".join(lines)
 
@@ -158,9 +288,10 @@ class _File(NamedTuple):
     """A file of a folder; files are sorted by name."""
 
     name: str
-    below: str
+    id: str
     path: Path
     label: str
+    delivered: bool  # in a Maildir
 
 
 def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
@@ -168,51 +299,71 @@ def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
         files = sorted(_files(folder, folder, ""))
     except OSError as error:
         raise DataError(f"cannot read {folder}: {error.strerror}") from error
+    # A text without headers is a mail only in a folder of such texts.
+    has_mail = functools.cache(lambda: any(_kind(each) for each in files))
     for each in files:
-        below = os.fsencode(each.below).decode("utf-8", "replace")
+        name = os.fsencode(each.id).decode("utf-8", "replace")
         try:
-            if each.name.endswith(_MBOX):
-                with open_bytes(each.path) as file:
-                    yield from _mbox(file, f"{below}:", each.label, max_bytes)
-                continue
-            with each.path.open("rb") as file:
-                raw = file.read(max_bytes + 1)
-        except FileNotFoundError:
-            continue  # moved by a mail program
-        except (OSError, DataError) as error:
-            yield Mail(below, each.label, b"", f"cannot be read: {error}")
-        else:
-            yield Mail(below, each.label, raw)
+            kind = _kind(each) or (None if has_mail() else "text")
+            with open_bytes(each.path) as file:
+                if kind is None or (kind == "text" and b"\0" in file.peek(_BLOCK)):
+                    yield Mail(name, each.label, b"", "not a mail", is_mail=False)
+                elif kind == "mbox":
+                    yield from _mails_of(each, name, file, max_bytes)
+                else:
+                    yield Mail(name, each.label, _content(file, max_bytes))
+        except DataError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):  # moved by a mail program
+                yield Mail(name, each.label, b"", f"cannot be read: {error}")
+
+
+def _kind(found: _File) -> str | None:
+    """Return `"mail"` or `"mbox"` for a file of a folder, None for a file without mail."""
+    if _bare_name(found).endswith(_MBOX):
+        return "mbox"
+    return "mail" if found.delivered else mail_format(found.path)
+
+
+def _bare_name(found: _File) -> str:
+    return _COMPRESSED.sub("", found.name)
+
+
+def _mails_of(found: _File, name: str, file: io.BufferedReader, max_bytes: int) -> Iterator[Mail]:
+    """Yield the mails of an mbox in a folder."""
+    mails = _Box(file, max_bytes).mails()
+    begun = list(itertools.islice(mails, 2))
+    # The file of a single mail can begin with a line `From `, too.
+    bare = _bare_name(found).removesuffix(_MBOX)
+    named = bare != _bare_name(found)
+    label = found.label or (bare if named or _MAILBOX.fullmatch(bare) else "")
+    for number, raw in enumerate(itertools.chain(begun, mails), 1):
+        yield Mail(f"{name}:{number}" if named or len(begun) > 1 else name, label, raw)
 
 
 def _files(folder: Path, top: Path, label: str) -> Iterator[_File]:
-    if _is_maildir(folder):
-        for name in _MAILDIR:
-            for path in _entries(folder / name):
-                # The folder and the flags after the colon change when a mail is read.
-                bare = path.name.partition(":2,")[0]
-                yield _File(bare, str((folder / bare).relative_to(top)), path, label)
-        return
-    for path in _entries(folder, folders=True):
-        if path.is_dir():
-            yield from _files(path, top, label or path.name)
-        else:
-            found = label or (path.name.removesuffix(_MBOX) if path.suffix == _MBOX else "")
-            yield _File(path.name, str(path.relative_to(top)), path, found)
+    is_maildir = _is_maildir(folder)
+    for path in _entries(folder):
+        if not path.is_dir():
+            yield _File(path.name, str(path.relative_to(top)), path, label, False)
+        elif not (is_maildir and path.name in (*_MAILDIR, "tmp")):
+            yield from _files(path, top, label or path.name.lstrip("."))
+        elif path.name in _MAILDIR:
+            for mail in _entries(path):
+                # The folder and the flags change when a mail is read.
+                bare = _FLAGS.sub("", mail.name)
+                yield _File(bare, str((folder / bare).relative_to(top)), mail, label, True)
 
 
-def _entries(folder: Path, folders: bool = False) -> Iterator[Path]:
-    if not folder.is_dir():
-        return
+def _entries(folder: Path) -> Iterator[Path]:
     for path in folder.iterdir():
-        if path.name.startswith("."):
+        if path.name.startswith(".") and not _is_maildir(path):
             continue
         try:
             mode = path.stat().st_mode
         except FileNotFoundError:
             continue
         # Reading a pipe or a device could block forever.
-        if stat.S_ISREG(mode) or (folders and stat.S_ISDIR(mode) and not path.is_symlink()):
+        if stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and not path.is_symlink()):
             yield path
 
 

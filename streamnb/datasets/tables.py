@@ -1,129 +1,189 @@
-"""Read messages from CSV and TSV with a header line."""
+"""Read messages from CSV and TSV."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streamnb.datasets.lines import BadLine, Fields, Line, LineError, Message, Source, source_name
+from streamnb.datasets.lines import (
+    BadLine,
+    Fields,
+    Line,
+    Lines,
+    Message,
+    Source,
+    source_name,
+    with_advice,
+)
 from streamnb.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["from_table"]
 
-
-class _TooLongError(Exception):
-    """A CSV record is longer than the maximum line."""
+_LABELS = {"ham", "spam", "0", "1"}  # in a first row that is not a header
 
 
-class _Feed:
-    """Passes lines to `csv.reader`, and keeps the bytes of the current record."""
-
-    def __init__(self, lines: Iterator[Line], limit: int) -> None:
-        self._lines, self._limit = lines, limit
-        self.start()
-
-    def start(self) -> None:
-        self.number = 0
-        self.problem: str | None = None
-        self._raw: list[bytes] = []
-        self._size = 0
-
-    @property
-    def raw(self) -> bytes:
-        return b"\n".join(self._raw)
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number = self.number or line.number
-        self.problem = self.problem or line.problem
-        self._raw.append(line.raw)
-        self._size += len(line.raw) + 1
-        if self._size > self._limit + 1:
-            raise _TooLongError(f"a record of more than {self._limit:,} bytes (an unclosed quote?)")
-        return line.text + "\n"
+class _Row(NamedTuple):
+    number: int  # of its first line
+    cells: list[str]
+    raw: bytes
+    problem: str | None
 
 
 def from_table(
     lines: Iterator[Line],
     fields: Fields,
-    separator: str,
+    delimiters: str,
     quotes: bool,
     source: Source,
     max_line_bytes: int,
 ) -> Iterator[Message | BadLine]:
-    """Yield the messages and the invalid records of lines with a header."""
+    """Yield the messages, the invalid records, and remarks on the header.
+
+    Parameters
+    ----------
+    lines
+        Lines with a header. Without a header, the table has two columns, and one is ham, spam, 0 or
+        1.
+    fields
+        Names of the columns.
+    delimiters
+        One delimiter, or several to choose from by the header.
+    quotes
+        Whether fields may be quoted. A line with a stray quote is read as if no field were quoted.
+    source
+        The file, for error messages.
+    max_line_bytes
+        Maximum size of a record in bytes.
+
+    Raises
+    ------
+    DataError
+        If there is no header, or a column is missing.
+    """
     # The limit is global to the process, so never lower it.
     csv.field_size_limit(max(csv.field_size_limit(), max_line_bytes))
-    feed = _Feed(lines, max_line_bytes)
-    reader = csv.reader(
-        feed,
-        delimiter=separator,
-        quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
-        # Text after a closing quote is an error.
-        strict=quotes,
-    )
-    columns: dict[str, int | None] = {}
-    width = 0
-    while True:
-        feed.start()
-        try:
-            row = next(reader)
-            if feed.problem is not None:
-                raise LineError(feed.problem)
-            if not row or (len(row) == 1 and not row[0].strip() and width > 1):
-                continue
-            if not columns:
-                columns, width = _columns(row, fields, source), len(row)
-                continue
-            if len(row) != width:
-                raise LineError(f"{len(row)} fields, where the header has {width}")
-            message = _from_row(row, columns, fields, feed.number)
-        except StopIteration:
-            if not columns:
-                raise DataError(f"{source_name(source)} is empty; a header was expected") from None
-            return
-        except (LineError, _TooLongError, csv.Error) as error:
-            reason = str(error)
-            if not columns:
-                raise DataError(f"{source_name(source)}, header: {reason}") from error
-            yield BadLine(feed.number, feed.problem or reason, feed.raw)
-        else:
-            yield message
+    feed, name = Lines(lines), source_name(source)
+    first = feed.peek()
+    if first is not None and first.text[:4].lower() == "sep=" and len(first.text.rstrip()) <= 5:
+        delimiters = first.text[4:5]  # written for Excel
+        next(feed)
+        first = feed.peek()
+    if first is None:
+        raise DataError(f"{name} is empty; a header was expected")
+    delimiter = _delimiter(first.text, delimiters, fields)
+    rows = _rows(feed, delimiter, quotes, max_line_bytes)
+    header = next(rows)
+    if header.problem is not None:
+        raise DataError(f"{name}, header: {with_advice(header.problem)}")
+    columns, remarks = _columns(header.cells, fields, name)
+    for remark in remarks:
+        yield BadLine(0, remark, b"", is_message=False)
+    if not columns:  # of a table without a header
+        place = _label_place(header.cells)
+        columns = {"label": place, "text": 1 - place}
+        rows = itertools.chain([header], rows)
+    for number, cells, raw, problem in rows:
+        values = {field: cells[place] for field, place in columns.items() if place < len(cells)}
+        if problem is None and len(cells) != len(header.cells):
+            problem = f"{len(cells)} fields, where the header has {len(header.cells)}"
+        elif problem is None and fields.label_required and not values["label"]:
+            problem = f"empty field {header.cells[columns['label']]!r}"
+        if problem is not None:
+            yield BadLine(number, problem, raw)
+            continue
+        yield Message(
+            values.get("id") or str(number),
+            values.get("label", ""),
+            values["text"],
+            values.get("time") or None,
+        )
 
 
-def _columns(header: list[str], fields: Fields, source: Source) -> dict[str, int | None]:
-    def place(name: str, needed: bool) -> int | None:
-        if header.count(name) > 1:
-            raise DataError(f"{source_name(source)}: {header.count(name)} columns {name!r}")
-        if name in header:
-            return header.index(name)
-        if needed:
-            names = ", ".join(repr(name) for name in header[:20])
-            raise DataError(f"{source_name(source)}: no column {name!r} in the header {names}")
-        return None
+def _delimiter(header: str, delimiters: str, fields: Fields) -> str:
+    """Return the first delimiter that gives a column of texts or a label, else the first one."""
+    split = {mark: next(csv.reader([header], delimiter=mark)) for mark in delimiters}
+    for mark, cells in split.items():
+        if fields.find("text", cells) is not None:
+            return mark
+    return next((mark for mark, cells in split.items() if _label_place(cells) >= 0), delimiters[0])
 
-    return {
-        "text": place(fields.text, True),
-        "label": place(fields.label, fields.label_required),
-        "id": place(fields.id or "id", fields.id is not None),
-        "time": place(fields.time or "time", fields.time is not None),
+
+def _label_place(cells: Sequence[str]) -> int:
+    """Return the column of the label in a row of two columns without a header, else -1."""
+    are_labels = [cell.strip().casefold() in _LABELS for cell in cells]
+    return are_labels.index(True) if len(cells) == 2 and sum(are_labels) == 1 else -1
+
+
+def _columns(header: list[str], fields: Fields, source: str) -> tuple[dict[str, int], list[str]]:
+    """Return the place of each field, and remarks; no places without a header."""
+    columns, remarks = {}, []
+    needed = {
+        "text": True,
+        "label": fields.label_required,
+        "id": fields.id is not None,
+        "time": fields.time is not None,
     }
+    for field, is_needed in needed.items():
+        wanted = getattr(fields, field) or field
+        found = fields.find(field, header)
+        if found is not None:
+            columns[field] = header.index(found)
+            if header.count(found) > 1:
+                remarks.append(f"{header.count(found)} columns {found!r}; reading the first")
+            elif found.strip().casefold() != wanted.casefold():
+                remarks.append(f"no column {wanted!r}; reading {found!r}")
+        elif field == "text" and _label_place(header) >= 0:
+            return {}, ["no header; reading a label and a text in each line"]
+        elif is_needed:
+            names = ", ".join(repr(name) for name in header[:20])
+            raise DataError(
+                f"{source}: no column {wanted!r} in the header {names}; name the column "
+                f"(--{field}-field, {field}_field=)"
+            )
+    return columns, remarks
 
 
-def _from_row(
-    row: list[str], columns: dict[str, int | None], fields: Fields, number: int
-) -> Message:
-    def value(field: str) -> str:
-        place = columns[field]
-        return "" if place is None else row[place]
+def _rows(feed: Lines, delimiter: str, quotes: bool, limit: int) -> Iterator[_Row]:
+    """Yield the rows that are not blank."""
+    unquoted: dict[str, Any] = {"delimiter": delimiter, "quoting": csv.QUOTE_NONE}
+    quoted: dict[str, Any] = {
+        "delimiter": delimiter,
+        "strict": True,
+    }  # text after a closing quote is an error
+    width = 0
+    while feed.peek() is not None:
+        record: list[Line] = []
+        problem = None
+        try:
+            cells = next(csv.reader(_texts(feed, limit, record), **quoted if quotes else unquoted))
+        except csv.Error as error:
+            # Read the first line by itself: with escaped quotes, or with quotes as text.
+            feed.put_back(record[1:])
+            del record[1:]
+            for options in ({**quoted, "escapechar": "\\"}, unquoted):
+                with contextlib.suppress(csv.Error):
+                    cells = next(csv.reader([record[0].text], **options))
+                    if len(cells) == width:
+                        break
+            else:
+                cells, problem = [], str(error)
+        problem = next((line.problem for line in record if line.problem), problem)
+        if problem is not None or any(map(str.strip, cells)):
+            width = width or len(cells)
+            yield _Row(record[0].number, cells, b"\n".join(line.raw for line in record), problem)
 
-    label = value("label")
-    if not label and fields.label_required:
-        raise LineError(f"empty field {fields.label!r}")
-    return Message(value("id") or str(number), label, value("text"), value("time") or None)
+
+def _texts(feed: Lines, limit: int, record: list[Line]) -> Iterator[str]:
+    """Yield the texts of lines, and add the lines to a record."""
+    size = -1
+    for line in feed:
+        record.append(line)
+        size += len(line.raw) + 1
+        if size > limit:
+            raise csv.Error(f"a record of more than {limit:,} bytes (an unclosed quote?)")
+        yield line.text + "\n"

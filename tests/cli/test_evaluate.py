@@ -142,9 +142,10 @@ class TestEvaluate:
             b'{"text": "bad \xff byte", "label": "ham"}\n'
         )
         status, out, err = run("evaluate", path, "-m", RIVER)
-        assert status == 0
+        assert status == 3
+        assert "60.0% of the input could not be read" in err
         assert "2 messages" in out
-        assert "3 bad lines skipped" in out
+        assert "3 bad lines (60.0% of the input) skipped" in out
         for number in (2, 4, 5):
             assert f"{path}, line {number}: " in err
         status, out, err = run("evaluate", path, "-m", RIVER, "--json")
@@ -223,7 +224,7 @@ class TestEvaluate:
         status, _, err = run(
             "evaluate", "-", "--format", "sms", "-m", RIVER, "--pos-label", "nothing"
         )
-        assert status == 0
+        assert status == 3
         assert "no message has the label nothing (there are: a, b, c)" in err
 
     def test_plot(self, run, jsonl, tmp_path):

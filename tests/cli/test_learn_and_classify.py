@@ -97,10 +97,12 @@ class TestLearnAndClassify:
         path = tmp_path / "some.jsonl"
         path.write_text('{"text": "hello"}\n{"label": "ham"}\n')
         status, out, err = run("classify", model_file, path)
-        assert status == 0
+        assert status == 3
         assert len(out.splitlines()) == 1
         assert "line 2" in err
-        assert "1 message classified; 1 bad line skipped" in err
+        assert "1 message classified; 1 bad line (50.0% of the input) skipped" in err
+        path.write_text('{"text": "hello"}\n' * 19 + '{"label": "ham"}\n')
+        assert run("classify", model_file, path)[0] == 0  # 5 %
 
     def test_refused(self, run, tmp_path, jsonl, model_file):
         output = tmp_path / "new.model"

@@ -69,9 +69,9 @@ def test_the_standard_library_finds_the_same_mails(tmp_path: Path) -> None:
     assert own == [each["Subject"] for each in box]
 
 
-def test_only_an_empty_line_parts_mails() -> None:
-    box = b"From a\nSubject: x\nFrom b\n\ntext\nFrom c\n\nFrom d\n\nend"
-    assert in_box(box) == [b"Subject: x\nFrom b\n\ntext\nFrom c\n", b"\nend"]
+def test_a_from_line_alone_does_not_part_mails() -> None:
+    box = b"From a\nSubject: x\nFrom b\n\ntext\nFrom c\n\nFrom d\nTo: e\n\nend"
+    assert in_box(box) == [b"Subject: x\nFrom b\n\ntext\nFrom c\n", b"To: e\n\nend"]
     assert in_box(b"Subject: no line From\n\nhello\n") == [b"Subject: no line From\n\nhello\n"]
     assert in_box(b"") == []
 
@@ -79,6 +79,38 @@ def test_only_an_empty_line_parts_mails() -> None:
 def test_a_long_mail_is_cut_and_the_next_one_is_whole() -> None:
     box = mbox_of([b"a" * 300_000 + b"\n\nb\n", b"next\n"])
     assert in_box(box, max_bytes=1000) == [b"a" * 1001, b"next\n"]
+
+
+DATED = b"From a@x.example Mon Jan  5 10:00:00 2026\n"
+
+
+@pytest.mark.parametrize(
+    ("length", "body", "expected"),
+    [
+        (14, b"one\n\nFrom two\n", [b"one\n\nFrom two\n"]),  # mboxcl2: nothing is escaped
+        (15, b"one\n\n>From two\n", [b"one\n\nFrom two\n"]),  # mboxcl
+        (13, b"one\n\nFrom two\n", [b"one\n\nFrom two\n"]),  # without the last line end
+        (3, b"one\n\n" + DATED + b"two\n", [b"one\n", b"two\n"]),
+        (10**9, b"one\n\n" + DATED + b"two\n", [b"one\n", b"two\n"]),
+        (5, b"one two\n", [b"one two\n"]),
+        (0, b"one\n", [b"one\n"]),
+        (40, DATED + b"Subject: inner\n\nx\n", [b"", b"Subject: inner\n\nx\n"]),
+    ],
+)
+def test_a_content_length_applies_if_it_fits(
+    length: int, body: bytes, expected: list[bytes]
+) -> None:
+    head = b"Content-Length: %d\n\n" % length
+    box = DATED + head + body + b"\n" + DATED + b"Subject: next\n"
+    first, *others = expected
+    found = in_box(box)
+    assert found[0] in (head + first, head.removesuffix(b"\n") + first)
+    assert found[1:] == [*others, b"Subject: next\n"]
+
+
+def test_wrong_lengths_cost_little() -> None:
+    mail = DATED + b"Content-Length: 9000000\n\ntext\n\n"
+    assert len(in_box(mail * 20_000)) == 20_000
 
 
 def maildir(path: Path, names: dict[str, bytes]) -> None:
@@ -105,7 +137,8 @@ def test_a_maildir_is_read_by_time_whatever_its_flags(tmp_path: Path) -> None:
 
 def corpus(folder: Path) -> None:
     for name, raw in {
-        "spam/0002.eml": b"win", "spam/deep/0004.eml": b"win 4", "ham/0001": b"see", "0003": b"?",
+        "spam/0002.eml": b"win", "spam/deep/0004.eml": b"win 4", "ham/0001": b"To: see",
+        "0003": b"To: ?",
         "ham/.hidden": b"no", "ham.mbox": mbox_of([b"one\n", b"two\n"]),
     }.items():  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -118,8 +151,8 @@ def corpus(folder: Path) -> None:
 def test_sub_folders_are_labels(tmp_path: Path) -> None:
     corpus(tmp_path)
     assert [(each.id, each.label, each.raw) for each in read_mails(tmp_path, "eml")] == [
-        ("spam/box/0000.x", "spam", b"win 0"), ("ham/0001", "ham", b"see"),
-        ("spam/0002.eml", "spam", b"win"), ("0003", "", b"?"),
+        ("spam/box/0000.x", "spam", b"win 0"), ("ham/0001", "ham", b"To: see"),
+        ("spam/0002.eml", "spam", b"win"), ("0003", "", b"To: ?"),
         ("spam/deep/0004.eml", "spam", b"win 4"),
         ("ham.mbox:1", "ham", b"one\n"), ("ham.mbox:2", "ham", b"two\n"),
     ]  # fmt: skip

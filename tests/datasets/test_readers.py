@@ -201,26 +201,26 @@ def test_bad_csv_records():
         b'ham,"never closed\nspam,lost?\n'
     )
     found, bad = read(content, "csv")
-    assert [message.text for message in found] == ["good"]
+    assert [message.text for message in found] == ['"a"b', "good", '"never closed', "lost?"]
     assert reasons(bad) == [
         (2, "3 fields, where the header has 2"),
         (3, "1 fields, where the header has 2"),
         (4, "empty field 'label'"),
-        (5, "',' expected after '\"'"),
         (6, "not utf-8 at byte 5: invalid start byte"),
         (7, "not utf-8 at byte 1: invalid start byte"),
-        (10, "unexpected end of data"),
     ]
-    assert bad[5].raw == b'ham,"two\n\xff lines"'
-    assert bad[6].raw == b'ham,"never closed\nspam,lost?'
+    assert bad[4].raw == b'ham,"two\n\xff lines"'
 
 
 def test_an_unclosed_quote_cannot_swallow_a_long_file():
     rows = b"ham,x\n" * 1000
     found, bad = read(b'label,text\nham,"open\n' + rows, "csv", max_line_bytes=300)
+    assert [message.text for message in found] == ['"open', *1000 * ["x"]]
+    assert bad == []
+    # Three fields where two are expected: the record is lost, the following lines are not.
+    found, bad = read(b'label,text\nham,a,"open\n' + rows, "csv", max_line_bytes=300)
     assert reasons(bad) == [(2, "a record of more than 300 bytes (an unclosed quote?)")]
-    # Every line is in a message or in a bad line.
-    assert len(found) + bad[0].raw.count(b"\n") + 1 == 1001
+    assert len(found) == 1000
 
 
 def test_a_field_may_be_longer_than_the_default_of_the_csv_module():
@@ -244,7 +244,6 @@ def test_tsv_has_no_quotes_unless_asked():
     [
         (b"", "is empty"),
         (b"a,b\n1,2\n", "no column 'text' in the header 'a', 'b'"),
-        (b"text,text,label\n", "2 columns 'text'"),
         (b"label,\xff\n", "header: not utf-8"),
     ],
 )
@@ -261,8 +260,8 @@ def test_encodings():
     found, bad = read("ham\t\u20ac\nham\tb".encode("cp1252") + b"\x81", "sms", encoding="cp1252")
     assert found == [Message("1", "ham", "\u20ac")]
     assert bad[0].number == 2
-    with pytest.raises(DataError, match="give the encoding, utf-16"):
-        read(content.encode("utf-16"), "csv")
+    for encoding in ("utf-16", "utf-32"):  # by its byte order mark
+        assert read(content.encode(encoding), "csv")[0] == [Message("2", "ham", "£5 \u2013 ok")]
     with pytest.raises(DataError, match="is not utf-16"):
         read(b"\x00\xd8x\x00", "sms", encoding="utf-16-le")
 

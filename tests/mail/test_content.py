@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from email.message import EmailMessage
 from email.policy import SMTP
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streamnb import _core
-from streamnb.datasets import data_folder
-from streamnb.errors import DataError
 from streamnb.mail.content import mail_text, mail_words
-from support.data import missing
+from support.data import cases_folder
 
 TEXTS = {
     "us-ascii": "Free prize, call now",
@@ -34,23 +31,12 @@ WORDS = st.text(
 )
 
 
-def cases() -> Path:
-    """Return the folder of damaged mails, or skip."""
-    try:
-        folder = data_folder().parent / "cases"
-    except DataError as error:
-        missing(str(error))
-    if not folder.is_dir():
-        missing(f"{folder} is missing")
-    return folder
-
-
 def folded(text: str) -> str:
     return " ".join(text.split())
 
 
 def test_damaged_mail_gives_the_expected_texts() -> None:
-    folder = cases()
+    folder = cases_folder()
     expected = json.loads((folder / "expected_mail.json").read_text(encoding="utf-8"))
     for name, texts in expected.items():
         found = folded(mail_text((folder / "mail" / name).read_bytes()))

@@ -36,3 +36,14 @@ def require_data(*relative_paths: str) -> Path:
     if reason:
         missing(reason)
     return folder / relative_paths[0] if len(relative_paths) == 1 else folder
+
+
+def cases_folder() -> Path:
+    """Return the folder of small damaged inputs, or skip the test."""
+    try:
+        folder = data_folder().parent / "cases"
+    except DataError as error:
+        missing(str(error))
+    if not folder.is_dir():
+        missing(f"{folder} is missing")
+    return folder

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
 
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
@@ -14,7 +13,6 @@ __all__ = ["first_bytes", "recognised"]
 
 _BLOCK = 65_536
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
-_HEADER = re.compile(rb"(?:From |[!-9;-~]+[ \t]*:)")
 
 
 def first_bytes(kind: str, settings: Settings) -> bytes:
@@ -62,14 +60,6 @@ def recognised(kind: str, settings: Settings, begun: bytes = b"") -> str:
         return "jsonl"
     if settings.input == "-":
         return "mail" if begun.strip() and not _JSON.match(begun) else "jsonl"
-    from streamnb.datasets.lines import open_bytes
     from streamnb.datasets.mail import mail_format
 
-    if not Path(settings.input).exists():
-        return "jsonl"  # whoever opens it says what is wrong
-    found = mail_format(settings.input)
-    if found is None and Path(settings.input).is_file():
-        with open_bytes(settings.input) as file:
-            begun = file.peek(1000)
-        found = "mail" if _HEADER.match(begun) and not _JSON.match(begun) else None
-    return found or "jsonl"
+    return mail_format(settings.input) or "jsonl"  # whoever opens it says what is wrong

@@ -168,6 +168,9 @@ def _register(
     with held(folder, settings.commit_seconds):
         load(worker, folder, settings.snapshot_bytes, to_change=True)
         for mail in (*([first] if first else []), *mails):
+            if not mail.is_mail:
+                print(f"streamnb-spam: {mail.id} is {mail.problem}; skipped", file=sys.stderr)
+                continue
             try:
                 if mail.problem is not None:
                     raise SettingsError(mail.problem)

@@ -210,9 +210,13 @@ def mail_records(
     """
     from streamnb.datasets.mail import read_mails
 
-    for offset, mail in enumerate(read_mails(source, kind, max_bytes)):
+    offset = -1
+    for mail in read_mails(source, kind, max_bytes):
         if mail.problem is not None:
-            _LOG.warning("%s: mail %s %s", place.source, mail.id, mail.problem)
+            _LOG.warning("%s: %s: %s", place.source, mail.id, mail.problem)
+        if not mail.is_mail:
+            continue
+        offset += 1
         headers = (("label", mail.label.encode("utf-8", "replace")),) if mail.label else ()
         value = mail.raw if mail.problem is None else None
         yield Record(place, offset, value, mail.id.encode("utf-8", "replace"), headers)

@@ -165,7 +165,7 @@ def test_subfolders_are_labels(tmp_path: Path, capfd: Any) -> None:
         (tmp_path / "mail" / label).mkdir(parents=True)
     for number, (label, raw) in enumerate(made(20)):
         (tmp_path / "mail" / label / f"{number:03}").write_bytes(raw)
-    (tmp_path / "mail" / "eggs" / "x").write_bytes(b"a: b")
+    (tmp_path / "mail" / "eggs" / "x").write_bytes(b"To: b")
     output = tmp_path / "out"
     assert run("spam", ["--input", str(tmp_path / "mail"), "--output", str(output)]) == 0
     decisions = [json.loads(line) for line in output.read_text().splitlines()]
@@ -173,7 +173,7 @@ def test_subfolders_are_labels(tmp_path: Path, capfd: Any) -> None:
     assert [each["version"] for each in decisions] == list(range(20))
     dead = json.loads((tmp_path / "out.dead").read_text())
     assert dead["error"] == "label 'eggs' is not one of ham, spam"
-    assert base64.b64decode(dead["value"]) == b"a: b"
+    assert base64.b64decode(dead["value"]) == b"To: b"
 
 
 def test_invalid_json_is_a_dead_letter(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_update_learns_decisions_except_unsure(taught: Mailer) -> None:
 
 def test_mbox_is_learned_in_one_call(taught: Mailer, tmp_path: Path) -> None:
     box = tmp_path / "box"
-    box.write_bytes(b"From a\n" + SPAM + b"\nFrom b\n" + NEITHER + b"\nFrom c\n\n")
+    box.write_bytes(b"From a\n" + SPAM + b"\nFrom b\n" + NEITHER + b"\nFrom c Sat Jan 3\n\n")
     assert taught(b"", "-s", "--input", str(box)) == 3  # the last one is empty
     assert b"mail 3: the mail is empty" in taught.errors
     assert taught(NEITHER, "--format=mail") == 0
