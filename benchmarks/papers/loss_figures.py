@@ -75,9 +75,9 @@ def draw_heatmaps(path: Path) -> None:
     canvas_class(drawing)
     for axes, (figure, name) in zip(drawing.subplots(1, 3), HEATMAPS.items(), strict=True):
         names, values = correlations(name)
-        image = axes.pcolormesh(values[::-1], cmap="RdBu_r", vmin=-1, vmax=1)
+        image = axes.imshow(values, cmap="RdBu_r", vmin=-1, vmax=1)
         axes.set_title(f"{figure}: {name}, {len(names)} attributes", loc="left", fontsize=10)
-        axes.set(aspect="equal", xticks=[], yticks=[])
+        axes.set(xticks=[], yticks=[])
     drawing.colorbar(image, ax=drawing.axes, shrink=0.8)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "heatmaps"}):
         drawing.savefig(path, format="svg", metadata={"Date": None})

@@ -16,8 +16,8 @@ NONE = "–"
 # They keep every document and word, and compute statistics once, after a fold is learned.
 _OPERATIONAL = ("refresh_every", "index_size", "max_pairs", "max_path_words")
 LEGEND = (
-    f"A cell has our figure / the published figure / the difference; {NONE} means that the figure "
-    "was not measured here or is not published."
+    "A cell has our figure / the published figure / the difference, or our figure alone if the "
+    f"paper does not have one. {NONE} means that we have not measured it yet."
 )
 
 Cell = tuple[float | None, float | None]
@@ -49,13 +49,13 @@ def compared(cell: Cell, digits: int = 2) -> str:
 
     Examples
     --------
-    >>> compared((89.5, 89.55)), compared((None, 89.55)), compared((None, None))
-    ('89.50 / 89.55 / −0.05', '– / 89.55 / –', '–')
+    >>> compared((89.5, 89.55)), compared((None, 89.55)), compared((89.5, None))
+    ('89.50 / 89.55 / −0.05', '– / 89.55 / –', '89.50')
     """
     ours, theirs = cell
-    if ours is None and theirs is None:
-        return NONE
-    difference = None if ours is None or theirs is None else ours - theirs
+    if theirs is None:
+        return number(ours, digits)
+    difference = None if ours is None else ours - theirs
     shown = [number(ours, digits), number(theirs, digits), number(difference, digits, "+")]
     return " / ".join(shown)
 
@@ -153,7 +153,7 @@ def win_tie_loss(marks: Iterable[str]) -> str:
     return "/".join(str(listed.count(mark)) for mark in ">=<")
 
 
-def test_table(
+def significance_table(
     experiment: Experiment, scores: AllScores, folds: int, pairs: Sequence[tuple[str, str]]
 ) -> str:
     """Return the tests of pairs of models: on each collection, and over collections.
@@ -219,10 +219,10 @@ def pair_table(
     rows: Sequence[str],
     columns: Sequence[str],
     figures: Sequence[Callable[[str], list[float | None]]],
-    shown: Callable[[int, int, Wilcoxon], str],
+    tested: Callable[[int, int, list[float], list[float]], str],
     printed: Callable[[int, int], str],
 ) -> str:
-    """Return Wilcoxon's tests of each row's model against each column's, and the printed cell.
+    """Return a test of each row's model against each column's, and the printed cell.
 
     Parameters
     ----------
@@ -230,8 +230,8 @@ def pair_table(
         The models.
     figures
         Functions that return the figures of a model over the collections; None if it has none.
-    shown
-        Function of the places of row and column, and of the test; it returns the cell.
+    tested
+        Function of the places of row and column, and of the figures of both; it returns the cell.
     printed
         The published cell of a row and a column.
     """
@@ -241,14 +241,9 @@ def pair_table(
             return ""
         found = []
         for source in figures:
-            both = [
-                pair
-                for pair in zip(source(rows[i]), source(columns[j]), strict=True)
-                if None not in pair
-            ]
-            found.append(
-                shown(i, j, wilcoxon(*zip(*both, strict=True))) if both else NONE  # type: ignore[arg-type]
-            )
+            pairs = zip(source(rows[i]), source(columns[j]), strict=True)
+            both = [(a, b) for a, b in pairs if a is not None and b is not None]
+            found.append(tested(i, j, *map(list, zip(*both, strict=True))) if both else NONE)
         return " / ".join([*found, printed(i, j)])
 
     return markdown(
@@ -343,7 +338,7 @@ def report(plan: Plan, scores: AllScores, compare: str | None = None) -> str:
     else:
         pairs = compared_pairs(experiment, names)
     if pairs:
-        parts += ["## Tests", test_table(experiment, scores, plan.folds, pairs)]
+        parts += ["## Tests", significance_table(experiment, scores, plan.folds, pairs)]
     parts += ["## Readings", readings(experiment, names), seconds(scores)]
     return "\n\n".join(parts) + "\n"
 
