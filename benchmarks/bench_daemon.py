@@ -12,6 +12,7 @@ and the time from sending a message to its committed decision is measured.
 from __future__ import annotations
 
 import argparse
+import gc
 import itertools
 import json
 import os
@@ -30,12 +31,11 @@ from raw_kafka import RAW
 from streamnb import datasets
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.loop import Limits, Loop
-from streamnb_consumers.daemon.running import collecting_seldom
+from streamnb_consumers.daemon.running import GC_OBJECTS
 from streamnb_consumers.daemon.settings import CLIENTS, Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.opening import open_kafka
-from streamnb_consumers.kafka.python_client.client_errors import kafka
-from streamnb_consumers.kafka.topics import create_topics
+from streamnb_consumers.kafka.drivers import open_driver, open_kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.pipeline.filter import SharedFilter
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
@@ -101,13 +101,13 @@ class Round:
         self.topics = Topics(*(name + part for part in parts))
         self.name, self.client, self.batch = name, client, batch
         self.cluster = Cluster(broker.bootstrap, name, None, name, client=client)
-        create_topics(self.cluster, self.topics.layouts(1))
+        open_driver(self.cluster).create_topics(self.topics.layouts(1), 60.0)
         worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model or ""))
         if model is None:
             worker = SharedFilter(Nothing(), SmsReader(("ham", "spam")), Options())
         gather = Settings().linger_seconds
         limits = Limits(batch=batch, gather=gather, poll=0.1, commit=30.0, snapshot=1e9)
-        self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
+        self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0)[:2], worker, limits=limits)
 
     def send(self, messages: Sequence[tuple[str, str]], rate: float = 0.0) -> None:
         """Send messages at a rate; some of them have labels."""
@@ -138,8 +138,8 @@ class Round:
 
         self.steps = Steps(self.loop)
         self.loop.metrics.committed = note  # type: ignore[method-assign]
-        with collecting_seldom():
-            self.loop.run()
+        gc.set_threshold(GC_OBJECTS)
+        self.loop.run()
         return times[-1] - times[0]
 
     def raw(self, expected: int) -> float:

@@ -32,8 +32,8 @@ from streamnb_consumers.daemon.kafka_settings import make_topics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.python_client.client_errors import kafka
-from streamnb_consumers.kafka.topics import create_topics
+from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.records import TrainingEvent
 from support.broker import Broker
 
@@ -107,7 +107,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broker.start()
     try:
         topics = make_topics("sms", Settings())
-        create_topics(Cluster(broker.bootstrap, "bench", None, "bench"), topics.layouts(1))
+        open_driver(Cluster(broker.bootstrap, "bench", None, "bench")).create_topics(
+            topics.layouts(1), 60.0
+        )
         fill(broker, topics, flags.events)
         with tempfile.TemporaryDirectory() as folder:
             shared = Path(folder)

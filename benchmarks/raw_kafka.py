@@ -62,7 +62,7 @@ def raw_confluent(bootstrap: str, name: str, topics: Any, count: int, batch: int
 
 def raw_python(bootstrap: str, name: str, topics: Any, count: int, batch: int) -> float:
     """Move a number of messages; return the seconds from the first to the last."""
-    from streamnb_consumers.kafka.python_client.client_errors import kafka
+    from streamnb_consumers.kafka.python_client.client import kafka
 
     consumer = kafka.KafkaConsumer(
         bootstrap_servers=bootstrap,

@@ -81,7 +81,7 @@ def environment(broker: Broker, tmp_path: Path) -> dict[str, str]:
 
 
 def produce(broker: Broker, topic: str, values: list[dict[str, str]]) -> None:
-    from streamnb_consumers.kafka.python_client.client_errors import kafka
+    from streamnb_consumers.kafka.python_client.client import kafka
 
     producer = kafka.KafkaProducer(bootstrap_servers=broker.bootstrap)
     for value in values:

@@ -266,7 +266,7 @@ def kafka_dead_letters(
 
 
 def produce(broker: Broker, topic: str, letters: list[DeadLetter], commit: bool = True) -> None:
-    from streamnb_consumers.kafka.python_client.client_errors import kafka
+    from streamnb_consumers.kafka.python_client.client import kafka
 
     producer = kafka.KafkaProducer(
         bootstrap_servers=broker.bootstrap, transactional_id=broker.unique("writer")

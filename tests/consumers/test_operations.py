@@ -367,7 +367,7 @@ def test_the_statuses_and_paths_of_the_documents() -> None:
 
 
 def test_the_client_knows_all_that_it_is_told_of_security() -> None:
-    client_errors = pytest.importorskip("streamnb_consumers.kafka.python_client.client_errors")
+    client_errors = pytest.importorskip("streamnb_consumers.kafka.python_client.client")
     settings = Settings(**KAFKA, security_protocol="SASL_SSL")  # type: ignore[arg-type]
     told = {*make_cluster("sms", settings, SECRET).security, *_TLS_FILES.values()}
     for client in ("KafkaConsumer", "KafkaProducer", "KafkaAdminClient"):

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.python_client.client_errors import DefaultPartitioner, kafka
-from streamnb_consumers.kafka.python_client.partitioning import KeyPartitioner
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import DefaultPartitioner, kafka
+from streamnb_consumers.kafka.python_client.producer import KeyPartitioner
 from support.clients import LIMIT, Clients, committed_offsets, nobody, offset, until, value_of
 
 errors = kafka.errors
@@ -26,7 +26,7 @@ errors = kafka.errors
 
 def test_defaults_that_are_overridden() -> None:
     from streamnb_consumers.kafka.cluster import Cluster
-    from streamnb_consumers.kafka.python_client.client import client_settings
+    from streamnb_consumers.kafka.python_client.driver import client_settings
 
     ours = client_settings(Cluster("localhost:9092", "group", None, "name"))
     for client in (kafka.KafkaProducer, kafka.KafkaConsumer):
@@ -74,7 +74,7 @@ def test_records_without_a_key_go_to_any_partition() -> None:
 
 @pytest.mark.parametrize(
     ("module", "imported"),
-    [("kafka", False), ("streamnb_consumers.kafka.python_client.client_errors", True)],
+    [("kafka", False), ("streamnb_consumers.kafka.python_client.client", True)],
 )
 def test_import_with_warnings_as_errors(module: str, imported: bool) -> None:
     # kafka-python's protocol loader calls functions that Python 3.11 and 3.12 deprecate.
@@ -99,12 +99,12 @@ def test_committed_offsets_wait_for_open_transactions(clients: Clients) -> None:
     producer = clients.producer(group)
     committed = clients.consumer(group)
     for value, end in (
-        (1, producer_workarounds.commit),
-        (2, producer_workarounds.abort),
-        (3, producer_workarounds.commit),
+        (1, workarounds.commit),
+        (2, workarounds.abort),
+        (3, workarounds.commit),
     ):
-        producer_workarounds.begin(producer)
-        producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
+        workarounds.begin(producer)
+        workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
         begun = time.monotonic()
         assert committed_offsets(committed, [place], 0.3) is None
         assert 0.2 < time.monotonic() - begun < 2.0
@@ -123,9 +123,9 @@ def test_answer_that_came_too_late(clients: Clients, fixed: bool) -> None:
     producer = clients.producer(group)
 
     def commit(value: int) -> None:
-        producer_workarounds.begin(producer)
-        producer_workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
-        producer_workarounds.commit(producer, LIMIT)
+        workarounds.begin(producer)
+        workarounds.send_offsets(producer, {place: offset(value)}, nobody(group), LIMIT)
+        workarounds.commit(producer, LIMIT)
 
     commit(1)
     consumer = clients.consumer(group)
@@ -170,30 +170,30 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
         until(there)
 
     def write(producer: Any, value: bytes) -> None:
-        producer_workarounds.begin(producer)
+        workarounds.begin(producer)
         producer.send(topic, value).get(timeout=LIMIT)
 
     write(committed, b"0")
-    producer_workarounds.commit(committed, LIMIT)  # record 0, marker 1
+    workarounds.commit(committed, LIMIT)  # record 0, marker 1
     drain(2)
     write(other, b"aborted")
-    producer_workarounds.abort(other, LIMIT)  # record 2, marker 3
+    workarounds.abort(other, LIMIT)  # record 2, marker 3
     drain(4)
     assert seen == [b"0"]
     write(other, b"open")  # record 4
     write(committed, b"5")
-    producer_workarounds.commit(committed, LIMIT)  # record 5, marker 6
-    until(lambda: consumer_workarounds.log_ends(reader, [place], LIMIT)[place] == 7)
+    workarounds.commit(committed, LIMIT)  # record 5, marker 6
+    until(lambda: workarounds.log_ends(reader, [place], LIMIT)[place] == 7)
     assert reader.end_offsets([place]) == {place: 4}
-    assert consumer_workarounds.log_ends(reader, [place], LIMIT) == {place: 7}
+    assert workarounds.log_ends(reader, [place], LIMIT) == {place: 7}
     assert reader.end_offsets([place]) == {place: 4}
     until(lambda: reader.highwater(place) == 7, reader)
     assert (reader.position(place), seen) == (4, [b"0"])
-    producer_workarounds.abort(other, LIMIT)
+    workarounds.abort(other, LIMIT)
     drain(8)
     assert seen == [b"0", b"5"]
     assert reader.highwater(place) == 8
-    assert consumer_workarounds.lag(reader, place) == 0
+    assert workarounds.lag(reader, place) == 0
     # If a partition is assigned again before a fetch, `poll` does not learn its end.
     reader.assign([])
     reader.assign([place])
@@ -201,4 +201,4 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 0.5, reader)
     assert reader.highwater(place) is None
-    assert consumer_workarounds.log_ends(reader, [place], LIMIT) == {place: 8}
+    assert workarounds.log_ends(reader, [place], LIMIT) == {place: 8}

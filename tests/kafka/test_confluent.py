@@ -44,7 +44,7 @@ def stage(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 def epoch(worker: SteppedWorker) -> int:
     """Return the epoch of the worker's membership."""
-    return epoch_of(worker.loop.source._group._consumer.consumer_group_metadata())  # type: ignore[attr-defined]
+    return epoch_of(worker.loop.source._group._group.consumer_group_metadata())  # type: ignore[attr-defined]
 
 
 def decide_all(stage: Stage, *workers: SteppedWorker) -> None:
@@ -119,7 +119,7 @@ def test_a_member_whose_client_failed_for_good_joins_with_another(stage: Stage) 
     decide_all(stage, worker)
     source: Any = worker.loop.source
     failed = source._group
-    failed._consumer = Failed(failed._consumer)
+    failed._group = Failed(failed._group)
     until(lambda: source._open and source._group is not failed, lambda: worker.step(0.05))
     stage.send(PHASE)
     decide_all(stage, worker)

@@ -1,7 +1,7 @@
 """Faults of kafka-python's consumer that break "exactly once", with and without the workaround.
 
 A test of a fault fails when kafka-python mends it. Then delete the workaround in
-`consumer_workarounds` and the test.
+`workarounds` and the test.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.python_client.client_errors import is_fenced, kafka
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import is_fenced, kafka
 from support.brokers.odd_headers import NO_VALUE, RawName, write_headers_without_values
 from support.clients import HANGS, LIMIT, Clients, committed_offsets, offset, places, until
 
@@ -28,30 +28,30 @@ def test_membership_is_that_of_the_poll_or_none(clients: Clients) -> None:
     topic, group = clients.broker.topic("member"), clients.broker.unique("member")
     place = kafka.TopicPartition(topic, 0)
     consumer = clients.member(group, topic, session_timeout_ms=3_000)
-    assert consumer_workarounds.membership(consumer) is None
+    assert workarounds.membership(consumer) is None
     until(consumer.assignment, consumer)
-    taken = consumer_workarounds.membership(consumer)
+    taken = workarounds.membership(consumer)
     assert (taken.generation_id >= 1, bool(taken.member_id)) == (True, True)
     producer = clients.producer(group)
-    producer_workarounds.begin(producer)
-    producer_workarounds.send_offsets(producer, {place: offset(1)}, taken, LIMIT)
-    producer_workarounds.commit(producer, LIMIT)
+    workarounds.begin(producer)
+    workarounds.send_offsets(producer, {place: offset(1)}, taken, LIMIT)
+    workarounds.commit(producer, LIMIT)
 
     consumer._coordinator.reset_generation()  # what a heartbeat does that finds the group gone on
-    assert consumer_workarounds.membership(consumer) is None
+    assert workarounds.membership(consumer) is None
     live = consumer.group_metadata()
     assert (live.generation_id, live.member_id) == (-1, "")
     consumer.close()
     other = clients.member(group, topic)
     until(other.assignment, other)
-    producer_workarounds.begin(producer)
+    workarounds.begin(producer)
     with pytest.raises(errors.CommitFailedError):
-        producer_workarounds.send_offsets(producer, {place: offset(2)}, taken, LIMIT)
-    producer_workarounds.abort(producer, LIMIT)
+        workarounds.send_offsets(producer, {place: offset(2)}, taken, LIMIT)
+    workarounds.abort(producer, LIMIT)
     # The fault: the commit is accepted, although another member owns the partition.
-    producer_workarounds.begin(producer)
-    producer_workarounds.send_offsets(producer, {place: offset(3)}, live, LIMIT)
-    producer_workarounds.commit(producer, LIMIT)
+    workarounds.begin(producer)
+    workarounds.send_offsets(producer, {place: offset(3)}, live, LIMIT)
+    workarounds.commit(producer, LIMIT)
     assert committed_offsets(other, [place], LIMIT) == {place: 3}
 
 
@@ -64,7 +64,7 @@ def test_join_that_outlasts_a_poll(clients: Clients, fixed: bool) -> None:
     member = clients.member(clients.broker.unique("join"), topic)
     until(member.assignment, member)
     if fixed:
-        consumer_workarounds.fix_forgotten_join(member)
+        workarounds.fix_forgotten_join(member)
     coordinator = member._coordinator
     join = coordinator._do_join_and_sync_async
 
@@ -75,7 +75,7 @@ def test_join_that_outlasts_a_poll(clients: Clients, fixed: bool) -> None:
 
     coordinator._do_join_and_sync_async = slowly
     coordinator._assignment_snapshot = {}  # as if the topic's partitions were others
-    before = consumer_workarounds.membership(member)
+    before = workarounds.membership(member)
     until(lambda: member.group_metadata().generation_id > before.generation_id, member)
     if fixed:
         until(lambda: member.group_metadata().state == "<stable>", member)
@@ -89,7 +89,7 @@ def test_members_with_short_polls_join_at_once(clients: Clients) -> None:
     topic = clients.broker.topic("join", 2)
     for _ in range(5):
         consumer = clients.consumer(clients.broker.unique("join"))
-        consumer_workarounds.fix_consumer(consumer)
+        workarounds.fix_consumer(consumer)
         refresh = consumer._cluster._do_refresh_metadata
         consumer._cluster._do_refresh_metadata = late(consumer, refresh, 0.2)
         consumer.subscribe([topic])
@@ -97,7 +97,7 @@ def test_members_with_short_polls_join_at_once(clients: Clients) -> None:
         while not consumer.assignment():
             assert time.monotonic() < begun + LIMIT
             consumer.poll(timeout_ms=5)
-        assert consumer_workarounds.membership(consumer) is not None
+        assert workarounds.membership(consumer) is not None
         consumer.close()
 
 
@@ -116,15 +116,15 @@ def test_fenced_static_member_learns_it_from_its_commit(clients: Clients) -> Non
     topic, group = clients.broker.topic("static"), clients.broker.unique("static")
     old = clients.member(group, topic, group_instance_id="one", heartbeat_interval_ms=5_000)
     until(old.assignment, old)
-    taken = consumer_workarounds.membership(old)
+    taken = workarounds.membership(old)
     new = clients.member(group, topic, group_instance_id="one")
     until(new.assignment, new)
     with contextlib.suppress(errors.FencedInstanceIdError):  # only if it has to join again
         assert old.poll(timeout_ms=50) == {}
     producer = clients.producer(group)
-    producer_workarounds.begin(producer)
+    workarounds.begin(producer)
     with pytest.raises(errors.FencedInstanceIdError) as fenced:
-        producer_workarounds.send_offsets(
+        workarounds.send_offsets(
             producer, {kafka.TopicPartition(topic, 0): offset(1)}, taken, LIMIT
         )
     assert is_fenced(fenced.value)
@@ -151,7 +151,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.events: list[tuple[str, set[Any]]] = []
-        self.listener = consumer_workarounds.listener(self._note("given"), self._note("taken"))
+        self.listener = workarounds.listener(self._note("given"), self._note("taken"))
 
     def _note(self, what: str) -> Callable[[Any], None]:
         return lambda partitions: self.events.append((what, set(partitions)))
@@ -163,17 +163,17 @@ def test_partitions_are_taken_inside_a_poll_only(clients: Clients) -> None:
     both, heard = set(places(topic, 2)), Heard()
     first, second = clients.member(group, topic, heard.listener), clients.member(group, topic)
     for each in (first, second):
-        consumer_workarounds.fix_consumer(each)  # two that are polled in turn may join for ever
+        workarounds.fix_consumer(each)  # two that are polled in turn may join for ever
     until(lambda: first.assignment() == both, first)
-    taken = consumer_workarounds.membership(first)
+    taken = workarounds.membership(first)
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 1.0, second)  # heartbeats say: rejoin
     assert heard.events == [("given", both)]
     producer = clients.producer(group)
-    producer_workarounds.begin(producer)
-    producer_workarounds.send_offsets(producer, {place: offset(4) for place in both}, taken, LIMIT)
-    producer_workarounds.commit(producer, LIMIT)
-    until(lambda: second.assignment() and consumer_workarounds.membership(first), first, second)
+    workarounds.begin(producer)
+    workarounds.send_offsets(producer, {place: offset(4) for place in both}, taken, LIMIT)
+    workarounds.commit(producer, LIMIT)
+    until(lambda: second.assignment() and workarounds.membership(first), first, second)
     assert heard.events[1:] == [("taken", second.assignment())]
     assert committed_offsets(second, sorted(second.assignment()), LIMIT) == dict.fromkeys(
         second.assignment(), 4
@@ -186,7 +186,7 @@ def test_member_put_out_while_it_rejoins(clients: Clients, fixed: bool) -> None:
     place, heard = kafka.TopicPartition(topic, 0), Heard()
     member = clients.member(group, topic, heard.listener, session_timeout_ms=3_000)
     if fixed:
-        consumer_workarounds.fix_silent_loss(member)
+        workarounds.fix_silent_loss(member)
     until(member.assignment, member)
     coordinator = member._coordinator
     join = coordinator._do_join_and_sync_async
@@ -197,9 +197,9 @@ def test_member_put_out_while_it_rejoins(clients: Clients, fixed: bool) -> None:
         raise errors.UnknownMemberIdError
 
     coordinator._do_join_and_sync_async = put_out
-    before = consumer_workarounds.membership(member)
+    before = workarounds.membership(member)
     coordinator.request_rejoin()
-    until(lambda: consumer_workarounds.membership(member) not in (None, before), member)
+    until(lambda: workarounds.membership(member) not in (None, before), member)
     until(member.assignment, member)
     again = [("taken", {place}), ("given", {place})] if fixed else []
     assert heard.events == [("given", {place}), *again]
@@ -218,7 +218,7 @@ def test_resumed_partition_gives_what_waited(clients: Clients, fixed: bool) -> N
     producer.commit_transaction()
     reader = clients.consumer()
     if fixed:
-        consumer_workarounds.fix_parked_records(reader)
+        workarounds.fix_parked_records(reader)
     reader.assign([one, other])
     reader.seek(one, 0)
     reader.seek(other, 0)
@@ -250,7 +250,7 @@ def test_member_that_was_put_out_claims_what_it_had(clients: Clients, fixed: boo
     topic, group = clients.broker.topic("claim"), clients.broker.unique("claim")
     member = clients.member(group, topic)
     if fixed:
-        consumer_workarounds.fix_false_claim(member)
+        workarounds.fix_false_claim(member)
     until(member.assignment, member)
     coordinator = member._coordinator
     protocols, claims = coordinator.group_protocols, []
@@ -278,7 +278,7 @@ def test_join_that_finishes_between_two_polls(clients: Clients, fixed: bool) -> 
     topic = clients.broker.topic("answer")
     member = clients.member(clients.broker.unique("answer"), topic)
     if fixed:
-        consumer_workarounds.fix_lost_answer(member)
+        workarounds.fix_lost_answer(member)
     until(member.assignment, member)
     coordinator, joins = member._coordinator, []
     join = coordinator._do_join_and_sync_async
@@ -291,17 +291,17 @@ def test_join_that_finishes_between_two_polls(clients: Clients, fixed: bool) -> 
     coordinator.request_rejoin()
     member.poll(timeout_ms=0)
     until(lambda: coordinator._join_task.is_done)
-    assert consumer_workarounds.membership(member) is None  # its generation is new already
+    assert workarounds.membership(member) is None  # its generation is new already
     member.poll(timeout_ms=0)
     time.sleep(0.2)
     assert len(joins) == (1 if fixed else 2)
-    assert (consumer_workarounds.membership(member) is not None) == fixed
+    assert (workarounds.membership(member) is not None) == fixed
 
 
 def test_answer_is_not_kept_for_a_member_that_lost_its_place(clients: Clients) -> None:
     topic = clients.broker.topic("answer")
     member = clients.member(clients.broker.unique("answer"), topic)
-    consumer_workarounds.fix_consumer(member)
+    workarounds.fix_consumer(member)
     until(member.assignment, member)
     coordinator = member._coordinator
     coordinator.request_rejoin()
@@ -311,7 +311,7 @@ def test_answer_is_not_kept_for_a_member_that_lost_its_place(clients: Clients) -
     coordinator.reset_generation()
     member.poll(timeout_ms=0)
     assert coordinator._join_task is not answered
-    until(lambda: consumer_workarounds.membership(member), member)
+    until(lambda: workarounds.membership(member), member)
 
 
 # --- 13. headers ---------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def test_header_whose_name_is_no_utf_8(
     producer.close()
     batch = kafka.record.default_records.DefaultRecordBatch
     if fixed:
-        consumer_workarounds.fix_header_names()
+        workarounds.fix_header_names()
     else:
         monkeypatch.setattr(
             batch, "_read_msg", getattr(batch._read_msg, "upstream", batch._read_msg)

@@ -1,6 +1,6 @@
 """A partition has one owner: two of the daemon's own workers are stepped into conflicts.
 
-The faults are kafka-python's (`consumer_workarounds`). An expelled member claims its old partitions
+The faults are kafka-python's (`workarounds`). An expelled member claims its old partitions
 (false
 claim), and the response to a join that finishes between two polls is dropped (lost answer).
 Together they let a worker continue from an old position that another worker has passed.
@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.python_client.client import open_producer
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.protocols import Position
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.stepped import SESSION, Stage, SteppedWorker, total, until
 
@@ -101,7 +102,7 @@ def test_positions_are_checked_at_each_generation(
 ) -> None:
     """No worker continues from an old position, despite false claims and lost answers."""
     for workaround in ("fix_false_claim", "fix_lost_answer"):
-        monkeypatch.setattr(consumer_workarounds, workaround, lambda consumer: None)
+        monkeypatch.setattr(workarounds, workaround, lambda consumer: None)
     twice_an_owner(stage)
     assert stage.twice() == 0
 
@@ -132,21 +133,13 @@ def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
 
 def commit(stage: Stage, worker: SteppedWorker, offsets: dict[int, int]) -> None:
     """Commit as a second owner of the worker's generation would."""
-    producer = open_producer(worker.loop.sink._cluster, stage.broker.unique("other"), 10.0)
-    producer_workarounds.begin(producer)
-    producer_workarounds.send_offsets(
-        producer,
-        {
-            kafka.TopicPartition(stage.topics.messages, number): kafka.structs.OffsetAndMetadata(
-                offset, "", -1
-            )
-            for number, offset in offsets.items()
-        },
-        worker.consumer.group_metadata(),
-        10.0,
-    )
-    producer_workarounds.commit(producer, 10.0)
-    producer.close(timeout=1)
+    writer = open_driver(worker.loop.sink._cluster).writer(stage.broker.unique("other"), 10.0)
+    positions = {
+        Partition(stage.topics.messages, number): Position(at) for number, at in offsets.items()
+    }
+    writer.begin()
+    writer.commit(positions, worker.consumer.group_metadata(), 10.0)
+    writer.close(1.0)
 
 
 def test_members_with_the_shortest_polls_take_part(stage: Stage) -> None:

@@ -15,7 +15,6 @@ from streamnb_consumers.errors import AbortedError, FencedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.sink import KafkaSink
-from streamnb_consumers.kafka.topics import create_topics
 from streamnb_consumers.records import Decision, Outputs, Partition
 from support.clients import LIMIT, Clients, value_of
 
@@ -30,7 +29,7 @@ class Fenced:
         self.cluster = Cluster(
             self.broker.bootstrap, name, None, f"{name}-1", named=named, client=client
         )
-        create_topics(self.cluster, self.topics.layouts(1))
+        open_driver(self.cluster).create_topics(self.topics.layouts(1), 60.0)
         self.sink = KafkaSink(open_driver(self.cluster), self.cluster, self.topics, LIMIT)
         self.sink.start(LIMIT)
         self.send("first")

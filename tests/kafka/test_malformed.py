@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from streamnb.datasets import stream
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 from support.scenes.scene import SPAM_MAIN, Scene, Worker
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 from support.brokers.odd_headers import NO_VALUE, RawName, write_headers_without_values
 from support.scenes.scene import Scene

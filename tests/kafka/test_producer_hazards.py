@@ -1,7 +1,7 @@
 """Faults of kafka-python's producer that break "exactly once", with and without the workaround.
 
 A test of a fault fails when kafka-python mends it. Then delete the workaround in
-`producer_workarounds` and the test.
+`workarounds` and the test.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka.python_client import producer_workarounds
-from streamnb_consumers.kafka.python_client.client_errors import (
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import (
     close_quietly,
     is_fenced,
     is_stale,
@@ -55,7 +55,7 @@ def test_request_whose_connection_fails(clients: Clients, fixed: bool) -> None:
 
     client.await_ready = failing
     if fixed:
-        producer_workarounds.fix_lost_requests(producer)
+        workarounds.fix_lost_requests(producer)
     producer.init_transactions()
     topic = clients.broker.topic("lost")
     producer.begin_transaction()
@@ -72,10 +72,8 @@ def test_calls_of_a_transaction_do_not_wait_for_ever(clients: Clients) -> None:
     producer.begin_transaction()
     place = kafka.TopicPartition(clients.broker.topic("waits"), 0)
     for call in (
-        lambda: producer_workarounds.send_offsets(
-            producer, {place: offset(1)}, nobody("waits"), 0.2
-        ),
-        lambda: producer_workarounds.commit(producer, 0.2),
+        lambda: workarounds.send_offsets(producer, {place: offset(1)}, nobody("waits"), 0.2),
+        lambda: workarounds.commit(producer, 0.2),
     ):
         with pytest.raises(errors.KafkaTimeoutError, match=r"more than 0\.2 seconds"):
             call()
@@ -125,21 +123,21 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
                     done = known.get(place, 0)
                     consumer.seek(place, done)
                 records = consumer.poll(timeout_ms=50, max_records=10).get(place, [])
-                producer_workarounds.begin(producer)
+                workarounds.begin(producer)
                 sent = [producer.send(sink, record.value) for record in records]
                 for each in sent:
                     each.get(timeout=5.0)
                 if records:
                     after = {place: offset(records[-1].offset + 1)}
-                    producer_workarounds.send_offsets(producer, after, nobody(group), 5.0)
+                    workarounds.send_offsets(producer, after, nobody(group), 5.0)
                 with deciding:
-                    producer_workarounds.commit(producer, 5.0)
+                    workarounds.commit(producer, 5.0)
                 done += len(records)
             except errors.KafkaError:
                 failed, done = failed + 1, -1  # ask what was committed
                 try:
                     with deciding:
-                        producer_workarounds.abort(producer, 5.0)
+                        workarounds.abort(producer, 5.0)
                 except (errors.KafkaError, AttributeError):
                     if producer is not None:
                         close_quietly(producer, timeout=0)
@@ -160,19 +158,19 @@ def test_offsets_of_an_aborted_transaction(clients: Clients, fixed: bool) -> Non
     first, second = places(clients.broker.topic("leak", 2), 2)
     group = clients.broker.unique("leak")
     producer = clients.producer(group)
-    producer_workarounds.begin(producer)
+    workarounds.begin(producer)
     unknown = kafka.structs.ConsumerGroupMetadata(group, 7, "nobody", None)
     with pytest.raises(errors.CommitFailedError) as stale:
-        producer_workarounds.send_offsets(producer, {first: offset(5)}, unknown, LIMIT)
+        workarounds.send_offsets(producer, {first: offset(5)}, unknown, LIMIT)
     assert is_stale(stale.value)
     assert not is_fenced(stale.value)
     if fixed:
-        producer_workarounds.abort(producer, LIMIT)
+        workarounds.abort(producer, LIMIT)
     else:
         producer.abort_transaction()
-    producer_workarounds.begin(producer)
-    producer_workarounds.send_offsets(producer, {second: offset(6)}, nobody(group), LIMIT)
-    producer_workarounds.commit(producer, LIMIT)
+    workarounds.begin(producer)
+    workarounds.send_offsets(producer, {second: offset(6)}, nobody(group), LIMIT)
+    workarounds.commit(producer, LIMIT)
     found = committed_offsets(clients.consumer(group), [first, second], LIMIT)
     assert found == ({second: 6} if fixed else {first: 5, second: 6})
 
@@ -194,21 +192,21 @@ def fence(clients: Clients, fixed: bool) -> tuple[Any, Any, dict[str, Exception]
 
     old = clients.producer(name, init=fixed)
     old.init_transactions()
-    producer_workarounds.begin(old)
+    workarounds.begin(old)
     old.send(topic, b"old").get(timeout=LIMIT)
     new = clients.producer(name)
-    producer_workarounds.begin(new)
+    workarounds.begin(new)
     new.send(topic, b"new").get(timeout=LIMIT)
     attempt("record", lambda: old.send(topic, b"late").get(timeout=LIMIT))
     until(old._transaction_manager.has_fatal_error)
     attempt("next record", lambda: old.send(topic, b"later"))
     attempt(
         "offsets",
-        lambda: producer_workarounds.send_offsets(old, {place: offset(1)}, nobody(name), LIMIT),
+        lambda: workarounds.send_offsets(old, {place: offset(1)}, nobody(name), LIMIT),
     )
-    attempt("commit", lambda: producer_workarounds.commit(old, LIMIT))
-    attempt("abort", lambda: producer_workarounds.abort(old, LIMIT))
-    attempt("begin", lambda: producer_workarounds.begin(old))
+    attempt("commit", lambda: workarounds.commit(old, LIMIT))
+    attempt("abort", lambda: workarounds.abort(old, LIMIT))
+    attempt("begin", lambda: workarounds.begin(old))
     return new, topic, told
 
 
@@ -217,25 +215,25 @@ def test_fenced_producer(clients: Clients) -> None:
     assert list(told) == ["record", "next record", "offsets", "commit", "abort", "begin"]
     assert isinstance(told["record"], errors.InvalidProducerEpochError)
     assert [what for what, error in told.items() if not is_fenced(error)] == []
-    producer_workarounds.commit(new, LIMIT)
+    workarounds.commit(new, LIMIT)
     assert value_of(clients.broker.read_all(topic)) == [b"new"]
 
 
 def test_fenced_producer_fences_the_one_that_took_its_place(clients: Clients) -> None:
     new, topic, _ = fence(clients, fixed=False)
     with pytest.raises(errors.ProducerFencedError):
-        producer_workarounds.commit(new, LIMIT)
+        workarounds.commit(new, LIMIT)
     assert clients.broker.read_all(topic) == []
 
 
 def test_fenced_at_the_commit(clients: Clients) -> None:
     topic, name = clients.broker.topic("fenced"), clients.broker.unique("fenced")
     old = clients.producer(name)
-    producer_workarounds.begin(old)
+    workarounds.begin(old)
     old.send(topic, b"old").get(timeout=LIMIT)
     clients.producer(name)
     with pytest.raises(errors.ProducerFencedError):
-        producer_workarounds.commit(old, LIMIT)
+        workarounds.commit(old, LIMIT)
     with pytest.raises(errors.KafkaError) as second:
         old.send(topic, b"again")
     assert not isinstance(second.value, errors.ProducerFencedError)

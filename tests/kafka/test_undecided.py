@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from streamnb_consumers.kafka.python_client import producer_workarounds
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 from support.clients import LIMIT, Clients, nobody, offset
 from support.stepped import Stage, until
@@ -18,9 +18,9 @@ def test_offsets_that_stay_undecided(
     try:
         stage.send(10)
         holder = clients.producer(broker.unique("holder"))
-        producer_workarounds.begin(holder)
+        workarounds.begin(holder)
         place = kafka.TopicPartition(stage.topics.messages, 0)
-        producer_workarounds.send_offsets(holder, {place: offset(3)}, nobody(stage.group), LIMIT)
+        workarounds.send_offsets(holder, {place: offset(3)}, nobody(stage.group), LIMIT)
         worker = stage.worker("a")
         source = worker.loop.source
         source._partitions._undecided = 0.5
@@ -35,7 +35,7 @@ def test_offsets_that_stay_undecided(
             worker.step(0.05)
         assert len(told()) == 1
         assert not worker.runs()
-        producer_workarounds.abort(holder, LIMIT)
+        workarounds.abort(holder, LIMIT)
         until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
         assert not source.waiting
         assert stage.twice() == 0

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from streamnb_consumers.kafka.python_client import consumer_workarounds, producer_workarounds
-from streamnb_consumers.kafka.python_client.client_errors import CooperativeStickyAssignor, kafka
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import CooperativeStickyAssignor, kafka
 from support.broker import Broker
 
 LIMIT = 20.0  # seconds: for what takes milliseconds on an idle machine
@@ -32,7 +32,7 @@ class Clients:
         )
         self._made.append(made)
         if init:
-            producer_workarounds.fix_producer(made)
+            workarounds.fix_producer(made)
             made.init_transactions()
         return made
 
@@ -84,7 +84,7 @@ def offset(value: int) -> Any:
 
 def committed_offsets(consumer: Any, places: list[Any], timeout: float) -> Any:
     """Return the committed offsets of a group, without metadata."""
-    found = consumer_workarounds.committed(consumer, places, timeout)
+    found = workarounds.committed(consumer, places, timeout)
     return found and {place: each[0] for place, each in found.items()}
 
 

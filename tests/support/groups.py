@@ -14,7 +14,7 @@ from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.jsons import canonical
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.records import TrainingEvent
 from support.broker import Broker
 from support.stepped import until

@@ -14,9 +14,8 @@ from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.opening import open_kafka
-from streamnb_consumers.kafka.python_client.client_errors import kafka
-from streamnb_consumers.kafka.topics import create_topics
+from streamnb_consumers.kafka.drivers import open_driver, open_kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 
 SESSION = 2.0  # seconds
@@ -40,7 +39,7 @@ class Stage:
             dataclasses.replace(layout, configs={**layout.configs, **future})
             for layout in self.topics.layouts(partitions)
         ]
-        create_topics(self._cluster("topics"), layouts)
+        open_driver(self._cluster("topics")).create_topics(layouts, 60.0)
         self.sent: list[str] = []
         self.workers: list[SteppedWorker] = []
 
@@ -94,7 +93,7 @@ class SteppedWorker:
 
     def __init__(self, stage: Stage, cluster: Cluster, batch: int) -> None:
         self.stage, self._closed = stage, False
-        source, sink = open_kafka(cluster, stage.topics, 10.0)
+        source, sink, _ = open_kafka(cluster, stage.topics, 10.0)
         worker = make_filter(
             "sms", Settings(bootstrap_servers=stage.broker.bootstrap, **stage.settings)
         )

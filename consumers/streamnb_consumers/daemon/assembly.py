@@ -89,7 +89,9 @@ def make_filter(kind: str, settings: Settings) -> Filter:
         explain_top_k=settings.explain_top_k,
         adopt=settings.training_log_adopt,
         bounds=bounds,
-        cutoffs=_cutoffs(settings),
+        cutoffs=(
+            Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
+        ),
         senders=SenderLists(
             read_senders(settings.allow_senders), read_senders(settings.deny_senders)
         ),
@@ -139,10 +141,6 @@ def _max_fpr(settings: Settings, model: Any) -> float | None:
     return _MAX_FPR if is_calibrated(model) and not settings.spam_cutoff else None
 
 
-def _cutoffs(settings: Settings) -> Cutoffs | None:
-    return Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
-
-
 def make_loop(
     kind: str,
     settings: Settings,
@@ -164,13 +162,6 @@ def make_loop(
         Source of secrets; None for the environment of this process.
     begun
         Bytes already read from standard input.
-
-    Raises
-    ------
-    SettingsError
-        If settings, secrets or files contradict each other.
-    MissingDependencyError
-        If a required package is not installed.
     """
     environment = os.environ if environment is None else environment
     if not settings.bootstrap_servers:
@@ -195,7 +186,11 @@ def make_loop(
         source,
         sink,
         worker,
-        snapshots=_snapshots(settings) if keep else None,
+        snapshots=(
+            Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
+            if keep
+            else None
+        ),
         shared=shared,
         log=log,
         limits=limits,
@@ -207,10 +202,6 @@ def make_loop(
             session=settings.session_seconds if settings.bootstrap_servers else math.inf,
         ),
     )
-
-
-def _snapshots(settings: Settings) -> Snapshots:
-    return Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
 
 
 def _shared_snapshots(
@@ -235,15 +226,14 @@ def _topics(
     kind: str, settings: Settings, dry_run: bool, environment: Mapping[str, str]
 ) -> tuple[Source, Sink, TrainingLog]:
     cluster, topics = make_cluster(kind, settings, environment), make_topics(kind, settings)
-    from streamnb_consumers.kafka.opening import open_kafka, open_training_log
+    from streamnb_consumers.kafka.drivers import open_kafka
 
     if dry_run:
         # A separate group: in the group of the filter it would take partitions from the workers.
         aside = f"{cluster.transactional_id}-dry-run"
         cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
     made = topics.layouts(settings.create_topics) if settings.create_topics and not dry_run else []
-    source, sink = open_kafka(cluster, topics, settings.commit_seconds)
-    log = open_training_log(cluster, topics, made)
+    source, sink, log = open_kafka(cluster, topics, settings.commit_seconds, made)
     return source, MemorySink(MemoryLog()) if dry_run else sink, log
 
 

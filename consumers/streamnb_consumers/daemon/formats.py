@@ -20,9 +20,8 @@ def first_bytes(kind: str, settings: Settings) -> bytes:
 
     They do unless a setting names the format. A service with a health port always reads lines.
     """
-    if kind != "spam" or settings.format != "auto" or settings.input != "-":
-        return b""
-    if settings.bootstrap_servers or settings.http_port:
+    named = settings.format != "auto" or settings.input != "-"
+    if kind != "spam" or named or settings.bootstrap_servers or settings.http_port:
         return b""
     begun = b""
     while not begun.strip() and (block := os.read(sys.stdin.fileno(), _BLOCK)):
@@ -31,16 +30,7 @@ def first_bytes(kind: str, settings: Settings) -> bytes:
 
 
 def recognised(kind: str, settings: Settings, begun: bytes = b"") -> str:
-    r"""Return the format of the input.
-
-    Parameters
-    ----------
-    kind
-        `"sms"` or `"spam"`.
-    settings
-        Settings with the input and its format.
-    begun
-        First bytes of standard input.
+    r"""Return the format of the input, of which `begun` are the first bytes on standard input.
 
     Raises
     ------

@@ -31,14 +31,8 @@ _ASKING = ("start", "poll", "commit")
 class Health:
     """The last reported state of the loop; readable from any thread.
 
-    Parameters
-    ----------
-    limit
-        Seconds without a beat after which the loop counts as hung.
-    clock
-        Monotonic seconds.
-    session
-        Seconds without an answer of the cluster after which the worker is not ready.
+    The loop counts as hung after `limit` seconds without a beat, and as not ready after `session`
+    seconds without an answer of the cluster.
 
     Examples
     --------
@@ -117,14 +111,7 @@ class _Handler(wsgiref.simple_server.WSGIRequestHandler):
 class HealthServer:
     """Serve `/livez`, `/readyz` and `/metrics` from a separate thread.
 
-    Parameters
-    ----------
-    host, port
-        Address to listen on; port 0 chooses a free one.
-    health
-        The state to report.
-    metrics
-        A WSGI application for `/metrics`.
+    Port 0 chooses a free one. `metrics` is the WSGI application for `/metrics`.
 
     Raises
     ------

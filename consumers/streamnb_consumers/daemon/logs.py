@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TextIO
 
 __all__ = ["JsonFormatter", "Seldom", "set_up"]
 
-_CLIENTS = ("kafka", "streamnb_consumers.kafka.confluent_client")
+_CLIENTS = ("kafka", "streamnb_consumers.kafka.confluent_client.client")
+_LINE_SECONDS = 60.0
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -43,55 +43,39 @@ class JsonFormatter(logging.Formatter):
 
 
 class Seldom(logging.Filter):
-    """Pass a few lines of the Kafka client, then one per minute.
+    """Pass one line of the Kafka client per kind and minute.
 
-    During an outage a client may write ten equal lines per second.
-
-    Parameters
-    ----------
-    burst
-        Number of lines that pass immediately.
-    every
-        Seconds between later lines.
-    clock
-        Monotonic seconds.
+    During an outage a client may write ten equal lines per second. Lines are of one kind if they
+    have the same logger and template; the lines of librdkafka have the facility as argument.
 
     Examples
     --------
-    >>> times = iter([0.0, 1.0, 2.0, 60.0, 61.0])
-    >>> seldom = Seldom(burst=1, every=60.0, clock=lambda: next(times))
-    >>> line = logging.makeLogRecord({"name": "kafka.net", "msg": "no node"})
-    >>> [seldom.filter(line) for _ in range(3)]
-    [True, False, False]
-    >>> seldom.filter(line), line.getMessage()
-    (True, 'no node (and 2 lines before it)')
+    >>> seldom = Seldom()
+    >>> line = {"name": "kafka.net", "msg": "no node %s"}
+    >>> lines = [logging.makeLogRecord({**line, "created": at}) for at in (0.0, 1.0, 2.0, 60.0)]
+    >>> [seldom.filter(line) for line in lines]
+    [True, False, False, True]
     >>> seldom.filter(logging.makeLogRecord({"name": "streamnb_consumers.daemon.loop"}))
     True
     """
 
-    def __init__(
-        self, burst: int = 5, every: float = 60.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._burst, self._every, self._clock = burst, every, clock
-        self._left, self._since, self._hidden = burst, clock(), 0
+        self._last: dict[object, tuple[float, int]] = {}  # time, and lines suppressed since
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a line passes; it reports the number of suppressed lines."""
         if not record.name.startswith(_CLIENTS):
             return True
-        now = self._clock()
-        earned = int((now - self._since) // self._every)
-        if self._left < self._burst and earned:
-            self._left = min(self._burst, self._left + earned)
-        self._since = now if self._left == self._burst else self._since + earned * self._every
-        if not self._left:
-            self._hidden += 1
+        facility = record.args[:1] if isinstance(record.args, tuple) else ()
+        kind = (record.name, record.msg, facility if record.name == _CLIENTS[1] else ())
+        last, hidden = self._last.get(kind, (-math.inf, 0))
+        if record.created - last < _LINE_SECONDS:
+            self._last[kind] = (last, hidden + 1)
             return False
-        self._left -= 1
-        if self._hidden:
-            record.msg = f"{record.getMessage()} (and {self._hidden} lines before it)"
-            record.args, self._hidden = (), 0
+        self._last[kind] = (record.created, 0)
+        if hidden:
+            record.msg, record.args = f"{record.getMessage()} (and {hidden} lines before it)", ()
         return True
 
 

@@ -39,36 +39,16 @@ _LAG_EVERY = 1.0
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes and times of the loop; times in seconds.
+    """Sizes and times of the loop; times in seconds."""
 
-    Attributes
-    ----------
-    batch
-        Maximum records of one transaction.
-    gather
-        Time between the start of a transaction that was not full and the next one.
-    poll
-        Longest wait for records; SIGTERM is noticed within it.
-    commit
-        Longest wait for a commit, and for a start.
-    stop
-        Longest time for closing.
-    snapshot
-        Time between snapshots.
-    aborts
-        Consecutive aborted transactions before the loop gives up.
-    pause
-        Longest wait between attempts, also during outages.
-    """
-
-    batch: int = 500
-    gather: float = 0.0
-    poll: float = 0.5
-    commit: float = 60.0
-    stop: float = 10.0
-    snapshot: float = 60.0
-    aborts: int = 20
-    pause: float = 5.0
+    batch: int = 500  # maximum records of one transaction
+    gather: float = 0.0  # between the starts of transactions that are not full
+    poll: float = 0.5  # longest wait for records
+    commit: float = 60.0  # longest wait for a commit, and for a start
+    stop: float = 10.0  # longest time for closing
+    snapshot: float = 60.0  # between snapshots
+    aborts: int = 20  # consecutive aborted transactions before the loop gives up
+    pause: float = 5.0  # longest wait between attempts, also during outages
 
 
 class Loop:
@@ -76,22 +56,12 @@ class Loop:
 
     Parameters
     ----------
-    source, sink
-        Input of records and output of results.
-    worker
-        The filter.
+    source, sink, worker
+        Input of records, output of results, and the filter between them.
     snapshots, shared, log
-        Sources of the state, see `state_manager`.
-    limits
-        Sizes and times.
-    breaker
-        Stops the loop if most of the input is invalid.
-    metrics
-        The metrics.
-    watchdog
-        Ends the process if a call hangs.
-    health
-        The reported liveness and readiness.
+        Sources of the state, see `StateManager`.
+    limits, breaker, metrics, watchdog, health
+        Optional parts; by default new ones with their defaults.
     clock, sleep
         Monotonic seconds, and a function that waits.
     """

@@ -28,16 +28,7 @@ _SHORT = re.compile(r"-[A-Za-z]+")  # nothing else has short flags, but -h
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MailFlags:
-    """Actions for a mail.
-
-    Attributes
-    ----------
-    passthrough, embed
-        Whether the mail is written with a header, and whether the exit status is then 0.
-    update
-        Whether it is learned as decided.
-    register_spam, register_ham, unregister_spam, unregister_ham
-        Whether it is learned or unlearned, and with which label.
+    """Actions for a mail, as described in `_FLAGS`.
 
     Raises
     ------
@@ -76,9 +67,7 @@ class MailFlags:
     @property
     def registers(self) -> bool:
         """Whether the label of the mail is given."""
-        return (
-            self.register_spam or self.register_ham or self.unregister_spam or self.unregister_ham
-        )
+        return any(getattr(self, name) for _, name, _ in _FLAGS[3:])
 
 
 def add_mail_flags(parser: argparse.ArgumentParser) -> None:

@@ -62,14 +62,8 @@ _MANY = 50
 def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
     """Apply the flags to one mail, or learn the mails of a file; return the exit status.
 
-    Parameters
-    ----------
-    flags
-        The actions.
-    settings
-        Settings of the filter; `snapshots` is its state folder.
-    begun
-        Bytes already read from standard input.
+    The state folder is the setting `snapshots`. `begun` are the bytes already read from standard
+    input.
 
     Raises
     ------
@@ -92,13 +86,15 @@ def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
     record, message = _read(worker, found.id, clean)
     if flags.update:
         with held(folder, settings.commit_seconds):
-            decision = _decide(worker, settings, folder, record, message, to_change=True)
+            load(worker, folder, settings.snapshot_bytes, to_change=True)
+            decision = decide(record, message, worker.learner, worker.options)
             if _answer(decision, settings) != UNSURE:
                 label = str(decision.label)
                 worker.learner.learn(TrainingEvent(message.id, message.features, label))
                 _save(worker, settings, folder)
     else:
-        decision = _decide(worker, settings, folder, record, message)
+        load(worker, folder, settings.snapshot_bytes)
+        decision = decide(record, message, worker.learner, worker.options)
     output = decision_lines(Outputs(decisions=[decision]))
     if flags.passthrough:
         output = with_header(clean, settings.status_header, status_value(decision, settings))
@@ -140,18 +136,6 @@ def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
     if not isinstance(message, Message):
         raise SettingsError("this is a label, and no mail")
     return record, message
-
-
-def _decide(
-    worker: Filter,
-    settings: Settings,
-    folder: Path,
-    record: Record,
-    message: Message,
-    to_change: bool = False,
-) -> Decision:
-    load(worker, folder, settings.snapshot_bytes, to_change)
-    return decide(record, message, worker.learner, worker.options)
 
 
 def _register(

@@ -17,12 +17,11 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings, to_toml
 from streamnb_consumers.daemon.state_folder import held
 
-__all__ = ["check", "collecting_seldom", "run_loop", "serving"]
+__all__ = ["GC_OBJECTS", "check", "run_loop", "serving"]
 
-# Allocations between two runs of the garbage collector: the default of 700 is exceeded several
-# times per batch. The objects of a batch are in no reference cycle, so the collector would find
-# nothing; it took a fourth of the time of a message.
-_OBJECTS = 50_000
+# Allocations between two runs of the garbage collector. With the default of 700 it took a fourth of
+# the time of a message, and found nothing: the objects of a batch are in no reference cycle.
+GC_OBJECTS = 50_000
 
 
 @contextlib.contextmanager
@@ -31,13 +30,10 @@ def serving(loop: Loop, settings: Settings) -> Iterator[None]:
     if not isinstance(loop.metrics, PrometheusMetrics):
         yield
         return
-    server = HealthServer(
-        settings.http_host, settings.http_port, loop.health, loop.metrics.application
-    )
-    try:
+    with contextlib.closing(
+        HealthServer(settings.http_host, settings.http_port, loop.health, loop.metrics.application)
+    ):
         yield
-    finally:
-        server.close()
 
 
 def check(kind: str, settings: Settings) -> None:
@@ -64,48 +60,15 @@ def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def collecting_seldom() -> Iterator[None]:
-    """Run the garbage collector less often.
-
-    Examples
-    --------
-    >>> before = gc.get_threshold()
-    >>> with collecting_seldom():
-    ...     gc.get_threshold()[0]
-    50000
-    >>> gc.get_threshold() == before
-    True
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(_OBJECTS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
     """Run a filter until its input ends; return 1 if all of it was invalid, else 0.
 
-    Parameters
-    ----------
-    kind
-        `"sms"` or `"spam"`.
-    settings
-        Settings of the filter.
-    dry_run
-        Whether nothing is written, committed or saved, and a summary is printed.
-    begun
-        Bytes already read from standard input.
+    With `dry_run` nothing is written, committed or saved, and a summary is printed. `begun` are the
+    bytes already read from standard input.
     """
     loop = make_loop(kind, settings, dry_run, begun=begun)
-    with (
-        _alone(settings, dry_run),
-        serving(loop, settings),
-        stopping_on_signals(loop),
-        collecting_seldom(),
-    ):
+    gc.set_threshold(GC_OBJECTS)
+    with _alone(settings, dry_run), serving(loop, settings), stopping_on_signals(loop):
         loop.run()
     metrics = loop.metrics
     if dry_run:

@@ -40,19 +40,10 @@ def held(
 
     The lock is on a file that remains; it ends with its process.
 
-    Parameters
-    ----------
-    folder
-        The folder of snapshots.
-    seconds
-        Longest wait for another process.
-    clock
-        Monotonic seconds.
-
     Raises
     ------
     BusyError
-        If another process holds the lock for longer.
+        If another process holds the lock for longer than `seconds`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("ab") as file:
@@ -75,17 +66,7 @@ def load(worker: Filter, folder: Path, largest: int, to_change: bool = False) ->
     """Restore the newest state of a folder, if there is one; the folder stays unchanged.
 
     This takes no lock: if snapshots were replaced during the read, the folder is read again.
-
-    Parameters
-    ----------
-    worker
-        The filter.
-    folder
-        The folder of snapshots, if it exists.
-    largest
-        Maximum bytes of a snapshot.
-    to_change
-        Whether the state will be changed and written back.
+    `to_change` means that the state will be changed and written back.
 
     Raises
     ------

@@ -1,12 +1,21 @@
-"""Selection of the Kafka client."""
+"""Selection of the Kafka client, and construction of a worker's source, sink and log."""
 
 from __future__ import annotations
 
-from streamnb_consumers.errors import needing_kafka
-from streamnb_consumers.kafka.cluster import Cluster
-from streamnb_consumers.kafka.protocols import Driver
+from collections.abc import Collection
 
-__all__ = ["open_driver"]
+from streamnb_consumers.errors import needing_kafka
+from streamnb_consumers.kafka.cluster import Cluster, TopicLayout, Topics
+from streamnb_consumers.kafka.protocols import Driver
+from streamnb_consumers.kafka.sink import KafkaSink
+from streamnb_consumers.kafka.source import KafkaSource
+from streamnb_consumers.kafka.training_log import KafkaTrainingLog
+
+__all__ = ["open_driver", "open_kafka"]
+
+# Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
+# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
+_ENDED = 30.0
 
 
 def open_driver(cluster: Cluster) -> Driver:
@@ -25,3 +34,19 @@ def open_driver(cluster: Cluster) -> Driver:
         from streamnb_consumers.kafka.python_client.driver import PythonDriver
 
         return PythonDriver(cluster)
+
+
+def open_kafka(
+    cluster: Cluster,
+    topics: Topics,
+    timeout: float = 60.0,
+    layouts: Collection[TopicLayout] = (),
+) -> tuple[KafkaSource, KafkaSink, KafkaTrainingLog]:
+    """Return the source, sink and training log of a worker, which connect when they are started.
+
+    The training log first creates the topics of the given layouts.
+    """
+    driver = open_driver(cluster)
+    source = KafkaSource(driver, topics, timeout, cluster.transaction_seconds + _ENDED)
+    sink = KafkaSink(driver, cluster, topics, timeout)
+    return source, sink, KafkaTrainingLog(driver, topics.training, layouts)

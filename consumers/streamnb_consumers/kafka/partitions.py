@@ -7,16 +7,17 @@ worker may have owned the partition in between.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import time
 from collections.abc import Hashable, Iterable
+from enum import Enum
 
 from streamnb_consumers.kafka.cluster import Topics
-from streamnb_consumers.kafka.ownership import Owned, State
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["Partitions"]
+__all__ = ["Owned", "Partitions"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -25,6 +26,78 @@ _LOG = logging.getLogger(__name__)
 # worker.
 _NEW_SECONDS = 0.1
 _RUNNING_SECONDS = 1.0
+
+
+class State(Enum):
+    """Progress of a worker with an assigned partition."""
+
+    NEW = "new"
+    RESTORING = "restoring"
+    RUNNING = "running"
+
+
+@dataclasses.dataclass(slots=True)
+class Owned:
+    """An assigned partition number, with the state of its messages, feedback and join window.
+
+    Attributes
+    ----------
+    number
+        Partition number.
+    state
+        New: the offsets are unknown. Restoring: the join window is read from its log while the
+        messages wait. Running: messages and feedback are read.
+    window
+        End of the join-state log at the assignment. The window is restored up to this offset.
+    messages, feedback
+        Next offsets, as committed by the group. None means the beginning. Each batch is committed
+        before the next poll, so these offsets advance with it.
+    held
+        Feedback that waits for earlier messages.
+    barrier
+        Message offset at which the held feedback is released.
+    since
+        Time of the assignment, by the monotonic clock.
+    told
+        Whether the warning about a long wait was logged.
+    """
+
+    number: int
+    state: State = State.NEW
+    window: int = 0
+    messages: int | None = None
+    feedback: int | None = None
+    held: list[Record] = dataclasses.field(default_factory=list)
+    barrier: int = 0
+    since: float = dataclasses.field(default_factory=time.monotonic)
+    told: bool = False
+
+    def hold(self, records: list[Record], barrier: int) -> None:
+        """Hold feedback until the messages before an offset were delivered.
+
+        A user labels a message after reading it, so the message was in its log before the label.
+        Messages that existed when the label was read are therefore delivered first. Labels then
+        always find their messages, and training events keep the order of the labels, even if one
+        log is read faster.
+        """
+        self.held += records
+        self.barrier = max(barrier, self.barrier)
+
+    def release(self, position: int) -> list[Record]:
+        """Return all held feedback if its messages were delivered, else an empty list.
+
+        Examples
+        --------
+        >>> from streamnb_consumers.records import Partition
+        >>> owned = Owned(0)
+        >>> owned.hold([Record(Partition("labels", 0), 0, b"{}")], barrier=7)
+        >>> len(owned.release(position=6)), len(owned.release(position=7)), owned.held
+        (0, 1, [])
+        """
+        if position < self.barrier:
+            return []
+        released, self.held = self.held, []
+        return released
 
 
 class Partitions:
@@ -146,10 +219,11 @@ class Partitions:
             return  # the next poll asks again
         owned.messages = offsets.get(self._messages(number))
         owned.feedback = offsets.get(self._feedback(number))
-        if owned.messages is None:
-            self._group.restart(self._messages(number))
-        else:
-            self._group.seek(self._messages(number), owned.messages)
+        messages = self._messages(number)
+        start = owned.messages
+        self._group.seek(
+            messages, self._group.firsts([messages])[messages] if start is None else start
+        )
         place = self._window(number)
         owned.window = self._side.log_ends([place])[place]  # including open transactions
         owned.state = State.RESTORING
@@ -230,6 +304,15 @@ class Partitions:
         """Record the messages as delivered. They are committed before the next poll."""
         for record in messages:
             self._owned[record.partition.number].messages = record.offset + 1
+
+    def give_back(self, messages: Iterable[Record]) -> None:
+        """Rewind to the first of the given messages, which were just polled."""
+        first: dict[Partition, int] = {}
+        for record in messages:
+            first.setdefault(record.partition, record.offset)
+        for place, offset in first.items():
+            if place.number in self._owned:
+                self._group.seek(place, offset)
 
     def hold(self, feedback: Iterable[Record]) -> None:
         """Hold feedback until all currently available messages were delivered."""

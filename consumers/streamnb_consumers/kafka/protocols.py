@@ -101,14 +101,8 @@ class Member(Reader, Protocol):
     def membership(self) -> Membership | None:
         """Return the membership for committing the records of the last poll.
 
-        If it is None, these records must be passed to `give_back`.
+        If it is None, these records must be read again.
         """
-
-    def give_back(self, records: Iterable[Record]) -> None:
-        """Rewind to the first of the given records, which were just polled."""
-
-    def restart(self, place: Partition) -> None:
-        """Rewind a partition to its first record."""
 
 
 class Writer(Protocol):

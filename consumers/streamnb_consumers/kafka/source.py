@@ -226,7 +226,7 @@ class KafkaSource:
         self._member = membership is not None
         if membership is None or not self._partitions.confirm(membership):
             # The membership is not confirmed, so read these records again later.
-            self._group.give_back(messages)
+            self._partitions.give_back(messages)
             return self._batch(records, None)
         self._partitions.give(messages)
         return self._batch([*records, *messages, *self._partitions.release()], membership)

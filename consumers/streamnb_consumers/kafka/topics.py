@@ -1,4 +1,4 @@
-"""Creation and checks of topics."""
+"""Checks of topics."""
 
 from __future__ import annotations
 
@@ -6,29 +6,12 @@ import time
 from collections.abc import Collection
 
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka.cluster import Cluster, TopicLayout
-from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.protocols import Driver, Reader
 
-__all__ = ["check_topics", "create_topics", "largest_record"]
+__all__ = ["check_topics", "largest_record"]
 
 # Default record limit of brokers (`message.max.bytes`), in bytes.
 _DEFAULT_LARGEST = 1_048_588
-
-
-def create_topics(
-    cluster: Cluster, layouts: Collection[TopicLayout], timeout: float = 60.0
-) -> list[str]:
-    """Create the missing topics and return their names.
-
-    Raises
-    ------
-    AbortedError
-        If the cluster is unreachable.
-    RefusedError
-        If the cluster rejects this worker.
-    """
-    return open_driver(cluster).create_topics(layouts, timeout)
 
 
 def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 
 NO_VALUE = b"this header has no value"  # what stands for none until the record is built
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 
 __all__ = ["await_decided"]
 

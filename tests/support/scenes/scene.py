@@ -23,8 +23,8 @@ from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.python_client.client_errors import kafka
-from streamnb_consumers.kafka.topics import create_topics
+from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from support.broker import Broker
@@ -99,7 +99,9 @@ class Scene:
             "log_format": "text",
             **settings,
         }
-        create_topics(Cluster(broker.bootstrap, name, None, name), self.topics.layouts(partitions))
+        open_driver(Cluster(broker.bootstrap, name, None, name)).create_topics(
+            self.topics.layouts(partitions), 60.0
+        )
 
     # --- what goes in
 

@@ -27,14 +27,12 @@ class Snapshots:
     Parameters
     ----------
     folder
-        Created if missing. Only one process may write to it at a time.
-    keep
-        Number of snapshots to keep, 1 or more.
-    largest
-        Maximum bytes of a snapshot.
+        Only one process may write to it at a time.
+    keep, largest
+        Number of snapshots to keep, 1 or more, and maximum bytes of one.
     tidy
-        Whether the folder is created, and remains of a killed process are removed. A process that
-        only reads must not do this, because another may be writing.
+        Whether to create the folder and to remove the incomplete files of a killed process. A
+        process that only reads must not do this, because another may be writing.
     """
 
     def __init__(

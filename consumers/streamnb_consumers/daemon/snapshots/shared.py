@@ -65,10 +65,9 @@ class SharedSnapshots:
     ----------
     store
         The storage.
-    keep
-        Number of snapshots kept for these settings, 1 or more; others are not touched.
-    largest
-        Maximum bytes of a snapshot.
+    keep, largest
+        Number of snapshots kept for these settings, 1 or more, and maximum bytes of one. Others
+        are not touched.
     every
         Seconds between two snapshots of any worker.
     truncate

@@ -17,18 +17,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class StateManager:
-    """The state of a filter outside of the process.
+    """The state of a filter outside of the process: its snapshots, shared ones and training log.
 
-    Parameters
-    ----------
-    worker
-        The filter.
-    snapshots
-        Snapshots of this worker; None keeps the last one in memory, for aborted transactions.
-    shared
-        Snapshots shared by all workers; None for none.
-    log
-        The training log of filters that share their state; None skips the check of its identity.
+    Without `snapshots` the last one is kept in memory, for aborted transactions. Without `log` the
+    identity of the training log is not checked.
     """
 
     def __init__(

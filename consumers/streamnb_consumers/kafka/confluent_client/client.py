@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -24,25 +23,8 @@ from streamnb_consumers.kafka.cluster import Cluster
 __all__ = ["LOGGER", "client_settings", "meaning", "translated"]
 
 
-class _Seldom(logging.Filter):
-    """Pass one line per minute and kind: librdkafka logs every connection attempt."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last: dict[object, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        kind = record.args[0] if isinstance(record.args, tuple) and record.args else record.msg
-        if record.created - self._last.get(kind, -math.inf) < _LINE_SECONDS:
-            return False
-        self._last[kind] = record.created
-        return True
-
-
-_LINE_SECONDS = 60.0
 # Receives the log lines of librdkafka at the next call of a client.
 LOGGER = logging.getLogger(__name__)
-LOGGER.addFilter(_Seldom())
 
 _ERRORS = confluent_kafka.KafkaError
 # Permanent errors: a newer producer uses the same transactional id, or the broker aborted a
@@ -173,14 +155,7 @@ def _is_away(error: Any) -> bool:
 def translated(what: str) -> Iterator[None]:
     """Convert exceptions of confluent-kafka into exceptions of this library.
 
-    Raises
-    ------
-    FencedError
-        If another process has replaced this one. This process must not take over again.
-    SettingsError
-        If the brokers are too old or reject this worker.
-    AbortedError
-        For all other errors.
+    `meaning` lists the exceptions.
     """
     try:
         yield

@@ -12,7 +12,6 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, Resourc
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
 from streamnb_consumers.kafka.confluent_client.client import LOGGER, client_settings, translated
 from streamnb_consumers.kafka.confluent_client.member import ConfluentMember
-from streamnb_consumers.kafka.confluent_client.offsets import Ends
 from streamnb_consumers.kafka.confluent_client.producer import ConfluentProducer
 from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
 from streamnb_consumers.kafka.protocols import Roles
@@ -55,13 +54,11 @@ class ConfluentDriver:
 
     def reader(self, roles: Roles, group: str | None = None) -> ConfluentReader:
         """Return a reader for explicitly assigned partitions."""
-        consumer = self._consumer(
-            # librdkafka requires a group name, although the reader joins no group.
-            group_id=group or self._cluster.group,
-            auto_offset_reset="error",
-            enable_partition_eof=True,
-        )
-        return ConfluentReader(consumer, Ends(self._admin), roles)
+        return ConfluentReader(self._assigned(group or self._cluster.group), self._admin, roles)
+
+    def _assigned(self, group: str) -> Any:
+        # librdkafka requires a group name, although the consumer joins no group.
+        return self._consumer(group_id=group, auto_offset_reset="error", enable_partition_eof=True)
 
     def member(self, roles: Roles, poll_seconds: float) -> ConfluentMember:
         """Return a member of the filter's consumer group.
@@ -69,13 +66,13 @@ class ConfluentDriver:
         The broker sets the session timeout. The member is dynamic: a static member that was killed
         could only rejoin after its session timeout, and its partitions would wait that long.
         """
-        consumer = self._consumer(
+        group = self._consumer(
             group_id=self._cluster.group,
             group_protocol="consumer",
             auto_offset_reset="earliest",
             max_poll_interval_ms=round(poll_seconds * 1000),
         )
-        return ConfluentMember(consumer, self.reader(roles))
+        return ConfluentMember(group, self._assigned(self._cluster.group), self._admin)
 
     def writer(self, name: str, timeout: float) -> ConfluentProducer:
         """Return a transactional writer. Unfinished transactions with the same name are aborted."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Collection, Iterable
 from typing import Any
 
 import confluent_kafka
 
 from streamnb_consumers.kafka.confluent_client.client import meaning, translated
-from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader, committed
-from streamnb_consumers.kafka.protocols import Given, Membership, Position
+from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
+from streamnb_consumers.kafka.protocols import Given, Membership
 from streamnb_consumers.records import Partition, Record
 
 __all__ = ["ConfluentMember", "epoch_of"]
@@ -49,47 +48,43 @@ def epoch_of(metadata: bytes) -> int:
     return int.from_bytes(metadata[len(_MAGIC) :][:4], sys.byteorder, signed=True)
 
 
-class ConfluentMember:
+class ConfluentMember(ConfluentReader):
     """Member of a consumer group.
 
     Parameters
     ----------
-    consumer
+    group
         confluent-kafka consumer with `group.protocol=consumer`.
-    reader
-        Reader for the running partitions.
+    consumer, admin
+        Clients that read the running partitions.
     """
 
-    def __init__(self, consumer: Any, reader: ConfluentReader) -> None:
-        self._consumer, self._reader = consumer, reader
+    def __init__(self, group: Any, consumer: Any, admin: Any) -> None:
+        super().__init__(consumer, admin, {})
+        self._group = group
         self._starts: dict[Partition, int] = {}
         self._metadata: bytes | None = None
         self.joined = False
-        self.partitions, self.position = reader.partitions, reader.position
-        self.firsts, self.stable_ends = reader.firsts, reader.stable_ends
-        self.log_ends, self.lag = reader.log_ends, reader.lag
 
     # --- group membership -------------------------------------------------------------------------
 
     def join(self, topic: str, given: Given, taken: Given) -> None:
         """Subscribe to a topic. Each poll reports the assigned and the revoked partitions."""
 
-        def assigned(consumer: Any, places: list[Any]) -> None:
-            consumer.incremental_assign(places)
+        def assigned(group: Any, places: list[Any]) -> None:
+            group.incremental_assign(places)
             if places:
-                consumer.pause(places)
+                group.pause(places)
             given([place.partition for place in places])
 
-        def revoked(consumer: Any, places: list[Any]) -> None:
+        def revoked(group: Any, places: list[Any]) -> None:
             gone = {Partition(place.topic, place.partition) for place in places}
-            self._reader.assign(self._reader.assigned - gone)
+            self.assign(self.assigned - gone)
             taken([place.partition for place in places])
-            consumer.incremental_unassign(places)
+            group.incremental_unassign(places)
 
         with translated("join"):
-            self._consumer.subscribe(
-                [topic], on_assign=assigned, on_revoke=revoked, on_lost=revoked
-            )
+            self._group.subscribe([topic], on_assign=assigned, on_revoke=revoked, on_lost=revoked)
         self.joined = True
 
     def poll(self, most: int, timeout: float) -> list[Record]:
@@ -98,15 +93,15 @@ class ConfluentMember:
         The epoch changes before the assignment arrives. A membership is therefore valid only if it
         is the same before and after all pending events are processed.
         """
-        before = self._consumer.consumer_group_metadata()
-        self._hear(self._consumer.consume(_EVENTS, 0))
-        after = self._consumer.consumer_group_metadata()
+        before = self._group.consumer_group_metadata()
+        self._hear(self._group.consume(_EVENTS, 0))
+        after = self._group.consumer_group_metadata()
         self._metadata = after if after == before and epoch_of(after) > 0 else None
         if self._metadata is None:
             if timeout > 0:
-                self._hear(self._consumer.consume(1, timeout))
+                self._hear(self._group.consume(1, timeout))
             return []
-        return self._reader.poll(most, timeout)
+        return super().poll(most, timeout)
 
     def _hear(self, events: list[Any]) -> None:
         for each in events:
@@ -123,55 +118,28 @@ class ConfluentMember:
         found = self._metadata
         return None if found is None else Membership(found, found)
 
-    def give_back(self, records: Iterable[Record]) -> None:
-        """Rewind to the first of the given records, which were just polled."""
-        first: dict[Partition, int] = {}
-        for record in records:
-            first.setdefault(record.partition, record.offset)
-        for place, offset in first.items():
-            if place in self._reader.assigned:
-                self._reader.seek(place, offset)
-
-    def committed(
-        self, places: Collection[Partition], timeout: float
-    ) -> dict[Partition, Position] | None:
-        """Return the committed offsets of the group, or None after the timeout."""
-        return committed(self._consumer, places, timeout)
-
-    @property
-    def outsider(self) -> object:
-        """Group metadata for committing offsets without being a member."""
-        return self._reader.outsider
-
     # --- running partitions -----------------------------------------------------------------------
-
-    def assign(self, places: Collection[Partition]) -> None:
-        """Do nothing: the group assigns the partitions."""
 
     def seek(self, place: Partition, offset: int) -> None:
         """Set the next offset of a partition. A paused partition uses it when it is resumed."""
         self._starts[place] = offset
-        if place in self._reader.assigned:
-            self._reader.seek(place, offset)
-
-    def restart(self, place: Partition) -> None:
-        """Rewind a partition to its first record."""
-        self.seek(place, self.firsts([place])[place])
+        if place in self.assigned:
+            super().seek(place, offset)
 
     def pause(self, place: Partition) -> None:
         """Stop reading a partition. It resumes at the last offset passed to `seek`."""
-        self._reader.assign(self._reader.assigned - {place})
+        self.assign(self.assigned - {place})
 
     def resume(self, place: Partition) -> None:
         """Read a partition from the last offset passed to `seek`."""
-        if place not in self._reader.assigned:
-            self._reader.assign(self._reader.assigned | {place})
-            self._reader.seek(place, self._starts[place])
+        if place not in self.assigned:
+            self.assign(self.assigned | {place})
+            super().seek(place, self._starts[place])
 
     def close(self, timeout: float) -> None:
         """Leave the group and disconnect."""
         try:
             with translated("close"):
-                self._consumer.close()  # revokes the partitions of the reader
+                self._group.close()  # revokes the partitions
         finally:
-            self._reader.close(timeout)
+            super().close(timeout)

@@ -12,7 +12,7 @@ import confluent_kafka
 
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.confluent_client.client import meaning, translated
-from streamnb_consumers.kafka.confluent_client.offsets import topic_partition
+from streamnb_consumers.kafka.confluent_client.reader import topic_partition
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.records import Partition

@@ -8,14 +8,15 @@ from collections.abc import Collection
 from typing import Any
 
 import confluent_kafka
+from confluent_kafka import IsolationLevel
+from confluent_kafka.admin import OffsetSpec
 
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.confluent_client.client import meaning, translated
-from streamnb_consumers.kafka.confluent_client.offsets import Ends, topic_partition
 from streamnb_consumers.kafka.protocols import Position, Roles
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["ConfluentReader", "committed", "headers_of"]
+__all__ = ["ConfluentReader", "headers_of", "topic_partition"]
 
 _LOG = logging.getLogger(__name__)
 _HEADERS = operator.methodcaller("headers")
@@ -33,6 +34,17 @@ _NOT_YET = (
     _ERRORS.REBALANCE_IN_PROGRESS,
     _ERRORS.UNSTABLE_OFFSET_COMMIT,
 )
+# The admin client has outdated partition leaders, and does not refresh them by itself.
+_MOVED = (
+    _ERRORS.FENCED_LEADER_EPOCH,
+    _ERRORS.UNKNOWN_LEADER_EPOCH,
+    _ERRORS.NOT_LEADER_FOR_PARTITION,
+)
+
+
+def topic_partition(place: Partition, *offset: Any) -> Any:
+    """Return a `TopicPartition` of confluent-kafka with optional offset and metadata."""
+    return confluent_kafka.TopicPartition(*place, *offset)
 
 
 class ConfluentReader:
@@ -45,19 +57,19 @@ class ConfluentReader:
     ----------
     consumer
         confluent-kafka consumer with `enable.partition.eof`.
-    ends
-        Source of first and last offsets.
+    admin
+        Admin client, for first and last offsets. A consumer that reads committed records gets only
+        the offset of the first open transaction, never the end of the log.
     roles
         Role of the records of each topic.
     """
 
-    def __init__(self, consumer: Any, ends: Ends, roles: Roles) -> None:
-        self._consumer, self._ends, self._roles = consumer, ends, roles
+    def __init__(self, consumer: Any, admin: Any, roles: Roles) -> None:
+        self._consumer, self._admin, self._roles = consumer, admin, roles
+        self._group = consumer  # whose group's committed offsets are requested
         self._assigned: set[Partition] = set()
         self._positions: dict[tuple[str, int], int] = {}  # partitions with a known position
         self._paused: set[Partition] = set()
-        self.firsts, self.stable_ends = ends.firsts, ends.stable_ends
-        self.log_ends = ends.log_ends
 
     def partitions(self, topic: str) -> list[Partition]:
         """Return the partitions of a topic, or an empty list if the topic does not exist."""
@@ -173,11 +185,73 @@ class ConfluentReader:
                 f"{place.source} {place.number} is not assigned to this reader"
             ) from None
 
+    def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
+        """Return the first available offset of each partition."""
+        return self._ask(places, OffsetSpec.earliest(), IsolationLevel.READ_COMMITTED)
+
+    def stable_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
+        """Return each last stable offset: the start of the first open transaction."""
+        return self._ask(places, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+
+    def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
+        """Return the end of the log of each partition, including open transactions."""
+        return self._ask(places, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
+
+    def _ask(
+        self, places: Collection[Partition], spec: Any, isolation: Any
+    ) -> dict[Partition, int]:
+        if not places:
+            return {}
+        with translated("offsets"):
+            try:
+                return self._asked(places, spec, isolation)
+            except confluent_kafka.KafkaException as error:
+                if error.args[0].code() not in _MOVED:
+                    raise
+            # The client caches partition leaders and does not refresh them by itself.
+            for topic in {place.source for place in places}:
+                self._admin.list_topics(topic, timeout=_REQUEST)
+            return self._asked(places, spec, isolation)
+
+    def _asked(
+        self, places: Collection[Partition], spec: Any, isolation: Any
+    ) -> dict[Partition, int]:
+        found = self._admin.list_offsets(
+            {topic_partition(place): spec for place in places},
+            isolation_level=isolation,
+            request_timeout=_REQUEST,
+        )
+        return {
+            Partition(place.topic, place.partition): each.result(_REQUEST + 1).offset
+            for place, each in found.items()
+        }
+
     def committed(
         self, places: Collection[Partition], timeout: float
     ) -> dict[Partition, Position] | None:
-        """Return the committed offsets of the reader's group, or None after the timeout."""
-        return committed(self._consumer, places, timeout)
+        """Return the committed offsets of the reader's group, or None after the timeout.
+
+        A consumer that reads committed records waits for offsets in open transactions.
+        """
+        try:
+            found = self._group.committed(
+                [topic_partition(place) for place in places], timeout=timeout
+            )
+        except confluent_kafka.KafkaException as error:
+            if error.args[0].code() in _NOT_YET or error.args[0].retriable():
+                return None
+            raise meaning("committed offsets", error.args[0]) from error
+        known: dict[Partition, Position] = {}
+        for each in found:
+            if each.error is not None:
+                if each.error.code() in _NOT_YET or each.error.retriable():
+                    return None
+                raise meaning("committed offsets", each.error)
+            if each.offset >= 0:
+                known[Partition(each.topic, each.partition)] = Position(
+                    each.offset, each.metadata or ""
+                )
+        return known
 
     def lag(self) -> dict[Partition, int]:
         """Return the known lag of each assigned partition, in records, without a request."""
@@ -215,29 +289,3 @@ def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
             *(message.offset(), message.topic(), message.partition()),
         )
         return ()
-
-
-def committed(
-    consumer: Any, places: Collection[Partition], timeout: float
-) -> dict[Partition, Position] | None:
-    """Return the committed offsets of a consumer's group, or None after the timeout.
-
-    A consumer that reads committed records waits for offsets in open transactions.
-    """
-    try:
-        found = consumer.committed([topic_partition(place) for place in places], timeout=timeout)
-    except confluent_kafka.KafkaException as error:
-        if error.args[0].code() in _NOT_YET or error.args[0].retriable():
-            return None
-        raise meaning("committed offsets", error.args[0]) from error
-    known: dict[Partition, Position] = {}
-    for each in found:
-        if each.error is not None:
-            if each.error.code() in _NOT_YET or each.error.retriable():
-                return None
-            raise meaning("committed offsets", each.error)
-        if each.offset >= 0:
-            known[Partition(each.topic, each.partition)] = Position(
-                each.offset, each.metadata or ""
-            )
-    return known

@@ -1,44 +1,144 @@
-"""Connection settings, commits and error mapping for all kafka-python clients."""
+"""Import of kafka-python without its warnings, and translation of its errors."""
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
+# kafka-python imports deprecated modules.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import kafka.admin
+    import kafka.errors
+    import kafka.net.manager
+    import kafka.net.transport
+    import kafka.protocol.consumer
+    import kafka.record.default_records
+    import kafka.structs
+    from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+    from kafka.partitioner.default import DefaultPartitioner
+
+    import kafka
+
 from streamnb_consumers.errors import AbortedError, UnreachableError, fenced, refused
-from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster
-from streamnb_consumers.kafka.python_client import connection_workarounds, producer_workarounds
-from streamnb_consumers.kafka.python_client.client_errors import (
-    close_quietly,
-    is_away,
-    is_fenced,
-    is_refused,
-    kafka,
-)
-from streamnb_consumers.kafka.python_client.partitioning import KeyPartitioner
 
 __all__ = [
-    "client_settings",
-    "commit_transaction",
-    "open_producer",
+    "CooperativeStickyAssignor",
+    "DefaultPartitioner",
+    "close_quietly",
+    "is_away",
+    "is_fenced",
+    "is_refused",
+    "is_stale",
+    "kafka",
     "translated",
 ]
 
+# Permanent errors: a newer producer uses the same transactional id, a newer member uses the same
+# instance id, or the broker aborted a transaction after its timeout.
+_FENCED = (
+    kafka.errors.ProducerFencedError,
+    kafka.errors.InvalidProducerEpochError,
+    kafka.errors.FencedInstanceIdError,
+)
+# The group has removed this member or has a new generation.
+_STALE = (
+    kafka.errors.CommitFailedError,
+    kafka.errors.IllegalGenerationError,
+    kafka.errors.UnknownMemberIdError,
+    kafka.errors.RebalanceInProgressError,
+)
+# The cluster rejects the credentials or the permissions of this worker.
+_REFUSED = (
+    kafka.errors.AuthorizationError,
+    kafka.errors.SaslAuthenticationFailedError,
+    kafka.errors.UnsupportedSaslMechanismError,
+    kafka.errors.IllegalSaslStateError,
+    kafka.errors.SecurityDisabledError,
+)
 
-def client_settings(cluster: Cluster) -> dict[str, Any]:
-    """Return the common settings of all clients of a cluster."""
-    connection_workarounds.fix_last_words()
-    connection_workarounds.fix_refusals()
-    return {
-        "bootstrap_servers": cluster.bootstrap_servers.split(","),
-        "reconnect_backoff_max_ms": 500,  # default: 30 s, too slow after a broker restart
-        # Default: 30 s, during which the start logs nothing if the cluster is unreachable.
-        "bootstrap_timeout_ms": 5_000,
-        "retry_backoff_ms": 20,  # default: 100 ms; the first steps of a transaction retry
-        **cluster.security,
-    }
+
+def is_refused(error: BaseException | None) -> bool:
+    """Return whether an error or its cause means that the cluster rejects this worker.
+
+    TLS errors appear only in the text of a `KafkaConnectionError`.
+
+    Examples
+    --------
+    >>> is_refused(kafka.errors.TopicAuthorizationFailedError("sms"))
+    True
+    >>> is_refused(kafka.errors.KafkaConnectionError("[SSL: CERTIFICATE_VERIFY_FAILED] ..."))
+    True
+    >>> is_refused(kafka.errors.KafkaConnectionError("socket disconnected"))
+    False
+    """
+    return any(
+        isinstance(each, _REFUSED)
+        or (
+            isinstance(each, kafka.errors.KafkaConnectionError)
+            and "certificate" in str(each).lower()
+        )
+        for each in _causes(error)
+    )
+
+
+def is_away(error: BaseException) -> bool:
+    """Return whether an error means that the cluster is unreachable or not ready yet.
+
+    Examples
+    --------
+    >>> is_away(kafka.errors.KafkaConnectionError()), is_away(TimeoutError())
+    (True, True)
+    >>> is_away(kafka.errors.UnknownTopicOrPartitionError()), is_away(kafka.errors.KafkaError())
+    (False, False)
+    """
+    if isinstance(error, kafka.errors.UnknownTopicOrPartitionError):
+        return False  # a deleted topic does not come back
+    return isinstance(error, TimeoutError) or bool(getattr(error, "retriable", False))
+
+
+def is_fenced(error: BaseException | None) -> bool:
+    """Return whether an error or its cause means that this worker is fenced.
+
+    kafka-python raises `ProducerFencedError` at a commit and `InvalidProducerEpochError` for a
+    record. Later calls raise `KafkaError` with the first error among its arguments.
+
+    Examples
+    --------
+    >>> is_fenced(kafka.errors.KafkaError("can't send", kafka.errors.ProducerFencedError()))
+    True
+    >>> is_fenced(kafka.errors.CommitFailedError("IllegalGenerationError"))
+    False
+    """
+    return any(isinstance(each, _FENCED) for each in _causes(error))
+
+
+def is_stale(error: BaseException | None) -> bool:
+    """Return whether an error or its cause means that the membership has expired.
+
+    Examples
+    --------
+    >>> is_stale(kafka.errors.CommitFailedError("IllegalGenerationError"))
+    True
+    """
+    return any(isinstance(each, _STALE) for each in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        yield from (each for each in error.args if isinstance(each, BaseException))
+        error = error.__cause__ or error.__context__
+
+
+def close_quietly(client: Any, **options: Any) -> None:
+    """Close a client and ignore its errors."""
+    with contextlib.suppress(kafka.errors.KafkaError, TimeoutError):
+        client.close(**options)
 
 
 @contextlib.contextmanager
@@ -67,72 +167,3 @@ def translated(what: str) -> Iterator[None]:
         if is_away(error):
             raise UnreachableError(text) from error
         raise AbortedError(text) from error
-
-
-def open_producer(cluster: Cluster, name: str, timeout: float, **settings: Any) -> Any:
-    """Return a transactional producer. Unfinished transactions with the same name are aborted.
-
-    Parameters
-    ----------
-    cluster
-        Cluster to connect to.
-    name
-        Transactional id.
-    timeout
-        Maximum wait for metadata or buffer space, in seconds.
-    settings
-        Further settings of the producer.
-    """
-    producer = kafka.KafkaProducer(
-        **client_settings(cluster),
-        transactional_id=name,
-        transaction_timeout_ms=round(cluster.transaction_seconds * 1000),
-        max_block_ms=round(timeout * 1000),
-        max_request_size=2 * MAX_RECORD_BYTES,
-        allow_auto_create_topics=False,
-        partitioner=KeyPartitioner(),
-        **settings,
-    )
-    try:
-        producer_workarounds.fix_producer(producer)
-        producer.init_transactions()
-    except BaseException:
-        close_quietly(producer, timeout=1)
-        raise
-    return producer
-
-
-def commit_transaction(
-    producer: Any,
-    sent: Iterable[Any],
-    offsets: Mapping[Any, Any],
-    membership: Any,
-    timeout: float,
-) -> None:
-    """Flush the records, then commit the transaction with the offsets.
-
-    Parameters
-    ----------
-    producer
-        Producer with an open transaction.
-    sent
-        Futures of the sent records.
-    offsets
-        Next offsets by partition.
-    membership
-        Group membership for the offsets, or the group name.
-    timeout
-        Maximum time for all steps, in seconds.
-    """
-    deadline = time.monotonic() + timeout
-
-    def left() -> float:
-        return max(0.01, deadline - time.monotonic())  # finished futures return at once
-
-    producer.flush(timeout=timeout)
-    for future in sent:
-        if not future.is_done or future.exception is not None:
-            future.get(timeout=left())
-    if offsets:
-        producer_workarounds.send_offsets(producer, offsets, membership, left())
-    producer_workarounds.commit(producer, left())

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from streamnb_consumers.kafka.protocols import Given, Membership, Position, Roles
-from streamnb_consumers.kafka.python_client import consumer_workarounds
-from streamnb_consumers.kafka.python_client.client import translated
-from streamnb_consumers.kafka.python_client.client_errors import close_quietly, kafka
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import close_quietly, kafka, translated
 from streamnb_consumers.records import Partition, Record
 
 __all__ = ["PythonConsumer"]
@@ -102,14 +101,14 @@ class PythonConsumer:
     def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
         """Return the end of the log of each partition, including open transactions."""
         with translated("ends of logs"):
-            return _plain(consumer_workarounds.log_ends(self.consumer, _own(places), _REQUEST))
+            return _plain(workarounds.log_ends(self.consumer, _own(places), _REQUEST))
 
     def committed(
         self, places: Collection[Partition], timeout: float
     ) -> dict[Partition, Position] | None:
         """Return the committed offsets of the group, or None after the timeout."""
         with translated("committed offsets"):
-            found = consumer_workarounds.committed(self.consumer, _own(places), timeout)
+            found = workarounds.committed(self.consumer, _own(places), timeout)
         if found is None:
             return None
         return {Partition(*place): Position(*each) for place, each in found.items()}
@@ -117,7 +116,7 @@ class PythonConsumer:
     def lag(self) -> dict[Partition, int]:
         """Return the known lag of each assigned partition, in records, without a request."""
         lags = {
-            Partition(*place): consumer_workarounds.lag(self.consumer, place)
+            Partition(*place): workarounds.lag(self.consumer, place)
             for place in self.consumer.assignment()
         }
         return {place: lag for place, lag in lags.items() if lag is not None}
@@ -153,27 +152,12 @@ class PythonConsumer:
             taken([place.partition for place in places])
 
         with translated("join"):
-            self.consumer.subscribe([topic], listener=consumer_workarounds.listener(give, take))
+            self.consumer.subscribe([topic], listener=workarounds.listener(give, take))
 
     def membership(self) -> Membership | None:
         """Return the membership for committing the records of the last poll."""
-        found = consumer_workarounds.membership(self.consumer)
+        found = workarounds.membership(self.consumer)
         return found and Membership(found, (found.member_id, found.generation_id))
-
-    def give_back(self, records: Iterable[Record]) -> None:
-        """Rewind to the first of the given records, which were just polled."""
-        assigned = self.consumer.assignment()
-        first: dict[Partition, int] = {}
-        for record in records:
-            first.setdefault(record.partition, record.offset)
-        for place, offset in first.items():
-            if kafka.TopicPartition(*place) in assigned:
-                self.seek(place, offset)
-
-    def restart(self, place: Partition) -> None:
-        """Rewind a partition to its first record."""
-        with translated("seek"):
-            self.consumer.seek_to_beginning(kafka.TopicPartition(*place))
 
 
 def _own(places: Collection[Partition]) -> list[Any]:

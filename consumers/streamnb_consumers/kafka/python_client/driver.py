@@ -6,20 +6,32 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from streamnb_consumers.kafka.cluster import Cluster, TopicLayout
+from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
 from streamnb_consumers.kafka.protocols import Roles
-from streamnb_consumers.kafka.python_client import consumer_workarounds
+from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import (
-    client_settings,
-    open_producer,
+    CooperativeStickyAssignor,
+    close_quietly,
+    kafka,
     translated,
 )
-from streamnb_consumers.kafka.python_client.client_errors import CooperativeStickyAssignor, kafka
 from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
-from streamnb_consumers.kafka.python_client.producer import PythonProducer
+from streamnb_consumers.kafka.python_client.producer import KeyPartitioner, PythonProducer
 from streamnb_consumers.records import Partition
 
-__all__ = ["PythonDriver"]
+__all__ = ["PythonDriver", "client_settings"]
+
+
+def client_settings(cluster: Cluster) -> dict[str, Any]:
+    """Return the common settings of all clients of a cluster."""
+    return {
+        "bootstrap_servers": cluster.bootstrap_servers.split(","),
+        "reconnect_backoff_max_ms": 500,  # default: 30 s, too slow after a broker restart
+        # Default: 30 s, during which the start logs nothing if the cluster is unreachable.
+        "bootstrap_timeout_ms": 5_000,
+        "retry_backoff_ms": 20,  # default: 100 ms; the first steps of a transaction retry
+        **cluster.security,
+    }
 
 
 class PythonDriver:
@@ -27,6 +39,8 @@ class PythonDriver:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        workarounds.fix_last_words()
+        workarounds.fix_refusals()
 
     def _consumer(self, roles: Roles, **options: Any) -> PythonConsumer:
         with translated("connect"):
@@ -38,7 +52,7 @@ class PythonDriver:
                 allow_auto_create_topics=False,
                 **options,
             )
-        consumer_workarounds.fix_consumer(made)
+        workarounds.fix_consumer(made)
         return PythonConsumer(made, roles)
 
     def renew(self) -> None:
@@ -64,21 +78,29 @@ class PythonDriver:
 
     def writer(self, name: str, timeout: float) -> PythonProducer:
         """Return a transactional writer. Unfinished transactions with the same name are aborted."""
+        milliseconds = round(self._cluster.transaction_seconds * 1000)
         with translated("start of transactions"):
-            return PythonProducer(
-                open_producer(
-                    self._cluster,
-                    name,
-                    timeout,
-                    # The default of 30 s exceeds the transaction timeout.
-                    request_timeout_ms=10_000,
-                    delivery_timeout_ms=max(
-                        20_000, round(self._cluster.transaction_seconds * 1000)
-                    ),
-                    linger_ms=5,  # a commit flushes at once
-                    batch_size=2**17,
-                )
+            producer = kafka.KafkaProducer(
+                **client_settings(self._cluster),
+                transactional_id=name,
+                transaction_timeout_ms=milliseconds,
+                max_block_ms=round(timeout * 1000),
+                max_request_size=2 * MAX_RECORD_BYTES,
+                allow_auto_create_topics=False,
+                partitioner=KeyPartitioner(),
+                # The default of 30 s exceeds the transaction timeout.
+                request_timeout_ms=10_000,
+                delivery_timeout_ms=max(20_000, milliseconds),
+                linger_ms=5,  # a commit flushes at once
+                batch_size=2**17,
             )
+            try:
+                workarounds.fix_producer(producer)
+                producer.init_transactions()
+            except BaseException:
+                close_quietly(producer, timeout=1)
+                raise
+        return PythonProducer(producer)
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
         """Create the missing topics and return their names."""

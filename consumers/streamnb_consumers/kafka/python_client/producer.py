@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import struct
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Position
-from streamnb_consumers.kafka.python_client import producer_workarounds
-from streamnb_consumers.kafka.python_client.client import commit_transaction, translated
-from streamnb_consumers.kafka.python_client.client_errors import close_quietly, kafka
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.kafka.python_client.client import (
+    DefaultPartitioner,
+    close_quietly,
+    kafka,
+    translated,
+)
 from streamnb_consumers.records import Partition
 
-__all__ = ["PythonProducer", "present"]
+__all__ = ["KeyPartitioner", "PythonProducer", "murmur2"]
 
 
 class PythonProducer:
@@ -31,14 +37,16 @@ class PythonProducer:
     def begin(self) -> None:
         """Begin a transaction."""
         with translated("begin"):
-            producer_workarounds.begin(self.producer)
+            workarounds.begin(self.producer)
 
     def write(self, records: Iterable[Written]) -> None:
         """Add records to the transaction."""
         send, sent = self.producer.send, self._sent
         with translated("send"):
             for topic, partition, key, value, headers in records:
-                sent.append(send(topic, value, key, headers and present(headers), partition))
+                # Kafka allows headers without a value. kafka-python reads but cannot write them.
+                present = [(name, content or b"") for name, content in headers]
+                sent.append(send(topic, value, key, present, partition))
 
     def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""
@@ -47,32 +55,78 @@ class PythonProducer:
             for place, each in offsets.items()
         }
         sent, self._sent = self._sent, []
+        deadline = time.monotonic() + timeout
+
+        def left() -> float:
+            return max(0.01, deadline - time.monotonic())  # finished futures return at once
+
         with translated("commit"):
-            commit_transaction(self.producer, sent, positions, token, timeout)
+            self.producer.flush(timeout=timeout)
+            for future in sent:
+                if not future.is_done or future.exception is not None:
+                    future.get(timeout=left())
+            if positions:
+                workarounds.send_offsets(self.producer, positions, token, left())
+            workarounds.commit(self.producer, left())
 
     def abort(self, timeout: float) -> None:
         """Abort the transaction."""
         self._sent = []
         with translated("abort"):
-            producer_workarounds.abort(self.producer, timeout)
+            workarounds.abort(self.producer, timeout)
 
     def discard(self) -> None:
         """Close the producer and drop its unsent records."""
-        producer_workarounds.discard(self.producer)
+        workarounds.discard(self.producer)
 
     def close(self, timeout: float) -> None:
         """Disconnect."""
         close_quietly(self.producer, timeout=timeout)
 
 
-def present(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
-    """Replace missing header values by empty ones.
+_MASK = 0xFFFFFFFF
+_SEED = 0x9747B28C
+_FACTOR = 0x5BD1E995
 
-    Kafka allows headers without a value. kafka-python reads them but cannot write them.
+
+def murmur2(data: bytes) -> int:
+    """Return the 32-bit MurmurHash2 of a key, as used by Kafka.
 
     Examples
     --------
-    >>> present([("trace", b"1"), ("empty", None)])
-    [('trace', b'1'), ('empty', b'')]
+    >>> murmur2(b"21"), murmur2(b"foobar")  # as -973932308 and -790332482 in Java
+    (3321034988, 3504634814)
     """
-    return [(name, value or b"") for name, value in headers]
+    length = len(data)
+    found = _SEED ^ length
+    for word in struct.unpack_from(f"<{length >> 2}I", data):
+        mixed = word * _FACTOR & _MASK
+        found = (found * _FACTOR & _MASK) ^ ((mixed ^ mixed >> 24) * _FACTOR & _MASK)
+    if length & 3:
+        found = (found ^ int.from_bytes(data[length & ~3 :], "little")) * _FACTOR & _MASK
+    found = (found ^ found >> 13) * _FACTOR & _MASK
+    return found ^ found >> 15
+
+
+class KeyPartitioner(DefaultPartitioner):  # type: ignore[misc]
+    """Fast version of the default partitioner, which also handles records without a key.
+
+    The partitioner of kafka-python sorts the partitions for each record and hashes byte by byte.
+    That takes a sixth of the time for writing records.
+    """
+
+    def partition(
+        self,
+        topic: str,
+        key: Any,
+        serialized_key: bytes | None,
+        value: Any,
+        serialized_value: bytes | None,
+        cluster: Any,
+    ) -> int:
+        """Return the partition of a record."""
+        known = cluster.partitions_for_topic(topic)
+        if serialized_key is None or not known or max(known) >= len(known):
+            more = (value, serialized_value, cluster)
+            return int(super().partition(topic, key, serialized_key, *more))
+        return (murmur2(serialized_key) & 0x7FFFFFFF) % len(known) if len(known) > 1 else 0

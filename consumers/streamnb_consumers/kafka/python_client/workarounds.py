@@ -1,8 +1,8 @@
-"""Workarounds that exactly-once processing needs in the kafka-python consumer.
+"""Workarounds for faults of kafka-python 3.0.12 that exactly-once processing needs.
 
-All faults were found in kafka-python 3.0.12. `tests/kafka/test_consumer_hazards.py` shows each
-fault without its workaround. A test fails when its fault is fixed, so that the workaround can be
-deleted. Only this module and its siblings use private parts of kafka-python.
+`tests/kafka/test_consumer_hazards.py` and `test_producer_hazards.py` show each fault without its
+workaround. A test fails when its fault is fixed, so that the workaround can be deleted. Only this
+module uses private parts of kafka-python.
 
 The same tests confirm behaviour that needs no workaround:
 
@@ -15,29 +15,43 @@ The same tests confirm behaviour that needs no workaround:
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import logging
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from streamnb_consumers.kafka.python_client.client_errors import kafka
+from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused, kafka
 
 __all__ = [
+    "abort",
+    "begin",
+    "commit",
     "committed",
+    "discard",
     "fix_consumer",
     "fix_false_claim",
     "fix_forgotten_join",
     "fix_header_names",
+    "fix_last_words",
     "fix_lost_answer",
+    "fix_lost_requests",
     "fix_parked_records",
+    "fix_producer",
+    "fix_refusals",
     "fix_silent_loss",
+    "fix_stolen_place",
     "lag",
     "listener",
     "log_ends",
     "membership",
+    "send_offsets",
 ]
 
 _LOG = logging.getLogger(__name__)
+
+# --- consumer -------------------------------------------------------------------------------------
 
 
 def membership(consumer: Any) -> Any:
@@ -273,3 +287,171 @@ def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[A
             taken(lost)
 
     return Listener()
+
+
+# --- producer -------------------------------------------------------------------------------------
+
+# Delay before a "not ready" response, in seconds. It keeps a retrying thread from spinning.
+_NOT_READY = 0.02
+
+
+def fix_lost_requests(producer: Any) -> None:
+    """Keep a transactional request whose connection fails.
+
+    The sender thread drops its current request if waiting for the node raises. The caller of the
+    request (offsets, commit or abort) would then wait forever. A "not ready" response makes the
+    sender look up the coordinator and retry.
+    """
+    client = producer._sender._client
+    await_ready = client.await_ready
+
+    def not_ready(*arguments: Any, **options: Any) -> bool:
+        try:
+            return bool(await_ready(*arguments, **options))
+        except kafka.errors.KafkaConnectionError:
+            time.sleep(_NOT_READY)
+            return False
+
+    client.await_ready = not_ready
+
+
+def fix_stolen_place(producer: Any) -> None:
+    """Keep a fenced producer from fencing its successor.
+
+    A producer whose epoch is outdated requests a new epoch (KIP-360). The broker rejects the
+    request, but also aborts the transaction of the successor and fences it. With this patch the
+    producer fails instead. It also fails for other errors that request a new epoch, such as records
+    out of order; the caller then creates a new producer.
+    """
+    producer._transaction_manager._supports_epoch_bump = lambda: False
+
+
+def fix_producer(producer: Any) -> None:
+    """Apply all workarounds to a transactional producer, before `init_transactions`."""
+    fix_lost_requests(producer)
+    fix_stolen_place(producer)
+
+
+def _wait(producer: Any, begin: Callable[[], Any], what: str, timeout: float) -> None:
+    """Wait for a transactional request with a timeout; kafka-python itself waits forever."""
+    with _explained(producer):
+        result = begin()
+        producer._sender.wakeup()
+        if not result.wait(timeout_ms=timeout * 1000):
+            raise kafka.errors.KafkaTimeoutError(f"{what} took more than {timeout:g} seconds")
+
+
+@contextlib.contextmanager
+def _explained(producer: Any) -> Iterator[None]:
+    """Set the previous error of the producer as the cause of a new one.
+
+    After a failure, each further call raises a `KafkaError` that contains the reason only as text.
+    A fenced worker must detect the fence, because a new producer would fence its successor.
+    """
+    before = producer._transaction_manager.last_error
+    try:
+        yield
+    except kafka.errors.KafkaError as error:
+        if before is None or before is error:
+            raise
+        raise error from before
+
+
+def begin(producer: Any) -> None:
+    """Begin a transaction. If the producer has failed, the failure is the cause of the error."""
+    with _explained(producer):
+        producer.begin_transaction()
+
+
+def send_offsets(
+    producer: Any, offsets: Mapping[Any, Any], membership: Any, timeout: float
+) -> None:
+    """Add offsets to the transaction, with a timeout in seconds."""
+    manager = producer._transaction_manager
+    _wait(
+        producer,
+        lambda: manager.send_offsets_to_transaction(offsets, membership),
+        "sending offsets",
+        timeout,
+    )
+
+
+def commit(producer: Any, timeout: float) -> None:
+    """Commit the transaction, with a timeout in seconds."""
+    _wait(producer, producer._transaction_manager.begin_commit, "the commit", timeout)
+
+
+def abort(producer: Any, timeout: float) -> None:
+    """Abort the transaction and drop its offsets, with a timeout in seconds.
+
+    Without that, the producer would commit rejected offsets with its next transaction.
+    """
+    manager = producer._transaction_manager
+    try:
+        _wait(producer, manager.begin_abort, "the abort", timeout)
+    finally:
+        manager._pending_txn_offset_commits.clear()
+
+
+def discard(producer: Any) -> None:
+    """Close the producer and drop its unsent records.
+
+    A normal close flushes first. If the flush fails, the sender thread stays and keeps retrying.
+    """
+    producer._sender.force_close()
+    close_quietly(producer, timeout=1)
+
+
+# --- connections ----------------------------------------------------------------------------------
+
+
+def fix_refusals() -> None:
+    """Raise the broker's rejection of a password or certificate. The patch is process-wide.
+
+    kafka-python stores such failures to raise them when the node is used next, but it clears them
+    after each handshake, even a failed one. Its clients then retry until the timeout and report an
+    unreachable cluster.
+    """
+    manager = kafka.net.manager.KafkaConnectionManager
+    get_connection = manager.get_connection
+    if hasattr(get_connection, "upstream"):
+        return
+
+    def get(self: Any, node_id: Any, *arguments: Any, **options: Any) -> Any:
+        refusals: dict[Any, BaseException] = self.__dict__.setdefault("_refusals", {})
+        if node_id in refusals:
+            raise refusals.pop(node_id)
+        made = get_connection(self, node_id, *arguments, **options)
+
+        def note(error: BaseException) -> None:
+            if is_refused(error):
+                refusals[node_id] = error
+
+        if not made.init_future.is_done:
+            made.init_future.add_errback(note)
+        return made
+
+    get.upstream = get_connection  # type: ignore[attr-defined]
+    manager.get_connection = get
+
+
+def fix_last_words() -> None:
+    """Read the data that arrives together with the end of a connection. The patch is process-wide.
+
+    kafka-python drops such data. A broker that rejects a password sends the reason and closes the
+    connection at once, so the reason would be lost.
+    """
+    transports = kafka.net.transport
+    for transport in (transports.KafkaTCPTransport, transports.KafkaSSLTransport):
+        receive = transport._sock_recv
+        if not hasattr(receive, "upstream"):
+            transport._sock_recv = _hearing(receive)
+
+
+def _hearing(receive: Any) -> Any:
+    def received(self: Any) -> Any:
+        data, error = receive(self)
+        return data, None if data else error  # the next read reports the end again
+
+    received.upstream = receive  # type: ignore[attr-defined]
+    return received
