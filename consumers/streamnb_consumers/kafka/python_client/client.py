@@ -22,7 +22,13 @@ with warnings.catch_warnings():
 
     import kafka
 
-from streamnb_consumers.errors import AbortedError, UnreachableError, fenced, refused
+from streamnb_consumers.errors import (
+    AbortedError,
+    SettingsError,
+    UnreachableError,
+    fenced,
+    refused,
+)
 
 __all__ = [
     "CooperativeStickyAssignor",
@@ -58,6 +64,8 @@ _REFUSED = (
     kafka.errors.IllegalSaslStateError,
     kafka.errors.SecurityDisabledError,
 )
+# Packages that kafka-python needs for compressed records.
+_CODECS = {"snappy": "python-snappy", "lz4": "lz4", "zstd": "zstandard"}
 
 
 def is_refused(error: BaseException | None) -> bool:
@@ -147,6 +155,8 @@ def translated(what: str) -> Iterator[None]:
 
     Raises
     ------
+    SettingsError
+        If the package of a codec is not installed.
     FencedError
         If another process has replaced this one. This process must not take over again.
     RefusedError
@@ -158,6 +168,12 @@ def translated(what: str) -> Iterator[None]:
     """
     try:
         yield
+    except kafka.errors.UnsupportedCodecError as error:
+        packages = [package for codec, package in _CODECS.items() if codec in str(error)]
+        raise SettingsError(
+            f"{what}: {error}: install {' or '.join(packages or _CODECS.values())}, or all codecs "
+            f"with pip install 'streamnb[consumers,kafka]', and start this worker again"
+        ) from error
     except (kafka.errors.KafkaError, TimeoutError) as error:
         text = f"{what}: {type(error).__name__}: {error}"[:500]
         if is_fenced(error):
