@@ -45,13 +45,13 @@ class JsonFormatter(logging.Formatter):
 class Seldom(logging.Filter):
     """Pass one line of the Kafka client per kind and minute.
 
-    During an outage a client may write ten equal lines per second. Lines are of one kind if they
-    have the same logger and template; the lines of librdkafka have the facility as argument.
+    During an outage a client may write ten equal lines per second. Lines of one kind come from the
+    same place in the code of the client.
 
     Examples
     --------
     >>> seldom = Seldom()
-    >>> line = {"name": "kafka.net", "msg": "no node %s"}
+    >>> line = {"name": "kafka.net", "msg": "no node"}
     >>> lines = [logging.makeLogRecord({**line, "created": at}) for at in (0.0, 1.0, 2.0, 60.0)]
     >>> [seldom.filter(line) for line in lines]
     [True, False, False, True]
@@ -67,8 +67,9 @@ class Seldom(logging.Filter):
         """Return whether a line passes; it reports the number of suppressed lines."""
         if not record.name.startswith(_CLIENTS):
             return True
+        # librdkafka logs all lines at one place, with the facility as first argument.
         facility = record.args[:1] if isinstance(record.args, tuple) else ()
-        kind = (record.name, record.msg, facility if record.name == _CLIENTS[1] else ())
+        kind = (record.name, record.lineno, facility if record.name == _CLIENTS[1] else ())
         last, hidden = self._last.get(kind, (-math.inf, 0))
         if record.created - last < _LINE_SECONDS:
             self._last[kind] = (last, hidden + 1)

@@ -11,7 +11,10 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import os
 import signal
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,6 +36,8 @@ __all__ = ["Limits", "Loop", "stopping_on_signals"]
 
 _LOG = logging.getLogger(__name__)
 
+# Exit status after SIGTERM without an orderly end, as in shells: 128 + SIGTERM.
+TERMINATED = 128 + signal.SIGTERM
 # Seconds. Prometheus scrapes every few seconds; batches may take milliseconds.
 _LAG_EVERY = 1.0
 
@@ -252,7 +257,27 @@ class Loop:
 
 @contextmanager
 def stopping_on_signals(loop: Loop) -> Iterator[None]:
-    """Let SIGTERM and SIGINT end a loop in an orderly way; a second SIGINT ends it immediately."""
+    """Let SIGTERM and SIGINT end a loop in an orderly way; a second SIGINT ends it immediately.
+
+    After `Limits.stop` the process ends anyway, in the state of a kill: calls that wait for an
+    unreachable cluster take longer, and Python handles no signal during a call of a native client.
+    """
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    ended = threading.Event()
+
+    def watch() -> None:
+        while (number := receiver.recv(1)) and number[0] not in (signal.SIGTERM, signal.SIGINT):
+            pass
+        if number and not ended.wait(0.9 * loop.limits.stop):
+            _LOG.error(
+                "the shutdown did not finish within %g s (stop_seconds): ending the process with "
+                "status %d; the next start continues from the last commit",
+                loop.limits.stop,
+                TERMINATED,
+            )
+            logging.shutdown()
+            os._exit(TERMINATED)
 
     def interrupt(number: int, frame: Any) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -262,8 +287,13 @@ def stopping_on_signals(loop: Loop) -> Iterator[None]:
         signal.SIGTERM: signal.signal(signal.SIGTERM, loop.stop),
         signal.SIGINT: signal.signal(signal.SIGINT, interrupt),
     }
+    wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=watch, name="shutdown", daemon=True).start()
     try:
         yield
     finally:
+        ended.set()
+        signal.set_wakeup_fd(wakeup)
+        sender.close()
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import confluent_kafka
@@ -20,7 +22,7 @@ from streamnb_consumers.errors import (
 )
 from streamnb_consumers.kafka.cluster import Cluster
 
-__all__ = ["LOGGER", "client_settings", "meaning", "translated"]
+__all__ = ["LOGGER", "bounded", "client_settings", "meaning", "translated"]
 
 
 # Receives the log lines of librdkafka at the next call of a client.
@@ -67,6 +69,10 @@ _AWAY = (
     _ERRORS.NOT_COORDINATOR,
     _ERRORS.LEADER_NOT_AVAILABLE,
     _ERRORS.NOT_LEADER_FOR_PARTITION,
+    _ERRORS.FENCED_LEADER_EPOCH,
+    _ERRORS.UNKNOWN_LEADER_EPOCH,
+    _ERRORS.OFFSET_NOT_AVAILABLE,
+    _ERRORS.UNSTABLE_OFFSET_COMMIT,
     _ERRORS.BROKER_NOT_AVAILABLE,
     _ERRORS.NETWORK_EXCEPTION,
     _ERRORS.NOT_ENOUGH_REPLICAS,
@@ -149,6 +155,31 @@ def _is_away(error: Any) -> bool:
     return error.code() in _AWAY or (
         error.retriable() and error.code() != _ERRORS.UNKNOWN_TOPIC_OR_PART
     )
+
+
+def bounded(what: str, timeout: float, call: Callable[[], object]) -> None:
+    """Run a call of librdkafka in a thread, and wait for its end until the timeout.
+
+    Some calls wait for the coordinator regardless of their timeout, and no signal interrupts them.
+
+    Raises
+    ------
+    UnreachableError
+        If the call takes longer. It then continues in its thread.
+    """
+    result: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(call())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, name=what, daemon=True).start()
+    try:
+        result.result(timeout)
+    except TimeoutError as error:
+        raise UnreachableError(f"{what} took more than {timeout:g} seconds") from error
 
 
 @contextlib.contextmanager

@@ -8,13 +8,15 @@ window of its partition is restored.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from typing import Any
 
 import confluent_kafka
 
-from streamnb_consumers.kafka.confluent_client.client import meaning, translated
+from streamnb_consumers.errors import UnreachableError
+from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
 from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
 from streamnb_consumers.kafka.protocols import Given, Membership
 from streamnb_consumers.records import Partition, Record
@@ -139,7 +141,8 @@ class ConfluentMember(ConfluentReader):
     def close(self, timeout: float) -> None:
         """Leave the group and disconnect."""
         try:
-            with translated("close"):
-                self._group.close()  # revokes the partitions
+            with translated("close"), contextlib.suppress(UnreachableError):
+                # This revokes the partitions.
+                bounded("leaving the group", timeout / 2, self._group.close)
         finally:
-            super().close(timeout)
+            super().close(timeout / 2)

@@ -10,8 +10,8 @@ from typing import Any
 
 import confluent_kafka
 
-from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.kafka.confluent_client.client import meaning, translated
+from streamnb_consumers.errors import AbortedError, UnreachableError
+from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
 from streamnb_consumers.kafka.confluent_client.reader import topic_partition
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Position
@@ -21,6 +21,8 @@ __all__ = ["ConfluentProducer"]
 
 # Interval between attempts to add a record to a full queue, in seconds.
 _FULL = 0.05
+# Time for closing a failed producer, in seconds. It continues in the background after that.
+_DISCARD = 1.0
 
 
 class ConfluentProducer:
@@ -71,17 +73,21 @@ class ConfluentProducer:
     def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""
         deadline = time.monotonic() + timeout
-        with self._translated("commit"):
+
+        def work() -> None:
             if offsets:
                 positions = [topic_partition(place, *each) for place, each in offsets.items()]
                 self._producer.send_offsets_to_transaction(positions, token, timeout)
             self._producer.commit_transaction(max(0.01, deadline - time.monotonic()))
+
+        with self._translated("commit"):
+            bounded("the commit", timeout, work)
         self._producer.poll(0)  # forward its log lines
 
     def abort(self, timeout: float) -> None:
         """Abort the transaction."""
         with self._translated("abort"):
-            self._producer.abort_transaction(timeout)
+            bounded("the abort", timeout, lambda: self._producer.abort_transaction(timeout))
 
     @contextlib.contextmanager
     def _translated(self, what: str) -> Iterator[None]:
@@ -114,11 +120,14 @@ class ConfluentProducer:
     def discard(self) -> None:
         """Close the producer and drop its unsent records."""
         self._producer.purge()
-        self.close(0.0)
+        self.close(_DISCARD)
 
     def close(self, timeout: float) -> None:
         """Disconnect. The broker or the next producer aborts an open transaction."""
         # Closing tries to abort. It warns if the producer is fenced or its commit is unfinished.
-        with warnings.catch_warnings(), contextlib.suppress(confluent_kafka.KafkaException):
+        with (
+            warnings.catch_warnings(),
+            contextlib.suppress(confluent_kafka.KafkaException, UnreachableError),
+        ):
             warnings.simplefilter("ignore", RuntimeWarning)
-            self._producer.close()
+            bounded("closing a producer", timeout, self._producer.close)

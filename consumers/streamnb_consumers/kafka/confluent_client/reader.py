@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import operator
 from collections.abc import Collection
@@ -11,8 +12,8 @@ import confluent_kafka
 from confluent_kafka import IsolationLevel
 from confluent_kafka.admin import OffsetSpec
 
-from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.kafka.confluent_client.client import meaning, translated
+from streamnb_consumers.errors import AbortedError, UnreachableError
+from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
 from streamnb_consumers.kafka.protocols import Position, Roles
 from streamnb_consumers.records import Partition, Record
 
@@ -271,7 +272,8 @@ class ConfluentReader:
 
     def close(self, timeout: float) -> None:
         """Disconnect."""
-        self._consumer.close()
+        with contextlib.suppress(UnreachableError):
+            bounded("closing a consumer", timeout, self._consumer.close)
 
 
 def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:

@@ -1,0 +1,48 @@
+"""SIGTERM ends a worker within `stop_seconds`, whatever the broker does, in the state of a kill."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from streamnb_consumers.daemon.loop import TERMINATED
+from support.broker import Broker
+from support.scenes.scene import Scene, sms
+
+STOP = 6.0  # seconds
+SLACK = 2.0  # seconds, for a busy machine
+
+
+@pytest.mark.parametrize("broker_is", ["killed", "frozen"])
+def test_sigterm_without_a_broker(
+    own_broker: Broker, client: str, broker_is: str, tmp_path: Path
+) -> None:
+    messages = sms(3_000)
+    settings = {"client": client, "batch": 20, "stop_seconds": STOP}
+    with Scene(own_broker, tmp_path, **settings) as scene:
+        worker = scene.worker("a")
+        worker.wait_until_ready()
+        (feeding,) = scene.feed(messages[:1_500])
+        time.sleep(1.0)  # in the middle of its transactions
+        own_broker.kill() if broker_is == "killed" else own_broker.pause()
+        time.sleep(1.0)
+        begun = time.monotonic()
+        status = worker.stop()
+        seconds = time.monotonic() - begun
+        assert status in (0, TERMINATED), worker.text()[-3000:]
+        assert seconds < STOP + SLACK, worker.text()[-3000:]
+        own_broker.start() if broker_is == "killed" else own_broker.resume()
+        feeding.join(60.0)
+        after = scene.worker("a")
+        after.wait_until_ready()
+        (feeding,) = scene.feed(messages[1_500:])
+        feeding.join(60.0)
+        deadline = time.monotonic() + 60.0
+        while sum(scene.decisions().values()) < len(messages):
+            assert time.monotonic() < deadline, after.text()[-3000:]
+            time.sleep(0.2)
+        assert scene.decisions() == Counter(name for name, _, _ in messages)
+        assert after.stop() == 0
