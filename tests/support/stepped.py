@@ -53,6 +53,7 @@ class Stage:
             transaction_seconds=10.0,
             named=False,
             client=self.client,
+            skip_missing=self.settings.get("missing_records") != "wait",
         )
 
     def worker(self, name: str, batch: int = 50) -> SteppedWorker:

@@ -56,6 +56,7 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
         transaction_seconds=settings.transaction_seconds,
         security=_security(settings, environment),
         client=settings.client,
+        skip_missing=settings.missing_records == "skip",
     )
 
 

@@ -156,6 +156,7 @@ class Loop:
         self.health.ready(not missing, missing)
         self._tell_lag()
         self.worker.forget(batch.dropped)
+        self.metrics.missing(batch.missing)
         if batch.records or batch.offsets:
             self._transact(batch, lambda: self._handle(batch))
             self.breaker.check(self.metrics.last_error)

@@ -42,6 +42,9 @@ class Metrics:
     def aborted(self) -> None:
         """Count an aborted transaction."""
 
+    def missing(self, counts: Mapping[Partition, int]) -> None:
+        """Count records that were deleted before they were read."""
+
     def started(self, worker: Filter, size: int) -> None:
         """Set the state after a start from a snapshot of `size` bytes; 0 for no snapshot."""
 
@@ -76,6 +79,7 @@ _METRICS = (
     _Metric("corrections", "counter", "Labels that replaced another label."),
     _Metric("dead_letters", "counter", "Invalid records."),
     _Metric("aborted_transactions", "counter", "Transactions that were retried."),
+    _Metric("missing_records", "counter", "Records that were deleted before they were read."),
     _Metric("lag_records", "gauge", "Unread records of a partition.", ("topic", "partition")),
     _Metric(
         "decision_latency_seconds",
@@ -281,6 +285,10 @@ class PrometheusMetrics(Metrics):
             known = self._challenges.get(event, 0)
             self._metrics["challengers"].labels(event).inc(max(0, count - known))
             self._challenges[event] = max(count, known)
+
+    def missing(self, counts: Mapping[Partition, int]) -> None:
+        """Count records that were deleted before they were read."""
+        self._metrics["missing_records"].inc(sum(counts.values()))
 
     def aborted(self) -> None:
         """Count an aborted transaction."""

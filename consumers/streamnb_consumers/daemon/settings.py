@@ -268,6 +268,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str, _TOPIC, _help("topic of invalid records")
     ] = "{kind}-dead-letters"  # fmt: skip
     group: Annotated[str, _NAME, _help("consumer group of the workers")] = "streamnb-{kind}"
+    missing_records: Annotated[
+        Literal["skip", "wait"],
+        _help(
+            "if records were deleted before they were read: `skip` continues with the existing "
+            "ones, `wait` keeps the partition waiting; both log an error"
+        ),
+    ] = "skip"
     instance_id: Annotated[
         str,
         _NAME_OR_EMPTY,

@@ -26,12 +26,15 @@ class Batch:
         another worker, or are read again from their log.
     offsets
         Additional offsets to commit.
+    missing
+        Numbers of records that were deleted before they were read, by partition.
     """
 
     records: list[Record]
     token: object = None
     dropped: frozenset[int] = frozenset()
     offsets: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
+    missing: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
 
 
 class Source(Protocol):

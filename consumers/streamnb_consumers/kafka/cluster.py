@@ -108,6 +108,8 @@ class Cluster:
         TLS and SASL arguments of kafka-python; not shown, because they contain passwords.
     client
         `kafka-python` or `confluent`.
+    skip_missing
+        Whether a partition continues after deleted records; else it waits.
     """
 
     bootstrap_servers: str
@@ -119,3 +121,4 @@ class Cluster:
     named: bool = True
     security: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     client: str = "kafka-python"
+    skip_missing: bool = True

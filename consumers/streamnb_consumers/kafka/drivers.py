@@ -9,6 +9,7 @@ from streamnb_consumers.kafka.cluster import Cluster, TopicLayout, Topics
 from streamnb_consumers.kafka.protocols import Driver
 from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.kafka.source import KafkaSource
+from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.kafka.training_log import KafkaTrainingLog
 
 __all__ = ["open_driver", "open_kafka"]
@@ -47,6 +48,8 @@ def open_kafka(
     The training log first creates the topics of the given layouts.
     """
     driver = open_driver(cluster)
-    source = KafkaSource(driver, topics, timeout, cluster.transaction_seconds + _ENDED)
-    sink = KafkaSink(driver, cluster, topics, timeout)
+    ids = TopicIds(driver, topics)
+    undecided = cluster.transaction_seconds + _ENDED
+    source = KafkaSource(driver, topics, timeout, undecided, ids, cluster.skip_missing)
+    sink = KafkaSink(driver, cluster, topics, timeout, ids.known)
     return source, sink, KafkaTrainingLog(driver, topics.training, layouts)

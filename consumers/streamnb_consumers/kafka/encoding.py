@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,9 +10,12 @@ from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
-from streamnb_consumers.records import DeadLetter, Outputs
+from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
-__all__ = ["Written", "encode"]
+__all__ = ["PROGRESS", "Written", "encode", "progress", "read_progress"]
+
+# Prefix of the join-state keys of offsets. The filter uses other prefixes for its own keys.
+PROGRESS = b"o:"
 
 
 class Written(NamedTuple):
@@ -61,6 +65,24 @@ def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
                 f"a record for {written.topic} has {written.size:,} bytes, but the maximum is "
                 f"{most:,}: raise max.message.bytes of that topic, or lower the setting max_bytes"
             )
+
+
+def progress(topic: str, place: Partition, topic_id: str, offset: int) -> Written:
+    """Return the join-state record of a committed offset, with the id of the topic it counts in."""
+    key = PROGRESS + place.source.encode()
+    return Written(topic, place.number, key, compact([topic_id, offset]), [])
+
+
+def read_progress(record: Record) -> tuple[str, tuple[str, int]] | None:
+    """Return topic, topic id and offset of a record from `progress`; None for other records."""
+    key = record.key or b""
+    if not key.startswith(PROGRESS):
+        return None
+    try:
+        topic_id, offset = json.loads(record.value or b"")
+        return key.removeprefix(PROGRESS).decode(), (str(topic_id), int(offset))
+    except (ValueError, TypeError):
+        return None
 
 
 def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 
 from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.encoding import read_progress
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
 from streamnb_consumers.records import Partition, Record
 
@@ -33,6 +34,7 @@ class State(Enum):
 
     NEW = "new"
     RESTORING = "restoring"
+    BLOCKED = "blocked"
     RUNNING = "running"
 
 
@@ -46,7 +48,7 @@ class Owned:
         Partition number.
     state
         New: the offsets are unknown. Restoring: the join window is read from its log while the
-        messages wait. Running: messages and feedback are read.
+        messages wait. Blocked: records are missing. Running: messages and feedback are read.
     window
         End of the join-state log at the assignment. The window is restored up to this offset.
     messages, feedback
@@ -60,6 +62,10 @@ class Owned:
         Time of the assignment, by the monotonic clock.
     told
         Whether the warning about a long wait was logged.
+    noted
+        Last offsets in the join state with their topic ids, by topic.
+    blocked
+        Why the partition waits although its join window is restored.
     """
 
     number: int
@@ -71,6 +77,8 @@ class Owned:
     barrier: int = 0
     since: float = dataclasses.field(default_factory=time.monotonic)
     told: bool = False
+    noted: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
+    blocked: str = ""
 
     def hold(self, records: list[Record], barrier: int) -> None:
         """Hold feedback until the messages before an offset were delivered.
@@ -113,11 +121,25 @@ class Partitions:
         Group member for the messages.
     undecided
         Seconds after which no transaction with offsets of the group can still be open.
+    ids
+        Ids of the topics, by topic.
+    skip_missing
+        Whether a partition continues after deleted records; else it waits.
     """
 
-    def __init__(self, topics: Topics, side: Reader, group: Member, undecided: float) -> None:
+    def __init__(
+        self,
+        topics: Topics,
+        side: Reader,
+        group: Member,
+        undecided: float,
+        ids: Mapping[str, str],
+        skip_missing: bool,
+    ) -> None:
         self._topics, self._side, self._group = topics, side, group
-        self._undecided = undecided
+        self._undecided, self._ids, self._skip_missing = undecided, ids, skip_missing
+        self._starts: dict[Partition, int] = {}  # offsets that differ from the committed ones
+        self._missing: dict[Partition, int] = {}
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
         self._confirmed: Hashable = None
@@ -139,6 +161,9 @@ class Partitions:
     def waiting(self) -> str:
         """Reason why partitions are not running yet, or an empty string if all are running."""
         new, behind = self._in(State.NEW), self._in(State.RESTORING)
+        for owned in self._owned.values():
+            if owned.blocked:
+                return owned.blocked
         if new:
             return f"the committed offsets of partitions {new} are unknown or undecided"
         return f"the join windows of partitions {behind} are being restored" if behind else ""
@@ -219,16 +244,11 @@ class Partitions:
             return  # the next poll asks again
         owned.messages = offsets.get(self._messages(number))
         owned.feedback = offsets.get(self._feedback(number))
-        messages = self._messages(number)
-        start = owned.messages
-        self._group.seek(
-            messages, self._group.firsts([messages])[messages] if start is None else start
-        )
         place = self._window(number)
         owned.window = self._side.log_ends([place])[place]  # including open transactions
         owned.state = State.RESTORING
         self.assign()
-        self._seek_side(place, None)
+        self._side.seek(place, self._side.firsts([place])[place])
         self._dropped.add(number)
 
     def _tell(self, owned: Owned) -> None:
@@ -246,24 +266,93 @@ class Partitions:
             waited,
         )
 
+    def note(self, record: Record) -> bool:
+        """Note an offset in the join state; return False for records of join windows."""
+        found = read_progress(record)
+        owned = self._owned.get(record.partition.number)
+        if found is not None and owned is not None:
+            owned.noted[found[0]] = found[1]
+        return found is not None
+
     def _run(self, owned: Owned) -> None:
         """Start the messages and the feedback if the window is restored."""
         if self._side.position(self._window(owned.number)) < owned.window:
             return
+        messages, feedback = self._messages(owned.number), self._feedback(owned.number)
+        owned.messages, start = self._start(self._group, owned, messages, owned.messages)
+        after = 0
+        if self._topics.feedback:
+            owned.feedback, after = self._start(self._side, owned, feedback, owned.feedback)
+        if owned.state is State.BLOCKED:
+            return
         owned.state = State.RUNNING
         self.assign()
         if self._topics.feedback:
-            self._seek_side(self._feedback(owned.number), owned.feedback)
-        self._group.resume(self._messages(owned.number))
+            self._side.seek(feedback, after)
+        self._group.seek(messages, start)
+        self._group.resume(messages)
         _LOG.info("partition %d is restored and running", owned.number)
 
-    def _seek_side(self, place: Partition, offset: int | None) -> None:
-        first = self._side.firsts([place])[place]
-        if offset is not None and offset < first:
-            _LOG.error(
-                "%s: offsets %d to %d were deleted before they were read", place, offset, first
+    def _start(
+        self, reader: Reader, owned: Owned, place: Partition, committed: int | None
+    ) -> tuple[int | None, int]:
+        """Return the next offset of a partition, None for the beginning, and where to read on.
+
+        The join state has the offset as well, with the id of the topic. It is used if the committed
+        offsets have expired, and it shows that the topic was created again. An offset outside of
+        the partition is replaced by the nearest one inside.
+        """
+        topic_id, noted = owned.noted.get(place.source, ("", None))
+        offset = committed
+        if noted is not None and topic_id != self._ids.get(place.source, topic_id):
+            offset = None if committed == noted else committed
+        elif committed is None and noted is not None:
+            _LOG.warning(
+                "%s %d: the committed offsets have expired, continuing at offset %d of the join "
+                "state",
+                *(*place, noted),
             )
-        self._side.seek(place, max(offset or 0, first))
+            offset = noted
+        first, end = reader.firsts([place])[place], reader.log_ends([place])[place]
+        if offset is None:
+            if committed is not None:
+                self._starts[place] = first
+            return None if committed is None else first, first
+        start = min(max(offset, first), end)
+        if start != offset:
+            self._lose(owned, place, offset, start)
+        if start != committed:
+            self._starts[place] = start
+        return start, start
+
+    def _lose(self, owned: Owned, place: Partition, offset: int, start: int) -> None:
+        """Log and count records that were deleted before they were read."""
+        count = abs(start - offset)
+        self._missing[place] = self._missing.get(place, 0) + count
+        _LOG.error(
+            "%s %d: %d records, offsets %d to %d, %s. %s",
+            *(*place, count, min(start, offset), max(start, offset) - 1),
+            "were deleted before they were read (retention)"
+            if offset < start
+            else "were read and do not exist any more (lost by the brokers, or the offset was set)",
+            f"Continuing at offset {start}"
+            if self._skip_missing
+            else "The partition waits (missing_records = wait): set the offset of the group, or "
+            "set missing_records to skip, and restart",
+        )
+        if not self._skip_missing:
+            owned.state = State.BLOCKED
+            owned.blocked = f"offset {offset} of {place.source} {place.number} does not exist"
+
+    def take_starts(self) -> dict[Partition, int]:
+        """Return the start offsets to commit, because they differ from the committed ones."""
+        starts, self._starts = self._starts, {}
+        return {place: at for place, at in starts.items() if place.number in self._owned}
+
+    def take_missing(self) -> dict[Partition, int]:
+        """Return the numbers of records that were found missing since the last call."""
+        missing, self._missing = self._missing, {}
+        return missing
 
     # --- generation changes -----------------------------------------------------------------------
 

@@ -148,8 +148,8 @@ class Driver(Protocol):
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
 
-    def topic_id(self, topic: str) -> str | None:
-        """Return the topic id that the cluster assigned, or None if the topic does not exist."""
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """Return the ids that the cluster assigned to the existing ones of these topics."""
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""

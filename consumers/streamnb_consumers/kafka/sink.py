@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from streamnb_consumers.errors import AbortedError, FencedError
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, Topics
-from streamnb_consumers.kafka.encoding import encode
+from streamnb_consumers.kafka.encoding import encode, progress
 from streamnb_consumers.kafka.protocols import Driver, Position, Writer
 from streamnb_consumers.kafka.topics import largest_record
 from streamnb_consumers.records import Outputs, Partition
@@ -33,12 +33,19 @@ class KafkaSink:
         Cluster, worker names and target topics.
     timeout
         Maximum duration of one call, in seconds.
+    ids
+        Ids of the topics that have committed offsets, by topic.
     """
 
     def __init__(
-        self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float = 60.0
+        self,
+        driver: Driver,
+        cluster: Cluster,
+        topics: Topics,
+        timeout: float = 60.0,
+        ids: Mapping[str, str] | None = None,
     ) -> None:
-        self._driver, self._cluster = driver, cluster
+        self._driver, self._cluster, self._ids = driver, cluster, {} if ids is None else ids
         self._topics, self._timeout = topics, timeout
         self._writer: Writer | None = None
         self._begun = False
@@ -103,7 +110,14 @@ class KafkaSink:
         if not positions and not self._begun:
             return  # offsets of logs are stored in the snapshot
         with self._own_fence():
-            self._begin().commit(positions, token, timeout)
+            writer = self._begin()
+            # Brokers delete the offsets of a group that is idle for days, but not these.
+            writer.write(
+                progress(self._topics.join_state, place, self._ids[place.source], each.offset)
+                for place, each in positions.items()
+                if place.source in self._ids
+            )
+            writer.commit(positions, token, timeout)
             self._begun = False
 
     def abort(self) -> None:

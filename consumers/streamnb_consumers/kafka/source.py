@@ -23,7 +23,7 @@ from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Driver, Member, Membership, Reader, Roles
-from streamnb_consumers.kafka.topics import check_topics
+from streamnb_consumers.kafka.topics import TopicIds, check_topics
 from streamnb_consumers.records import Partition, Record
 
 __all__ = ["KafkaSource"]
@@ -59,6 +59,10 @@ class KafkaSource:
         Maximum wait for the topics at the start, in seconds.
     undecided
         Seconds after which no transaction with offsets of the group can still be open.
+    ids
+        Ids of the topics.
+    skip_missing
+        Whether a partition continues after deleted records; else it waits.
     """
 
     _side: Reader
@@ -66,10 +70,16 @@ class KafkaSource:
     _partitions: Partitions
 
     def __init__(
-        self, driver: Driver, topics: Topics, timeout: float = 60.0, undecided: float = 60.0
+        self,
+        driver: Driver,
+        topics: Topics,
+        timeout: float,
+        undecided: float,
+        ids: TopicIds,
+        skip_missing: bool,
     ) -> None:
         self._driver, self._topics, self._timeout = driver, topics, timeout
-        self._undecided = undecided
+        self._undecided, self._ids, self._skip_missing = undecided, ids, skip_missing
         self._training_ends: dict[Partition, int] | None = None
         self._recommit = time.monotonic() + _RECOMMIT
         self._ask = 0.0
@@ -139,6 +149,7 @@ class KafkaSource:
     def _begin(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         if not self._open:
             self._connect(timeout)
+        self._ids.compare()
         self._partitions.begin_all()
         training = self._side.partitions(self._topics.training)
         self._partitions.assign()
@@ -171,7 +182,9 @@ class KafkaSource:
             side.close(1.0)
             raise
         self._side, self._group = side, group
-        self._partitions = Partitions(topics, side, group, self._undecided)
+        self._partitions = Partitions(
+            topics, side, group, self._undecided, self._ids.known, self._skip_missing
+        )
         self._open = True
 
     def _check_topics(self, reader: Reader, timeout: float) -> None:
@@ -218,9 +231,12 @@ class KafkaSource:
         self._partitions.go_on()
         if not logs and time.monotonic() >= self._ask:
             self._side.stable_ends(self._side.partitions(self._topics.training))
+            if self._ids.due and (changed := self._ids.compare()):
+                raise AbortedError(f"{', '.join(changed)}: created again, so this worker restarts")
             self._ask = time.monotonic() + _ASK
         self._partitions.hold(record for record in logs if record.role == "feedback")
-        records = training + [record for record in logs if record.role == "window"]
+        windows = [record for record in logs if record.role == "window"]
+        records = training + [each for each in windows if not self._partitions.note(each)]
         messages = self._group.poll(max(1, max_records - len(records)), 0.0 if logs else timeout)
         membership = self._group.membership()
         self._member = membership is not None
@@ -243,8 +259,10 @@ class KafkaSource:
         if membership is not None and time.monotonic() >= self._recommit:
             self._recommit = time.monotonic() + _RECOMMIT
             offsets = self._partitions.feedback_offsets()
-        token = membership and membership.token
-        return Batch(records, token, self._partitions.take_dropped(), offsets)
+        token, dropped = membership and membership.token, self._partitions.take_dropped()
+        if membership is not None:
+            offsets |= self._partitions.take_starts()
+        return Batch(records, token, dropped, offsets, self._partitions.take_missing())
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the known lag of each assigned partition, in records."""

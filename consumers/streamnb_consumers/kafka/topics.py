@@ -1,15 +1,21 @@
-"""Checks of topics."""
+"""Existence, sizes and identity of topics."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection
 
 from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.protocols import Driver, Reader
 
-__all__ = ["check_topics", "largest_record"]
+__all__ = ["TopicIds", "check_topics", "largest_record"]
 
+_LOG = logging.getLogger(__name__)
+
+# Interval between two comparisons of topic ids, in seconds.
+_IDS_SECONDS = 60.0
 # Default record limit of brokers (`message.max.bytes`), in bytes.
 _DEFAULT_LARGEST = 1_048_588
 
@@ -52,3 +58,45 @@ def largest_record(driver: Driver, topics: Collection[str]) -> int:
     sizes = driver.record_sizes(topics)
     # Reserve 100 bytes for the overhead of batch and record.
     return min(sizes.get(name, _DEFAULT_LARGEST) for name in topics) - 100
+
+
+class TopicIds:
+    """Ids of the topics that a worker reads: a topic that is created again has a new id.
+
+    Attributes
+    ----------
+    known
+        Ids by topic, as of the last comparison.
+    """
+
+    def __init__(self, driver: Driver, topics: Topics) -> None:
+        self._driver = driver
+        self._lost = {
+            topics.messages: "its unread messages are lost, and it is read from its first record",
+            topics.feedback: "its unread labels are lost, and it is read from its first record",
+            topics.training: "the model comes from the deleted training events",
+            topics.join_state: "messages that waited for a label are forgotten, and their labels "
+            "become dead letters",
+        }
+        self._lost.pop("", None)
+        self._due = 0.0
+        self.known: dict[str, str] = {}
+
+    @property
+    def due(self) -> bool:
+        """Whether the last comparison is more than a minute ago."""
+        return time.monotonic() >= self._due
+
+    def compare(self) -> list[str]:
+        """Return the topics that were created again since the last call, and log the loss."""
+        found = self._driver.topic_ids(list(self._lost))
+        self._due = time.monotonic() + _IDS_SECONDS
+        changed = [name for name, each in found.items() if self.known.get(name, each) != each]
+        for name in changed:
+            before, now = self.known[name], found[name]
+            _LOG.error(
+                "topic %s was deleted and created again (id %s, before %s): %s",
+                *(name, now, before, self._lost[name]),
+            )
+        self.known.update(found)
+        return changed

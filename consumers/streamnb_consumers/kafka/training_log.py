@@ -43,13 +43,13 @@ class KafkaTrainingLog:
             self._driver.create_topics(self._layouts, timeout)
             self._layouts = []
         deadline = time.monotonic() + timeout
-        while not (found := self._driver.topic_id(self._topic)):
+        while not (found := self._driver.topic_ids([self._topic])):
             if time.monotonic() > deadline:
                 raise SettingsError(
                     f"topic not found: {self._topic}. Create it or set create_topics"
                 )
             time.sleep(0.1)
-        return found
+        return found[self._topic]
 
     def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the training events before the given offsets.

@@ -142,26 +142,25 @@ class ConfluentDriver:
                     sizes[resource.name] = int(found["max.message.bytes"].value)
         return sizes
 
-    def topic_id(self, topic: str) -> str | None:
-        """Return the topic id that the cluster assigned, or None if the topic does not exist."""
-        with translated("topic's id"):
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """Return the ids that the cluster assigned to the existing ones of these topics."""
+        ids = {}
+        with translated("topic ids"):
             asked = self._admin.describe_topics(
-                confluent_kafka.TopicCollection([topic]), request_timeout=_REQUEST
+                confluent_kafka.TopicCollection(list(topics)), request_timeout=_REQUEST
             )
-            try:
-                found = asked[topic].result(2 * _REQUEST)
-            except confluent_kafka.KafkaException as error:
-                if error.args[0].code() == _ERRORS.UNKNOWN_TOPIC_OR_PART:
-                    return None
-                self._admin.poll(0)  # calls error_cb with a rejected password
-                raise
-        # Format the id like other clients do; librdkafka uses base64.
-        bits = found.topic_id
-        most, least = (
-            part & (2**64 - 1)
-            for part in (bits.get_most_significant_bits(), bits.get_least_significant_bits())
-        )
-        return str(uuid.UUID(int=most << 64 | least))
+            for name, future in asked.items():
+                try:
+                    bits = future.result(2 * _REQUEST).topic_id
+                except confluent_kafka.KafkaException as error:
+                    if error.args[0].code() == _ERRORS.UNKNOWN_TOPIC_OR_PART:
+                        continue
+                    self._admin.poll(0)  # calls error_cb with a rejected password
+                    raise
+                # Format the id like other clients do; librdkafka uses base64.
+                most, least = bits.get_most_significant_bits(), bits.get_least_significant_bits()
+                ids[name] = str(uuid.UUID(int=(most % 2**64) << 64 | least % 2**64))
+        return ids
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""

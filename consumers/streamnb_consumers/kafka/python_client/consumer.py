@@ -146,6 +146,8 @@ class PythonConsumer:
         def give(places: Iterable[Any]) -> None:
             places = list(places)
             self.consumer.pause(*places)
+            for place in places:
+                self.consumer.seek(place, 0)  # else kafka-python asks for committed offsets
             given([place.partition for place in places])
 
         def take(places: Iterable[Any]) -> None:

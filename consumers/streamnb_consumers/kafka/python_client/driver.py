@@ -67,7 +67,7 @@ class PythonDriver:
         cluster = self._cluster
         return self._consumer(
             roles,
-            auto_offset_reset="earliest",
+            auto_offset_reset="none",  # a reset would skip or repeat records silently
             group_id=cluster.group,
             group_instance_id=cluster.instance_id,
             partition_assignment_strategy=(CooperativeStickyAssignor,),
@@ -140,16 +140,17 @@ class PythonDriver:
             finally:
                 admin.close()
 
-    def topic_id(self, topic: str) -> str | None:
-        """Return the topic id that the cluster assigned, or None if the topic does not exist."""
-        with self._admin("topic's id") as admin:
-            (found,) = admin.describe_topics([topic])
-            error = kafka.errors.for_code(found["error_code"])
-            if error is kafka.errors.UnknownTopicOrPartitionError:
-                return None
-            if error is not kafka.errors.NoError:
-                raise error(topic)
-            return str(found["topic_id"])
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """Return the ids that the cluster assigned to the existing ones of these topics."""
+        ids = {}
+        with self._admin("topic ids") as admin:
+            for found in admin.describe_topics(list(topics)):
+                error = kafka.errors.for_code(found["error_code"])
+                if error is kafka.errors.NoError:
+                    ids[str(found["name"])] = str(found["topic_id"])
+                elif error is not kafka.errors.UnknownTopicOrPartitionError:
+                    raise error(found["name"])
+        return ids
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""

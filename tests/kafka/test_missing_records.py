@@ -1,0 +1,142 @@
+"""Offsets outside of a partition: a worker continues inside of it and decides nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.records import Partition
+from support.broker import Broker
+from support.stepped import LIMIT, Stage, SteppedWorker, until
+
+
+@pytest.fixture
+def stage(broker: Broker, client: str, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    made = Stage(broker, partitions=1, client=client, **getattr(request, "param", {}))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def admin(broker: Broker) -> Any:
+    return AdminClient({"bootstrap.servers": broker.bootstrap})
+
+
+def delete_records(admin: Any, topic: str, before: int) -> None:
+    """Delete records as retention does."""
+    for future in admin.delete_records([TopicPartition(topic, 0, before)]).values():
+        future.result(LIMIT)
+
+
+def start(stage: Stage, name: str) -> SteppedWorker:
+    worker = stage.worker(name)
+    worker.loop.metrics = PrometheusMetrics()
+    return worker
+
+
+def decide(worker: SteppedWorker, count: int) -> None:
+    """Step until the worker has committed so many decisions, and a little longer."""
+    until(lambda: worker.loop.metrics.decisions >= count, lambda: worker.step(0.05))
+    for _ in range(5):
+        worker.step(0.05)
+    assert worker.loop.metrics.decisions == count
+
+
+def missing(worker: SteppedWorker) -> float | None:
+    registry: Any = worker.loop.metrics.registry  # type: ignore[attr-defined]
+    found: float | None = registry.get_sample_value("streamnb_missing_records_total")
+    return found
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if "records, offsets" in each.getMessage()]
+
+
+def test_retention_deleted_unread_messages(
+    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.send(20)
+    first = start(stage, "a")
+    decide(first, 20)
+    first.close()
+    stage.send(10)
+    delete_records(admin, stage.topics.messages, 25)
+    second = start(stage, "b")
+    decide(second, 5)
+    assert "5 records, offsets 20 to 24, were deleted" in errors(caplog)[0]
+    assert missing(second) == 5
+    # The same for a worker that runs, and has not fetched the messages.
+    stage.send(10)
+    delete_records(admin, stage.topics.messages, 36)
+    source: Any = second.loop.source
+    source._group.seek(Partition(stage.topics.messages, 0), 30)
+    decide(second, 9)
+    assert "6 records, offsets 30 to 35, were deleted" in errors(caplog)[1]
+    assert missing(second) == 11
+    assert len(errors(caplog)) == 2
+    assert stage.twice() == 0
+
+
+def test_the_committed_offset_lies_beyond_the_end(
+    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.send(20)
+    first = start(stage, "a")
+    decide(first, 20)
+    first.close()
+    beyond = ConsumerGroupTopicPartitions(
+        stage.group, [TopicPartition(stage.topics.messages, 0, 500)]
+    )
+    for future in admin.alter_consumer_group_offsets([beyond]).values():
+        future.result(LIMIT)
+    second = start(stage, "b")
+    until(second.runs, lambda: second.step(0.05))
+    stage.send(5)
+    decide(second, 5)
+    assert "480 records, offsets 20 to 499, were read and do not exist" in errors(caplog)[0]
+    assert stage.twice() == 0
+
+
+def test_the_committed_offsets_expired(
+    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Brokers delete the offsets of a group that is idle for a week; the join state has them."""
+    stage.send(20)
+    first = start(stage, "a")
+    decide(first, 20)
+    first.close()
+    for future in admin.delete_consumer_groups([stage.group]).values():
+        future.result(LIMIT)
+    stage.send(5)
+    second = start(stage, "b")
+    decide(second, 5)
+    assert stage.twice() == 0
+    assert not errors(caplog)
+    second.close()
+    third = start(stage, "c")  # the second worker has committed offsets again
+    stage.send(5)
+    decide(third, 5)
+    expired = [each for each in caplog.records if "have expired" in each.getMessage()]
+    assert len(expired) == 1
+    assert stage.twice() == 0
+
+
+@pytest.mark.parametrize("stage", [{"missing_records": "wait"}], indirect=True)
+def test_a_partition_may_wait(stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture) -> None:
+    stage.send(20)
+    first = start(stage, "a")
+    decide(first, 20)
+    first.close()
+    stage.send(10)
+    delete_records(admin, stage.topics.messages, 25)
+    second = start(stage, "b")
+    until(lambda: "does not exist" in second.loop.source.waiting, lambda: second.step(0.05))
+    for _ in range(10):
+        second.step(0.05)
+    assert second.loop.metrics.decisions == 0
+    assert "missing_records = wait" in errors(caplog)[0]
