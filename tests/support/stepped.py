@@ -53,6 +53,7 @@ class Stage:
             transaction_seconds=10.0,
             named=False,
             client=self.client,
+            metadata_seconds=1.0,
             skip_missing=self.settings.get("missing_records") != "wait",
         )
 

@@ -96,6 +96,7 @@ class Loop:
         self.watchdog = watchdog or Watchdog()
         self.health = health or Health()
         self.health.watch(self.watchdog.busy)
+        self.metrics.watch(self.health.problem_of_readiness)
         self._clock, self._sleep = clock, sleep
         self._stopping = False
         self._committed: dict[Partition, int] = {}

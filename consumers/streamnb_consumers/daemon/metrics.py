@@ -54,6 +54,9 @@ class Metrics:
     def lag(self, waiting: Mapping[Partition, int]) -> None:
         """Set the number of unread records of each assigned partition."""
 
+    def watch(self, problem: Callable[[], str]) -> None:
+        """Set the function that returns why the worker is not ready."""
+
 
 class _Metric(NamedTuple):
     """Name, type, description, labels and buckets of a metric."""
@@ -80,6 +83,7 @@ _METRICS = (
     _Metric("dead_letters", "counter", "Invalid records."),
     _Metric("aborted_transactions", "counter", "Transactions that were retried."),
     _Metric("missing_records", "counter", "Records that were deleted before they were read."),
+    _Metric("ready", "gauge", "1 if the worker decides on messages, else 0."),
     _Metric("lag_records", "gauge", "Unread records of a partition.", ("topic", "partition")),
     _Metric(
         "decision_latency_seconds",
@@ -206,6 +210,10 @@ class PrometheusMetrics(Metrics):
         # Alarms and challenges that are already counted: an aborted transaction repeats them.
         self._alarms = 0
         self._challenges: dict[str, int] = {}
+
+    def watch(self, problem: Callable[[], str]) -> None:
+        """Set the function that returns why the worker is not ready."""
+        self._metrics["ready"].set_function(lambda: float(not problem()))
 
     @property
     def application(self) -> Callable[..., Iterable[bytes]]:

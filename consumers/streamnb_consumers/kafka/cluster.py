@@ -110,6 +110,8 @@ class Cluster:
         `kafka-python` or `confluent`.
     skip_missing
         Whether a partition continues after deleted records; else it waits.
+    metadata_seconds
+        Seconds until clients see partitions that were added.
     """
 
     bootstrap_servers: str
@@ -122,3 +124,4 @@ class Cluster:
     security: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     client: str = "kafka-python"
     skip_missing: bool = True
+    metadata_seconds: float = 60.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 import time
 from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
@@ -27,6 +28,11 @@ _LOG = logging.getLogger(__name__)
 # worker.
 _NEW_SECONDS = 0.1
 _RUNNING_SECONDS = 1.0
+# Intervals in seconds: between log lines about a partition that waits, requests for the partitions
+# of other topics, and measurements of its lag.
+_TELL = 60.0
+_ASK = 1.0
+_MEASURE = 10.0
 
 
 class State(Enum):
@@ -60,8 +66,10 @@ class Owned:
         Message offset at which the held feedback is released.
     since
         Time of the assignment, by the monotonic clock.
-    told
-        Whether the warning about a long wait was logged.
+    told, asked, measured
+        Times of the last log line, of the last request for partitions, and of the last `lag`.
+    lag
+        Messages that wait while the partition does not run.
     noted
         Last offsets in the join state with their topic ids, by topic.
     blocked
@@ -76,7 +84,10 @@ class Owned:
     held: list[Record] = dataclasses.field(default_factory=list)
     barrier: int = 0
     since: float = dataclasses.field(default_factory=time.monotonic)
-    told: bool = False
+    told: float = -math.inf
+    asked: float = -math.inf
+    measured: float = -math.inf
+    lag: int = 0
     noted: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
     blocked: str = ""
 
@@ -219,10 +230,49 @@ class Partitions:
     def go_on(self) -> None:
         """Advance each partition that is not running by one step."""
         for owned in list(self._owned.values()):
-            if owned.state is State.NEW:
+            if owned.state is State.NEW and not self._absent(owned):
                 self._restore(owned)
             elif owned.state is State.RESTORING:
                 self._run(owned)
+            if owned.state is not State.RUNNING:
+                self._tell(owned)
+                self._measure(owned)
+
+    def _absent(self, owned: Owned) -> bool:
+        """Return whether a partition waits for its partitions of join state and feedback.
+
+        Partitions may be added to the messages first. The other partitions continue meanwhile.
+        """
+        now = time.monotonic()
+        if now >= owned.asked + _ASK:
+            owned.asked = now
+            needed = filter(None, (self._topics.join_state, self._topics.feedback))
+            absent = [
+                topic
+                for topic in needed
+                if Partition(topic, owned.number) not in self._side.partitions(topic)
+            ]
+            owned.blocked = f"{', '.join(absent)}: no partition {owned.number}" if absent else ""
+        return bool(owned.blocked)
+
+    def _measure(self, owned: Owned) -> None:
+        """Measure how many messages wait in a partition that does not run."""
+        now = time.monotonic()
+        if now < owned.measured + _MEASURE or owned.blocked:
+            return
+        owned.measured = now
+        place = self._messages(owned.number)
+        first = self._group.firsts([place])[place]
+        next_offset = first if owned.messages is None else max(owned.messages, first)
+        owned.lag = max(0, self._group.log_ends([place])[place] - next_offset)
+
+    def lag(self) -> dict[Partition, int]:
+        """Return the lag of the partitions that do not run, as of their last measurement."""
+        return {
+            self._messages(owned.number): owned.lag
+            for owned in self._owned.values()
+            if owned.state is not State.RUNNING
+        }
 
     def _committed(self, numbers: Iterable[int], timeout: float) -> dict[Partition, int] | None:
         """Return the committed offsets of messages and feedback, or None after the timeout."""
@@ -240,7 +290,6 @@ class Partitions:
         number = owned.number
         offsets = self._committed([number], _NEW_SECONDS)
         if offsets is None:
-            self._tell(owned)
             return  # the next poll asks again
         owned.messages = offsets.get(self._messages(number))
         owned.feedback = offsets.get(self._feedback(number))
@@ -252,18 +301,29 @@ class Partitions:
         self._dropped.add(number)
 
     def _tell(self, owned: Owned) -> None:
-        """Log one warning when the offsets stay unknown for longer than a transaction can last."""
-        waited = time.monotonic() - owned.since
-        if waited < self._undecided or owned.told:
+        """Log once a minute what a partition waits for."""
+        now = time.monotonic()
+        waited = now - owned.since
+        if waited < self._undecided or now < owned.told + _TELL:
             return
-        owned.told = True
+        owned.told = now
         _LOG.warning(
-            "the offsets of partition %d are undecided for %.0f s, longer than the transaction "
-            "timeout: a killed single broker may have left a hanging transaction. Find it with "
-            "`kafka-transactions.sh find-hanging` and end it with `abort` "
-            "(docs/how-to/recover-transactions.md)",
-            owned.number,
-            waited,
+            "partition %d is assigned to this worker and waits for %.0f s: %s",
+            *(owned.number, waited, self._reason(owned)),
+        )
+
+    def _reason(self, owned: Owned) -> str:
+        if owned.blocked:
+            return owned.blocked
+        if owned.state is State.NEW:
+            what = "its committed offsets are undecided"
+        else:
+            place = self._window(owned.number)
+            position = self._side.position(place)
+            what = f"{place.source} is read up to offset {position} of {owned.window}"
+        return (
+            f"{what}. If this continues, a killed single broker may have left a hanging "
+            f"transaction: see docs/how-to/recover-transactions.md"
         )
 
     def note(self, record: Record) -> bool:

@@ -228,6 +228,11 @@ class KafkaSource:
         if not self._group.joined:
             check_topics(self._group, [self._topics.messages], self._timeout)
             self._group.join(self._topics.messages, self._partitions.given, self._partitions.taken)
+        windows = [
+            record
+            for record in logs
+            if record.role == "window" and not self._partitions.note(record)
+        ]
         self._partitions.go_on()
         if not logs and time.monotonic() >= self._ask:
             self._side.stable_ends(self._side.partitions(self._topics.training))
@@ -235,8 +240,7 @@ class KafkaSource:
                 raise AbortedError(f"{', '.join(changed)}: created again, so this worker restarts")
             self._ask = time.monotonic() + _ASK
         self._partitions.hold(record for record in logs if record.role == "feedback")
-        windows = [record for record in logs if record.role == "window"]
-        records = training + [each for each in windows if not self._partitions.note(each)]
+        records = training + windows
         messages = self._group.poll(max(1, max_records - len(records)), 0.0 if logs else timeout)
         membership = self._group.membership()
         self._member = membership is not None
@@ -266,7 +270,9 @@ class KafkaSource:
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the known lag of each assigned partition, in records."""
-        return {**self._side.lag(), **self._group.lag()} if self._open else {}
+        if not self._open:
+            return {}
+        return {**self._side.lag(), **self._group.lag(), **self._partitions.lag()}
 
     def close(self, timeout: float) -> None:
         """Disconnect; a static member stays in the group until its session ends."""

@@ -107,6 +107,7 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
     return {
         "bootstrap.servers": cluster.bootstrap_servers,
         "error_cb": _note,
+        "topic.metadata.refresh.interval.ms": round(cluster.metadata_seconds * 1000),
         "reconnect.backoff.max.ms": 500,  # default: 10 s, too slow after a broker restart
         **security,
     }

@@ -57,6 +57,12 @@ class ConfluentProducer:
                     produce(topic, value, key, place, **more)
                 except BufferError:
                     self._wait_for_room(topic, value, key, place, **more)
+                except confluent_kafka.KafkaException as error:
+                    if error.args[0].code() != confluent_kafka.KafkaError._UNKNOWN_PARTITION:
+                        raise
+                    # The partition was added after the last metadata.
+                    self._producer.list_topics(topic, timeout=self._timeout)
+                    produce(topic, value, key, place, **more)
 
     def _wait_for_room(self, *record: Any, **more: Any) -> None:
         deadline = time.monotonic() + self._timeout

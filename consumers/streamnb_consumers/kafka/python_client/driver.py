@@ -29,6 +29,7 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
         "reconnect_backoff_max_ms": 500,  # default: 30 s, too slow after a broker restart
         # Default: 30 s, during which the start logs nothing if the cluster is unreachable.
         "bootstrap_timeout_ms": 5_000,
+        "metadata_max_age_ms": round(cluster.metadata_seconds * 1000),
         "retry_backoff_ms": 20,  # default: 100 ms; the first steps of a transaction retry
         **cluster.security,
     }

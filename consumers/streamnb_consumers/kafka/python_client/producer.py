@@ -46,7 +46,13 @@ class PythonProducer:
             for topic, partition, key, value, headers in records:
                 # Kafka allows headers without a value. kafka-python reads but cannot write them.
                 present = [(name, content or b"") for name, content in headers]
-                sent.append(send(topic, value, key, present, partition))
+                try:
+                    sent.append(send(topic, value, key, present, partition))
+                except ValueError:
+                    if partition is None or partition in self.producer.partitions_for(topic):
+                        raise
+                    workarounds.refresh_metadata(self.producer, topic, partition)
+                    sent.append(send(topic, value, key, present, partition))
 
     def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""

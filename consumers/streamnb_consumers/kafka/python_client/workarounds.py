@@ -46,6 +46,7 @@ __all__ = [
     "listener",
     "log_ends",
     "membership",
+    "refresh_metadata",
     "send_offsets",
 ]
 
@@ -293,6 +294,8 @@ def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[A
 
 # Delay before a "not ready" response, in seconds. It keeps a retrying thread from spinning.
 _NOT_READY = 0.02
+# Maximum wait for new metadata, in seconds.
+_METADATA = 10.0
 
 
 def fix_lost_requests(producer: Any) -> None:
@@ -391,6 +394,19 @@ def abort(producer: Any, timeout: float) -> None:
         _wait(producer, manager.begin_abort, "the abort", timeout)
     finally:
         manager._pending_txn_offset_commits.clear()
+
+
+def refresh_metadata(producer: Any, topic: str, partition: int) -> None:
+    """Wait until the producer sees a partition that was added after its last metadata.
+
+    `send` raises a ValueError for such a partition and does not refresh the metadata.
+    """
+    deadline = time.monotonic() + _METADATA
+    while partition not in producer.partitions_for(topic):
+        if time.monotonic() > deadline:
+            raise kafka.errors.KafkaTimeoutError(f"{topic} has no partition {partition}")
+        producer._metadata.request_update()
+        time.sleep(_NOT_READY)
 
 
 def discard(producer: Any) -> None:

@@ -1,0 +1,65 @@
+"""Partitions are added while workers run, first to the messages, later to the other topics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from streamnb_consumers.kafka.python_client.client import kafka
+from support.broker import Broker
+from support.stepped import Stage, until
+
+
+@pytest.fixture
+def stage(broker: Broker, client: str) -> Iterator[Stage]:
+    made = Stage(broker, partitions=1, client=client)
+    yield made
+    made.close()
+
+
+def add_partition(stage: Stage, *topics: str) -> None:
+    admin = kafka.KafkaAdminClient(bootstrap_servers=stage.broker.bootstrap)
+    admin.create_partitions(dict.fromkeys(topics, 2))
+    admin.close()
+
+
+def send(stage: Stage, name: str, partition: int) -> None:
+    def refused() -> bool:
+        producer = kafka.KafkaProducer(bootstrap_servers=stage.broker.bootstrap)
+        try:
+            value = json.dumps({"id": name, "text": "win cash"}).encode()
+            producer.send(stage.topics.messages, value, name.encode(), partition=partition)
+            producer.flush()
+        except ValueError:  # the broker does not tell of the new partition yet
+            return True
+        finally:
+            producer.close()
+        return False
+
+    until(lambda: not refused())
+
+
+def test_partitions_are_added(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    stage.send(5)
+    worker = stage.worker("a")
+    source = worker.loop.source
+    until(lambda: worker.loop.metrics.decisions == 5, lambda: worker.step(0.05))
+    source._partitions._undecided = 0.0  # type: ignore[attr-defined]
+    add_partition(stage, stage.topics.messages)
+    send(stage, "new", 1)
+    join_state, feedback = stage.topics.join_state, stage.topics.feedback
+    missing = f"{join_state}, {feedback}: no partition 1"
+    until(lambda: source.waiting == missing, lambda: worker.step(0.05), seconds=60.0)
+    assert missing in caplog.text
+    # The other partition continues meanwhile.
+    send(stage, "old", 0)
+    until(lambda: worker.loop.metrics.decisions == 6, lambda: worker.step(0.05))
+    assert worker.runs() == {0}
+    add_partition(stage, join_state, feedback)
+    until(lambda: worker.loop.metrics.decisions == 7, lambda: worker.step(0.05), seconds=60.0)
+    assert worker.runs() == {0, 1}
+    decided = stage.decisions()
+    assert decided["old"] == decided["new"] == 1
+    assert stage.twice() == 0
