@@ -244,7 +244,7 @@ class Loop:
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             size = self.state.save()
         self.metrics.saved(size)
-        self._unsaved = False
+        self._unsaved = size is None
         self._due = self._clock() + self.limits.snapshot
 
     def _close(self) -> None:

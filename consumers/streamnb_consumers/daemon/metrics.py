@@ -48,8 +48,8 @@ class Metrics:
     def started(self, worker: Filter, size: int) -> None:
         """Set the state after a start from a snapshot of `size` bytes; 0 for no snapshot."""
 
-    def saved(self, size: int) -> None:
-        """Set age and size of the newest snapshot."""
+    def saved(self, size: int | None) -> None:
+        """Set age and size of the newest snapshot; None for one that could not be written."""
 
     def lag(self, waiting: Mapping[Partition, int]) -> None:
         """Set the number of unread records of each assigned partition."""
@@ -111,6 +111,7 @@ _METRICS = (
     _Metric("join_window_bytes", "gauge", "Bytes of these messages."),
     _Metric("pending_labels", "gauge", "Labels that wait for their messages."),
     _Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
+    _Metric("snapshot_failures", "counter", "Snapshots that could not be written."),
     _Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),
     _Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
 )
@@ -302,8 +303,11 @@ class PrometheusMetrics(Metrics):
         """Count an aborted transaction."""
         self._metrics["aborted_transactions"].inc()
 
-    def saved(self, size: int) -> None:
-        """Set age and size of the newest snapshot."""
+    def saved(self, size: int | None) -> None:
+        """Set age and size of the newest snapshot; None for one that could not be written."""
+        if size is None:
+            self._metrics["snapshot_failures"].inc()
+            return
         self._saved_at = self._clock()
         self._metrics["snapshot_bytes"].set(size)
 

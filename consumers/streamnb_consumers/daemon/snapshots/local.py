@@ -13,7 +13,7 @@ from pathlib import Path
 from streamnb.errors import ModelFileError
 from streamnb.model.compression import compressed, decompressed
 from streamnb.model.persistence import write
-from streamnb_consumers.errors import SnapshotError
+from streamnb_consumers.errors import SettingsError, SnapshotError
 
 __all__ = ["Snapshots", "content", "read_regular", "sync_folder"]
 
@@ -42,7 +42,10 @@ class Snapshots:
         self.keep, self.largest = keep, largest
         if not tidy:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(f"snapshots: {folder} can't be created: {error}") from error
         # Incomplete files of a killed process.
         for left in self.folder.glob(".snapshot-*"):
             with contextlib.suppress(OSError):

@@ -6,7 +6,7 @@ import logging
 
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
-from streamnb_consumers.errors import ForeignError
+from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.io.protocols import TrainingLog
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
@@ -94,16 +94,33 @@ class StateManager:
         else:
             state.restore(self._worker, self._base)
 
-    def save(self) -> int:
-        """Save a snapshot of committed records; return its size in bytes."""
-        data = state.dump(self._worker)
+    def save(self) -> int | None:
+        """Save a snapshot of committed records; return its size in bytes, or None if that failed.
+
+        Raises
+        ------
+        SnapshotError
+            If the only copy of the state cannot be written.
+        """
+        data, saved = state.dump(self._worker), True
         if self.snapshots is not None:
-            self.snapshots.save(data)
+            try:
+                self.snapshots.save(data)
+            except OSError as error:
+                text = f"can't write a snapshot to {self.snapshots.folder}: {error}"
+                if not self._worker.shared:
+                    raise SnapshotError(f"{text}. Free some space, or change snapshots") from error
+                _LOG.warning(
+                    "%s. This worker continues, because the training events have the model, but "
+                    "its next start takes longer",
+                    text,
+                )
+                saved = False
         if self.shared is not None and self._worker.identity is not None:
             self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
         if not self._worker.shared:
             self._base = data
-        return len(data)
+        return len(data) if saved else None
 
     def close(self, timeout: float) -> None:
         """Wait up to `seconds` for a shared snapshot that is being written."""
