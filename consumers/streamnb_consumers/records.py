@@ -249,6 +249,7 @@ class Outputs:
     """The outputs of processed records, in order.
 
     `settings` are the settings of the worker that wrote the training events (`Identity.header`).
+    `unwritten` counts records that the sink left out because they are too large.
     """
 
     decisions: list[Decision] = dataclasses.field(default_factory=list)
@@ -256,6 +257,7 @@ class Outputs:
     dead_letters: list[DeadLetter] = dataclasses.field(default_factory=list)
     changes: list[Change] = dataclasses.field(default_factory=list)
     settings: bytes = dataclasses.field(default=b"", compare=False)
+    unwritten: int = dataclasses.field(default=0, compare=False)
 
     def add(self, other: Outputs) -> None:
         """Append other outputs."""

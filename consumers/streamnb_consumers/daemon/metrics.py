@@ -81,6 +81,7 @@ _METRICS = (
     _Metric("training_events", "counter", "Labels joined to their messages.", ("label",)),
     _Metric("corrections", "counter", "Labels that replaced another label."),
     _Metric("dead_letters", "counter", "Invalid records."),
+    _Metric("unwritten_records", "counter", "Outputs that exceed the record limit of their topic."),
     _Metric("aborted_transactions", "counter", "Transactions that were retried."),
     _Metric("missing_records", "counter", "Records that were deleted before they were read."),
     _Metric("ready", "gauge", "1 if the worker decides on messages, else 0."),
@@ -251,6 +252,7 @@ class PrometheusMetrics(Metrics):
             if event.delay is not None:
                 metrics["label_delay_seconds"].observe(max(0.0, event.delay))
         metrics["dead_letters"].inc(len(outputs.dead_letters))
+        metrics["unwritten_records"].inc(outputs.unwritten)
         metrics["batch_seconds"].observe(seconds)
         self._set_state(worker)
 

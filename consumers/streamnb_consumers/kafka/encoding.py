@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
@@ -16,6 +17,9 @@ __all__ = ["PROGRESS", "Written", "encode", "progress", "read_progress"]
 
 # Prefix of the join-state keys of offsets. The filter uses other prefixes for its own keys.
 PROGRESS = b"o:"
+_LOG = logging.getLogger(__name__)
+_LOGGED = 100  # bytes of a key in the log
+_OWN_HEADERS = 4  # headers that dead letters add to the original ones: DeadLetter.headers
 
 
 class Written(NamedTuple):
@@ -34,11 +38,14 @@ class Written(NamedTuple):
         return len(self.key or b"") + len(self.value or b"") + headers + 100
 
 
-def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
+def encode(outputs: Outputs, topics: Topics, limits: Mapping[str, int]) -> Iterator[Written]:
     """Return the records for the outputs of a batch.
 
     Decisions, training events and dead letters have the key of their message, so the order per
     message is kept. Changes of a join window go to the partition of that window.
+
+    Dead letters above the record limit of their topic are truncated. Other records above it are
+    logged, counted in `outputs.unwritten` and left out: they would stop the worker for ever.
 
     Parameters
     ----------
@@ -46,24 +53,21 @@ def encode(outputs: Outputs, topics: Topics, most: int) -> Iterator[Written]:
         Outputs of a batch.
     topics
         Target topics.
-    most
-        Maximum record size of the topics, in bytes. The value of a larger dead letter is
-        truncated, and a header contains its original length.
-
-    Raises
-    ------
-    BadInputError
-        If any other record is larger, because dropping it would lose data.
+    limits
+        Maximum record size by topic, in bytes.
     """
     for written in _encode(outputs, topics):
+        most = limits[written.topic]
         if written.size <= most:
             yield written
         elif written.topic == topics.dead_letters:
             yield _cut(written, most)
         else:
-            raise BadInputError(
-                f"a record for {written.topic} has {written.size:,} bytes, but the maximum is "
-                f"{most:,}: raise max.message.bytes of that topic, or lower the setting max_bytes"
+            outputs.unwritten += 1
+            _LOG.error(
+                "left out a record for %s: it has %d bytes, but max.message.bytes of that topic "
+                "allows %d (key %r). Raise max.message.bytes, or lower max_bytes or max_text",
+                *(written.topic, written.size, most, (written.key or b"")[:_LOGGED]),
             )
 
 
@@ -111,7 +115,16 @@ def _dead_letter(dead_letter: DeadLetter, topic: str) -> Written:
 
 
 def _cut(written: Written, most: int) -> Written:
-    value = written.value or b""
-    keep = max(0, len(value) - (written.size - most) - 40)
-    headers = [*written.headers, ("truncated", str(len(value)).encode())]
-    return written._replace(value=value[:keep], headers=headers)
+    """Return a dead letter without its original headers, and with parts of its key and value.
+
+    Further headers have the SHA-256 of key and value, and the length of the value.
+    """
+    key, value = written.key or b"", written.value or b""
+    headers = [
+        *written.headers[-_OWN_HEADERS:],
+        ("sha256", hashlib.sha256(key + value).hexdigest().encode()),
+        ("truncated", str(len(value)).encode()),
+    ]
+    rest = max(0, most - written._replace(key=b"", value=b"", headers=headers).size)
+    key = key[: max(rest // 2, rest - len(value))]
+    return written._replace(key=key, value=value[: rest - len(key)], headers=headers)

@@ -7,10 +7,10 @@ import logging
 from collections.abc import Iterator, Mapping
 
 from streamnb_consumers.errors import AbortedError, FencedError
-from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, Topics
+from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import encode, progress
 from streamnb_consumers.kafka.protocols import Driver, Position, Writer
-from streamnb_consumers.kafka.topics import largest_record
+from streamnb_consumers.kafka.topics import record_limits
 from streamnb_consumers.records import Outputs, Partition
 
 __all__ = ["KafkaSink"]
@@ -49,7 +49,7 @@ class KafkaSink:
         self._topics, self._timeout = topics, timeout
         self._writer: Writer | None = None
         self._begun = False
-        self._most = MAX_RECORD_BYTES
+        self._limits: dict[str, int] = {}
         self._written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
 
     def start(self, timeout: float) -> None:
@@ -73,7 +73,7 @@ class KafkaSink:
         """Return the writer. Opening it aborts unfinished transactions of the same name."""
         if self._writer is None:
             with self._own_fence():
-                self._most = largest_record(self._driver, self._written)
+                self._limits = record_limits(self._driver, self._written)
                 self._writer = self._driver.writer(self._cluster.transactional_id, self._timeout)
         return self._writer
 
@@ -84,14 +84,12 @@ class KafkaSink:
         ------
         AbortedError
             If the outputs cannot be sent.
-        BadInputError
-            If a record exceeds the maximum size.
         """
         if outputs == Outputs():
             return
         with self._own_fence():
             writer = self._begin()
-            writer.write(list(encode(outputs, self._topics, self._most)))
+            writer.write(list(encode(outputs, self._topics, self._limits)))
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Commit the transaction with the offsets of messages and feedback.

@@ -10,7 +10,7 @@ from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.protocols import Driver, Reader
 
-__all__ = ["TopicIds", "check_topics", "largest_record"]
+__all__ = ["TopicIds", "check_topics", "record_limits"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,11 +53,11 @@ def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict
     return counts
 
 
-def largest_record(driver: Driver, topics: Collection[str]) -> int:
-    """Return the maximum record size that all these topics accept, in bytes."""
+def record_limits(driver: Driver, topics: Collection[str]) -> dict[str, int]:
+    """Return the maximum record size that each topic accepts, in bytes."""
     sizes = driver.record_sizes(topics)
     # Reserve 100 bytes for the overhead of batch and record.
-    return min(sizes.get(name, _DEFAULT_LARGEST) for name in topics) - 100
+    return {name: sizes.get(name, _DEFAULT_LARGEST) - 100 for name in topics}
 
 
 class TopicIds:
