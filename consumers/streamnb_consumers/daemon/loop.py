@@ -235,9 +235,13 @@ class Loop:
         self.metrics.aborted()
         pause = self.backoff.note(error)
         self.state.go_back()
-        until = self._clock() + pause
+        self.wait(pause)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until `stop` is called, or until the end of the time."""
+        until = self._clock() + seconds
         while not self._stopping and self._clock() < until:
-            self._sleep(min(0.1, pause))
+            self._sleep(min(0.1, seconds))
 
     def _save(self) -> None:
         """Save a snapshot: every output of the records in it is committed."""

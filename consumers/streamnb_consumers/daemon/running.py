@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import os
+import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +18,16 @@ from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings, to_toml
 from streamnb_consumers.daemon.state_folder import held
+from streamnb_consumers.errors import FencedError
 
-__all__ = ["GC_OBJECTS", "check", "run_loop", "serving"]
+__all__ = ["FENCED_SECONDS", "GC_OBJECTS", "check", "run_loop", "serving"]
 
 # Allocations between two runs of the garbage collector. With the default of 700 it took a fourth of
 # the time of a message, and found nothing: the objects of a batch are in no reference cycle.
 GC_OBJECTS = 50_000
+# Minimum wait of a worker that another one has replaced, in seconds; up to twice that at random.
+FENCED_SECONDS = 30.0
+_LOG = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
@@ -69,7 +75,19 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
     loop = make_loop(kind, settings, dry_run, begun=begun)
     gc.set_threshold(GC_OBJECTS)
     with _alone(settings, dry_run), serving(loop, settings), stopping_on_signals(loop):
-        loop.run()
+        try:
+            loop.run()
+        except FencedError as error:
+            seconds = FENCED_SECONDS * (1 + random.random())
+            _LOG.error(
+                "%s. It waits %.0f s before it ends: two workers with one name would otherwise "
+                "replace each other at every restart",
+                error,
+                seconds,
+            )
+            loop.health.ready(False, str(error))
+            loop.wait(seconds)
+            raise
     metrics = loop.metrics
     if dry_run:
         print(
