@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from streamnb.errors import MissingDependencyError, StreamNBError
 
 __all__ = [
+    "NO_TRANSACTIONS",
     "RESTART",
     "AbortedError",
     "BadInputError",
@@ -27,6 +28,10 @@ __all__ = [
     "refused",
 ]
 
+NO_TRANSACTIONS = (
+    "Brokers and services without transactions cannot be used: docs/how-to/secure-kafka.md lists "
+    "the supported ones"
+)
 # Exit status after which a supervisor should restart the process (EX_SOFTWARE).
 RESTART = 70
 

@@ -30,6 +30,7 @@ _SETTINGS = (
     "transaction_seconds",
     "security_protocol",
     "sasl_mechanism",
+    "sasl_token_provider",
     "tls_ca_file",
     "tls_cert_file",
     "tls_key_file",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import secrets
 import ssl
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any
 
 from streamnb_consumers.daemon.settings import SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.cluster import Cluster, TokenProvider, Topics
 
 __all__ = ["make_cluster", "make_topics"]
 
@@ -63,7 +64,12 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
 def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, Any]:
     found = {name: environment.get(f"STREAMNB_{name.upper()}") or None for name in SECRETS}
     made = _Hidden(security_protocol=settings.security_protocol)
-    if settings.security_protocol.startswith("SASL_"):
+    if settings.sasl_token_provider:
+        made.update(
+            sasl_mechanism=settings.sasl_mechanism,
+            sasl_token_provider=_token_provider(settings.sasl_token_provider),
+        )
+    elif settings.security_protocol.startswith("SASL_"):
         missing = [name for name in SECRETS[:2] if found[name] is None]
         if missing:
             raise SettingsError(
@@ -84,6 +90,28 @@ def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
         if found["tls_key_password"] is not None:
             made["ssl_password"] = found["tls_key_password"]
     return made
+
+
+def _token_provider(name: str) -> TokenProvider:
+    """Return the function that a setting names, after it has returned a token.
+
+    Raises
+    ------
+    SettingsError
+        If it does not exist or returns something else.
+    """
+    module, _, function = name.partition(":")
+    try:
+        provide: TokenProvider = getattr(importlib.import_module(module), function)
+        token, end = provide()
+        if not isinstance(token, str) or not isinstance(end, (int, float)):
+            raise TypeError("it must return a text and a number")
+    except Exception as error:
+        raise SettingsError(
+            f"sasl_token_provider: {name} can't be used: {type(error).__name__}: {error}. It must "
+            f"be module:function, and return a token and its end in milliseconds since 1970"
+        ) from error
+    return provide
 
 
 def _check_tls(settings: Settings, password: str) -> None:

@@ -307,9 +307,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _help("PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"),
     ] = "PLAINTEXT"
     sasl_mechanism: Annotated[
-        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"],
-        _help("PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"),
+        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"],
+        _help("PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER"),
     ] = "SCRAM-SHA-512"
+    sasl_token_provider: Annotated[
+        str,
+        _help(
+            "`module:function` that returns a token of OAUTHBEARER and its end in milliseconds "
+            "since 1970"
+        ),
+    ] = ""
     tls_ca_file: Annotated[
         str, _help("PEM file of trusted certificates; empty: those of the system")
     ] = ""
@@ -387,6 +394,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                     f"{name} is set, but security_protocol {self.security_protocol} encrypts "
                     "nothing: set it to SSL or SASL_SSL"
                 )
+        oauth = "SASL_" in self.security_protocol and self.sasl_mechanism == "OAUTHBEARER"
+        if oauth != bool(self.sasl_token_provider):
+            raise SettingsError(
+                f"sasl_token_provider is {self.sasl_token_provider or 'empty'}, but sasl_mechanism "
+                f"is {self.sasl_mechanism} and security_protocol is {self.security_protocol}: "
+                "OAUTHBEARER with SASL needs a token provider, and nothing else does"
+            )
         if self.tls_key_file and not self.tls_cert_file:
             raise SettingsError("tls_key_file is set without tls_cert_file: set both")
 

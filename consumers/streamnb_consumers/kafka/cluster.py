@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["MAX_RECORD_BYTES", "Cluster", "TopicLayout", "Topics"]
+__all__ = ["MAX_RECORD_BYTES", "Cluster", "TokenProvider", "TopicLayout", "Topics"]
+
+TokenProvider = Callable[[], tuple[str, float]]  # a token and its end, in milliseconds since 1970
 
 # Maximum record size of the topics that a filter creates. Features as JSON take up to six bytes
 # per character, and dead letters have headers. Bytes.
@@ -105,7 +107,8 @@ class Cluster:
         Whether another process may have the same name. A worker with a unique name can be fenced
         only by the broker, after a transaction that was open too long, and may continue.
     security
-        TLS and SASL arguments of kafka-python; not shown, because they contain passwords.
+        TLS and SASL arguments of kafka-python, with a `TokenProvider` as `sasl_token_provider`; not
+        shown, because they contain passwords.
     client
         `kafka-python` or `confluent`.
     skip_missing

@@ -13,6 +13,7 @@ from typing import Any
 import confluent_kafka
 
 from streamnb_consumers.errors import (
+    NO_TRANSACTIONS,
     AbortedError,
     LostClientError,
     SettingsError,
@@ -101,7 +102,16 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
     >>> made["ssl.certificate.location"], made["ssl.key.location"]  # both in one file
     ('one.pem', 'one.pem')
     """
-    security = {_SECURITY[name]: value for name, value in cluster.security.items()}
+    given = dict(cluster.security)
+    provide = given.pop("sasl_token_provider", None)
+    security = {_SECURITY[name]: value for name, value in given.items()}
+    if provide is not None:
+
+        def refresh(_: str) -> tuple[str, float]:
+            token, end = provide()
+            return token, end / 1000
+
+        security["oauth_cb"] = refresh
     if "ssl.certificate.location" in security:
         security.setdefault("ssl.key.location", security["ssl.certificate.location"])
     return {
@@ -142,7 +152,7 @@ def meaning(what: str, error: Any) -> Exception:
     if error.code() in (_ERRORS.UNSUPPORTED_VERSION, _ERRORS._UNSUPPORTED_FEATURE):
         return SettingsError(
             f'{text}. client = "confluent" needs Kafka 4.0 or later with the consumer group '
-            f'protocol of KIP-848. For older brokers set client = "kafka-python"'
+            f'protocol of KIP-848. For older brokers set client = "kafka-python". {NO_TRANSACTIONS}'
         )
     if error.fatal() or error.code() == _ERRORS._FATAL:  # events have only the code
         # Example: "The group id does not exist", from a broker that was restarted. librdkafka then

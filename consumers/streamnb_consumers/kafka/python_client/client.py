@@ -18,11 +18,13 @@ with warnings.catch_warnings():
     import kafka.record.default_records
     import kafka.structs
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+    from kafka.net.sasl.oauth import AbstractTokenProvider
     from kafka.partitioner.default import DefaultPartitioner
 
     import kafka
 
 from streamnb_consumers.errors import (
+    NO_TRANSACTIONS,
     AbortedError,
     SettingsError,
     UnreachableError,
@@ -31,6 +33,7 @@ from streamnb_consumers.errors import (
 )
 
 __all__ = [
+    "AbstractTokenProvider",
     "CooperativeStickyAssignor",
     "DefaultPartitioner",
     "close_quietly",
@@ -156,7 +159,7 @@ def translated(what: str) -> Iterator[None]:
     Raises
     ------
     SettingsError
-        If the package of a codec is not installed.
+        If the package of a codec is not installed, or the brokers lack a feature.
     FencedError
         If another process has replaced this one. This process must not take over again.
     RefusedError
@@ -174,6 +177,8 @@ def translated(what: str) -> Iterator[None]:
             f"{what}: {error}: install {' or '.join(packages or _CODECS.values())}, or all codecs "
             f"with pip install 'streamnb[consumers,kafka]', and start this worker again"
         ) from error
+    except kafka.errors.UnsupportedVersionError as error:
+        raise SettingsError(f"{what}: {error}. {NO_TRANSACTIONS}") from error
     except (kafka.errors.KafkaError, TimeoutError) as error:
         text = f"{what}: {type(error).__name__}: {error}"[:500]
         if is_fenced(error):

@@ -6,10 +6,11 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
+from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TokenProvider, TopicLayout
 from streamnb_consumers.kafka.protocols import Roles
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import (
+    AbstractTokenProvider,
     CooperativeStickyAssignor,
     close_quietly,
     kafka,
@@ -22,8 +23,19 @@ from streamnb_consumers.records import Partition
 __all__ = ["PythonDriver", "client_settings"]
 
 
+class _Tokens(AbstractTokenProvider):  # type: ignore[misc]
+    def __init__(self, provide: TokenProvider) -> None:
+        self._provide = provide
+
+    def token(self) -> str:
+        return self._provide()[0]
+
+
 def client_settings(cluster: Cluster) -> dict[str, Any]:
     """Return the common settings of all clients of a cluster."""
+    security = dict(cluster.security)
+    if (provide := security.pop("sasl_token_provider", None)) is not None:
+        security["sasl_oauth_token_provider"] = _Tokens(provide)
     return {
         "bootstrap_servers": cluster.bootstrap_servers.split(","),
         "reconnect_backoff_max_ms": 500,  # default: 30 s, too slow after a broker restart
@@ -31,7 +43,7 @@ def client_settings(cluster: Cluster) -> dict[str, Any]:
         "bootstrap_timeout_ms": 5_000,
         "metadata_max_age_ms": round(cluster.metadata_seconds * 1000),
         "retry_backoff_ms": 20,  # default: 100 ms; the first steps of a transaction retry
-        **cluster.security,
+        **security,
     }
 
 
