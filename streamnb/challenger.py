@@ -27,6 +27,8 @@ VERSION = 1
 _OUTCOMES = {"-": -1, "0": 0, "+": 1}
 # Messages whose fingerprints a model keeps; beyond that it accepts every message for unlearning.
 _MOST_FINGERPRINTS = 65_536
+_FORWARDED = {"predictions_many", "explain_one", "n_words", "calibrated_"}
+_FORWARDED |= {"half_life", "window_size", "n_jobs"}
 _FINGERPRINT_BYTES = 8  # two of 65,536 messages collide with a probability of 1e-10
 
 
@@ -122,9 +124,8 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         yield {"model": MNB(), "span": 20, "patience": 100}
 
     @property
-    def _wrapped_model(self) -> base.Classifier:
-        model: base.Classifier = self.model
-        return model
+    def _wrapped_model(self) -> Any:
+        return self.model
 
     # --- learning -----------------------------------------------------------------------------
 
@@ -204,26 +205,22 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         """Return the model's label; None before any learning."""
         return self.model.predict_one(x, **kwargs)
 
-    def predict_proba_one(self, x: Any, **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: Any, **kwargs: Any) -> Any:
         """Return the model's probability of each label."""
-        probabilities: dict[Any, float] = self.model.predict_proba_one(x, **kwargs)
-        return probabilities
+        return self.model.predict_proba_one(x, **kwargs)
 
-    def joint_log_likelihood_one(self, x: Any) -> Mapping[Any, float]:
+    def joint_log_likelihood_one(self, x: Any) -> Any:
         """Return the model's score of each label; log probabilities if it has no scores."""
         if hasattr(self.model, "joint_log_likelihood_one"):
-            scores: Mapping[Any, float] = self.model.joint_log_likelihood_one(x)
-            return scores
+            return self.model.joint_log_likelihood_one(x)
         shares = self.model.predict_proba_one(x)
         return {each: math.log(share) if share > 0 else -math.inf for each, share in shares.items()}
 
-    def predictions_many(self, messages: Any) -> Any:
-        """Return the model's label, scores and probabilities of each message."""
-        return self.model.predictions_many(messages)
-
-    def explain_one(self, x: Any) -> Any:
-        """Return the contribution of each word to the model's scores."""
-        return self.model.explain_one(x)
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the model: one of `_FORWARDED`."""
+        if name not in _FORWARDED:
+            raise AttributeError(f"a Challenger has no attribute {name!r}")
+        return getattr(self.model, name)
 
     # --- properties ---------------------------------------------------------------------------
 
@@ -234,34 +231,6 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         return sum(
             int(getattr(each, "memory_bytes", None) or each._raw_memory_usage) for each in models
         )
-
-    @property
-    def n_words(self) -> int:
-        """Number of different words that the model has learned."""
-        return int(getattr(self.model, "n_words", 0))
-
-    @property
-    def calibrated_(self) -> bool:
-        """Whether the model's probabilities are calibrated."""
-        return bool(getattr(self.model, "calibrated_", False))
-
-    @property
-    def half_life(self) -> float | str | None:
-        """The model's half-life, or None."""
-        half_life: float | str | None = getattr(self.model, "half_life", None)
-        return half_life
-
-    @property
-    def window_size(self) -> int | None:
-        """The model's window size, or None."""
-        window_size: int | None = getattr(self.model, "window_size", None)
-        return window_size
-
-    @property
-    def n_jobs(self) -> int | None:
-        """The model's threads for batches."""
-        n_jobs: int | None = getattr(self.model, "n_jobs", None)
-        return n_jobs
 
     @property
     def n_started(self) -> int:

@@ -44,6 +44,7 @@ HELP = (
 )
 
 _RIVER = "river:"
+_UNREADABLE = (SyntaxError, TypeError, ValueError, RecursionError, MemoryError)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,20 +80,11 @@ def model_spec(text: str) -> ModelSpec:
     stripped = text.strip()
     prefix = _RIVER if stripped.startswith(_RIVER) else ""
     try:
-        node: ast.expr = ast.parse(stripped.removeprefix(prefix), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        node = ast.parse(stripped.removeprefix(prefix), mode="eval").body
+    except _UNREADABLE:
         raise _misread(text) from None
-    keywords: list[ast.keyword] = []
-    if isinstance(node, ast.Call):
-        keywords = node.keywords
-        if node.args or any(keyword.arg is None for keyword in keywords):
-            raise argparse.ArgumentTypeError(
-                f"{text!r}: give parameters by name, as in MNB(alpha=0.5)"
-            )
-        node = node.func
-    if not isinstance(node, ast.Name):
-        raise _misread(text)
-    name = prefix + node.id
+    name, keywords = _call(text, node, "MNB(alpha=0.5)")
+    name = prefix + name
     known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS))
     if name not in known:
         close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(
@@ -102,47 +94,44 @@ def model_spec(text: str) -> ModelSpec:
         raise argparse.ArgumentTypeError(
             f"unknown model {name!r}{hint} (known: {', '.join(known)})"
         )
-    parameters = {str(keyword.arg): _value(text, keyword) for keyword in keywords}
-    return ModelSpec(stripped, name, parameters)
+    return ModelSpec(stripped, name, {key: _value(text, key, keywords[key]) for key in keywords})
 
 
-def _value(text: str, keyword: ast.keyword) -> Any:
-    if keyword.arg == "tokenizer" and isinstance(keyword.value, ast.Call):
-        return _tokenizer(text, keyword.value)
-    if keyword.arg == "model" and isinstance(keyword.value, (ast.Call, ast.Name)):
-        return model_spec(ast.unparse(keyword.value))
+def _call(text: str, node: ast.expr, example: str) -> tuple[str, dict[str, ast.expr]]:
+    """Return the name and the keyword arguments of a call, or of a name alone."""
+    keywords: list[ast.keyword] = []
+    if isinstance(node, ast.Call):
+        keywords = node.keywords
+        if node.args or any(keyword.arg is None for keyword in keywords):
+            raise argparse.ArgumentTypeError(f"{text!r}: give options by name, as in {example}")
+        node = node.func
+    if not isinstance(node, ast.Name):
+        raise _misread(text)
+    return node.id, {str(keyword.arg): keyword.value for keyword in keywords}
+
+
+def _value(text: str, name: str, node: ast.expr) -> Any:
+    if name == "model" and isinstance(node, (ast.Call, ast.Name)):
+        return model_spec(ast.unparse(node))
+    allowed = "a number, a quoted string, a pair of numbers, True, False or None"
+    if name == "tokenizer":
+        allowed = "None or Tokenizer(...), as in Tokenizer(analyzer='char', ngram_range=(2, 5))"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == Tokenizer.__name__:
+            return _tokenizer(text, node)
     try:
-        return ast.literal_eval(keyword.value)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        allowed = "a number, a quoted string, True, False or None"
-        if keyword.arg == "tokenizer":
-            allowed = "None or Tokenizer(...), as in Tokenizer(analyzer='char', ngram_range=(2, 5))"
-        raise argparse.ArgumentTypeError(f"{text!r}: {keyword.arg} should be {allowed}") from None
+        return ast.literal_eval(node)
+    except _UNREADABLE:
+        raise argparse.ArgumentTypeError(f"{text!r}: {name} should be {allowed}") from None
 
 
 def _tokenizer(text: str, call: ast.Call) -> Tokenizer:
+    _, keywords = _call(text, call, "Tokenizer(analyzer='char')")
     known = [field.name for field in dataclasses.fields(Tokenizer)]
-    if not (isinstance(call.func, ast.Name) and call.func.id == Tokenizer.__name__):
+    if unknown := [name for name in keywords if name not in known]:
         raise argparse.ArgumentTypeError(
-            f"{text!r}: tokenizer should be None or Tokenizer(...), not another call"
+            f"{text!r}: Tokenizer takes {', '.join(known)}, not {unknown[0]}"
         )
-    options = {}
-    for keyword in call.keywords:
-        if keyword.arg not in known:
-            raise argparse.ArgumentTypeError(
-                f"{text!r}: Tokenizer takes {', '.join(known)}, not {keyword.arg or '**'}"
-            )
-        try:
-            options[keyword.arg] = ast.literal_eval(keyword.value)
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            raise argparse.ArgumentTypeError(
-                f"{text!r}: tokenizer: {keyword.arg} should be a number, a quoted string, "
-                "True, False, None or a pair of numbers, as in (2, 5)"
-            ) from None
-    if call.args:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give the tokenizer's options by name, as in Tokenizer(analyzer='char')"
-        )
+    options = {name: _value(text, f"tokenizer: {name}", keywords[name]) for name in keywords}
     try:
         return Tokenizer(**options)
     except (TypeError, ValueError, OverflowError) as error:
@@ -157,11 +146,6 @@ def _misread(text: str) -> argparse.ArgumentTypeError:
 
 def build(spec: ModelSpec) -> Classifier:
     """Return a new model for a specification.
-
-    Parameters
-    ----------
-    spec
-        A specification from `model_spec`.
 
     Raises
     ------
@@ -191,11 +175,6 @@ def build(spec: ModelSpec) -> Classifier:
 
 def build_all(specs: list[ModelSpec]) -> dict[str, Classifier]:
     """Return new models by their specifications as texts.
-
-    Parameters
-    ----------
-    specs
-        Specifications from `model_spec` with different texts.
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""Checks of parameters. Every error names the parameter, the value given and the values allowed."""
+"""Checks of parameters.
+
+Each check takes the name and the value of a parameter, and returns the checked value. It raises an
+`InputError` that names the parameter, the value given and the values allowed.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,7 @@ Check = Callable[[str, Any], Any]
 
 
 def check_number(name: str, value: Any) -> float:
-    """Return a number as a float.
-
-    Raises
-    ------
-    InputError
-        If the value is not a number or does not fit into a float.
-    """
+    """Return a number as a float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise InputError(f"{name} must be a number, not {shown(value)}")
     try:
@@ -35,42 +33,14 @@ def check_number(name: str, value: Any) -> float:
 
 
 def check_bound(name: str, value: Any, least: int) -> int:
-    """Return a whole number of at least `least`; values above 2**53 become 2**53.
-
-    Raises
-    ------
-    InputError
-        If the value is not a whole number or too small.
-    """
+    """Return a whole number of at least `least`; values above 2**53 become 2**53."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} must be a whole number from {least} on, not {shown(value)}")
     return min(int(value), 2**53)
 
 
-def check_most(name: str, value: Any, least: int) -> int | None:
-    """Return an upper bound of at least `least`; None means no bound.
-
-    Raises
-    ------
-    InputError
-        If the value is neither None nor such a whole number.
-    """
-    if value is None:
-        return None
-    try:
-        return check_bound(name, value, least)
-    except InputError as error:
-        raise InputError(f"{name} must be None or{str(error).partition(' must be')[2]}") from None
-
-
 def check_jobs(name: str, value: Any) -> int:
-    """Return a number of threads: None means 1, and -1 one for each available processor.
-
-    Raises
-    ------
-    InputError
-        If the value is anything else but a positive whole number.
-    """
+    """Return a number of threads: None means 1, and -1 one for each available processor."""
     if value is None:
         return 1
     if isinstance(value, int) and value == -1:
@@ -86,13 +56,7 @@ def check_jobs(name: str, value: Any) -> int:
 
 
 def check_above_zero(name: str, value: Any) -> float:
-    """Return a finite number above 0.
-
-    Raises
-    ------
-    InputError
-        If the value is anything else.
-    """
+    """Return a finite number above 0."""
     number = check_number(name, value)
     if not (number > 0 and math.isfinite(number)):
         raise InputError(f"{name} must be a number above 0, not {shown(value)}")
@@ -100,13 +64,7 @@ def check_above_zero(name: str, value: Any) -> float:
 
 
 def check_from_zero(name: str, value: Any) -> float:
-    """Return a finite number of at least 0.
-
-    Raises
-    ------
-    InputError
-        If the value is anything else.
-    """
+    """Return a finite number of at least 0."""
     number = check_number(name, value)
     if not (number >= 0 and math.isfinite(number)):
         raise InputError(f"{name} must be a number from 0 on, not {shown(value)}")
@@ -114,26 +72,14 @@ def check_from_zero(name: str, value: Any) -> float:
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return a bool.
-
-    Raises
-    ------
-    InputError
-        If the value is neither True nor False.
-    """
+    """Return a bool."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
 def check_optional_name(name: str, value: Any) -> str | None:
-    """Return a name or None; the native core checks whether the name exists.
-
-    Raises
-    ------
-    InputError
-        If the value is neither None nor text.
-    """
+    """Return a name or None; the native core checks whether the name exists."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -146,13 +92,7 @@ def check_optional_name(name: str, value: Any) -> str | None:
 
 
 def check_one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
-    """Return one of the allowed names.
-
-    Raises
-    ------
-    InputError
-        If the value is anything else.
-    """
+    """Return one of the allowed names."""
     if not (isinstance(value, str) and value in allowed):
         names = ", ".join(map(repr, allowed))
         raise InputError(f"{name} must be one of {names}, not {shown(value)}")
@@ -160,13 +100,7 @@ def check_one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def check_model(name: str, value: Any) -> Any:
-    """Return a model: any object that learns, predicts and can be cloned.
-
-    Raises
-    ------
-    InputError
-        If the value is not a model, or is the class of one.
-    """
+    """Return a model: any object that learns, predicts and can be cloned."""
     methods = ("learn_one", "predict_one", "clone")
     if isinstance(value, type) or not all(hasattr(value, method) for method in methods):
         raise InputError(f"{name} must be a model, as in {name}=MNB(), not {shown(value)}")
@@ -178,9 +112,17 @@ def whole(least: int) -> Check:
     return functools.partial(check_bound, least=least)
 
 
-def optional_whole(least: int) -> Check:
-    """Return the check for None or a whole number of at least `least`."""
-    return functools.partial(check_most, least=least)
+def optional(check: Check) -> Check:
+    """Return the check for None or the values of another check."""
+
+    def checked(name: str, value: Any) -> Any:
+        try:
+            return None if value is None else check(name, value)
+        except InputError as error:
+            allowed = str(error).partition(" must be")[2]
+            raise InputError(f"{name} must be None or{allowed}") from None
+
+    return checked
 
 
 def one_of(*allowed: str) -> Check:
@@ -208,11 +150,6 @@ def check_tokenizer(
         A `Tokenizer`, a function, or None for the default.
     default
         The tokenizer to use for None.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer is anything else.
     """
     if tokenizer is None or isinstance(tokenizer, Tokenizer):
         return (tokenizer or default).native(), None

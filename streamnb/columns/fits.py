@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,6 @@ from streamnb.columns.moments import FARTHEST
 from streamnb.columns.table import AttributeTable
 from streamnb.columns.weights import AttributeWeights
 from streamnb.errors import InputError
-from streamnb.parameters import check_number, check_one_of
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.losses import (
     LEAST_RIDGE,
@@ -114,22 +111,6 @@ class Fit:
     loss: Loss
     multiclass: str
     ridge: float
-
-    @classmethod
-    def of(cls, loss: Loss, multiclass: Any, ridge: Any) -> Fit:
-        """Return a fit with checked parameters; None stands for the default.
-
-        Raises
-        ------
-        InputError
-            If a parameter is out of range.
-        """
-        chosen = "pairs" if multiclass is None else multiclass
-        check_one_of("multiclass", chosen, ("pairs", "direct"))
-        ridge = COLUMN_RIDGE if ridge is None else check_number("ridge", ridge)
-        if not 0 <= ridge < math.inf:
-            raise InputError(f"ridge must be a finite number from 0 on, not {ridge!r}")
-        return cls(loss, chosen, ridge)
 
     def weights(
         self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring

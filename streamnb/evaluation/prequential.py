@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
 from streamnb.evaluation.runs import Labels, Options, Run, Step
-from streamnb.parameters import check_most
+from streamnb.parameters import optional, whole
 from streamnb.text.labels import check_label
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def iter_prequential(
     """
     measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
-    every = check_most("every", every, 1)
+    every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
     runs = [Run(name, model, labels, options) for name, model in _named(models).items()]
     if not runs:

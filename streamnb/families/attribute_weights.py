@@ -17,7 +17,7 @@ from streamnb.columns.table import Weighting
 from streamnb.families.gaussian import AttributeStatistic, GaussianNB
 from streamnb.families.tree_depth import TreeDepth
 from streamnb.model.composition import BuildContext, Weights
-from streamnb.model.hooks import RuntimeHooks
+from streamnb.model.hooks import Hook
 
 __all__ = ["CBFWNB", "DFWNB", "KLNB", "SBC", "AttributeWeights", "TreeNB"]
 
@@ -45,7 +45,7 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
 
     measure: str
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights.
 
         Raises
@@ -54,7 +54,7 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
             If the event model has no attributes.
         """
         check_event(self.name, context.composition.event.numbers)
-        return RuntimeHooks(AttributeStatistic(MEASURES[self.measure]))
+        return (AttributeStatistic(MEASURES[self.measure]),)
 
 
 class MeasuredAttributesNB(GaussianNB):

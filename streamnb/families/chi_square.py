@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb.families.independent import Multinomial
@@ -20,10 +21,7 @@ class ChiSquare(Weights, name="chi-square"):
     """
 
     decays: ClassVar[bool] = True
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return the factor."""
-        return {"weights": "chi-square"}
+    scoring: ClassVar[Mapping[str, Any]] = {"weights": "chi-square"}
 
 
 class ChiSquareNB(TextNaiveBayes):

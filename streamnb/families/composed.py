@@ -207,15 +207,6 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
         chosen: Any = {name: component.given(given) for name, component in by_name.items()}
         return Composition(**{**components, **chosen})
 
-    @classmethod
-    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Turn described components of a model file into objects."""
-        read = dict(parameters)
-        for name, axis in AXES.items():
-            if isinstance(described := read.get(name), dict):
-                read[name] = axis.of_description(described)
-        return read
-
 
 # The parameters of components, and their defaults.
 _DEFAULTS: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,13 +14,7 @@ from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import BuildContext, Composition, Estimate
-from streamnb.model.hooks import (
-    MakeScoring,
-    PendingUpdate,
-    PeriodicStatistic,
-    RuntimeHooks,
-    Scorer,
-)
+from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Scorer, Tuning
 from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_above_zero, check_number
 from streamnb.statistics.counts import Counts, Floats
@@ -56,13 +50,7 @@ def check_factor(name: str, value: Any) -> float | str:
 class CorrelationFactor(Estimate, name="correlation"):
     """Each message also counts t times for every other class.
 
-    Attributes
-    ----------
-    factor
-        t: a number from 0 on; `"auto"`, the value of `GRID` with the fewest errors so far; or
-        `"optimal"`, one value for each class by Theorem 5.1.
-    bias_weight
-        c₁ / c₂ of Equation 5.1, above 0; for `"optimal"`.
+    `NBCF` documents the parameters.
 
     References
     ----------
@@ -70,6 +58,7 @@ class CorrelationFactor(Estimate, name="correlation"):
     """
 
     decays: ClassVar[bool] = True
+    scoring: ClassVar[Mapping[str, Any]] = {"estimate": "correlation"}
     constraints: ClassVar[Mapping[str, Check]] = {
         "factor": check_factor,
         "bias_weight": check_above_zero,
@@ -78,22 +67,16 @@ class CorrelationFactor(Estimate, name="correlation"):
     factor: float | str = dataclasses.field(default=PAPER_FACTOR, compare=False)
     bias_weight: float = dataclasses.field(default=1.0, compare=False)
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return the estimate."""
-        return {"estimate": "correlation"}
-
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the scoring with this factor."""
         if self.factor == "auto":
-            learned = LearnedFactor(context.make_scoring)
-            return RuntimeHooks(tuning=learned, scorer=learned)
+            return (LearnedFactor(context.make_scoring),)
         if self.factor == "optimal":
-            optimal = OptimalFactor(context.make_scoring, self.bias_weight)
-            return RuntimeHooks(optimal, scorer=optimal)
-        return RuntimeHooks(scorer=Scorer(context.make_scoring(factor=self.factor)))
+            return (OptimalFactor(context.make_scoring, self.bias_weight),)
+        return (Scorer(context.make_scoring(factor=self.factor)),)
 
 
-class LearnedFactor(Scorer):
+class LearnedFactor(Scorer, Tuning):
     """The factor of `GRID` with the fewest errors so far, on a tie the nearest to the paper's.
 
     Each factor classifies each message before it is learned. Log loss would not work: naive Bayes
@@ -110,7 +93,7 @@ class LearnedFactor(Scorer):
 
     name = "factor"
 
-    def __init__(self, make: MakeScoring) -> None:
+    def __init__(self, make: Callable[..., _core.Scoring]) -> None:
         super().__init__(make(factor=PAPER_FACTOR))
         self.candidates = [make(factor=factor) for factor in GRID]
         self.errors = [0.0] * len(GRID)
@@ -161,13 +144,13 @@ class LearnedFactor(Scorer):
         self.scoring = self.candidates[self._place]
 
 
-class OptimalFactor(Scorer, PeriodicStatistic[_core.CountStore]):
+class OptimalFactor(Scorer, PeriodicStatistic):
     """The factor of each class by Theorem 5.1, from the counts at the last refresh.
 
     A class that is newer has the paper's factor.
     """
 
-    def __init__(self, make: MakeScoring, bias_weight: float) -> None:
+    def __init__(self, make: Callable[..., _core.Scoring], bias_weight: float) -> None:
         super().__init__(make(factor=PAPER_FACTOR))
         self._make = make
         self._bias_weight = bias_weight

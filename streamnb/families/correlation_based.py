@@ -24,11 +24,7 @@ __all__ = ["DFWCNB", "DFWMNB", "DFWOVA", "CorrelationBased"]
 class CorrelationBased(Weights, name="correlation-based"):
     """Weight 2 for the words that correlation-based selection chooses, 1 for the others (DFW).
 
-    Attributes
-    ----------
-    max_candidates
-        Words that the search considers, 1 or more: the most informative about the class. On the
-        SMS collection, the search ends after some dozens of words.
+    `CorrelationBasedNB` documents the parameter.
 
     References
     ----------

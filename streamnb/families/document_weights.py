@@ -35,11 +35,7 @@ __all__ = ["DWCNB", "DWMNB", "DWOVA", "Discriminative", "DiscriminativeOnline"]
 class Discriminative(DocumentWeights, name="discriminative"):
     """Indexed messages are weighted at each refresh, in rounds (DW).
 
-    Attributes
-    ----------
-    rounds
-        Number of rounds, 0 or more. Between 13 and 30, accuracy on the paper's collections is the
-        same within a tenth of a point.
+    `DiscriminativeNB` documents the parameter.
 
     References
     ----------
@@ -48,13 +44,10 @@ class Discriminative(DocumentWeights, name="discriminative"):
 
     periodic: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
+    scoring: ClassVar[Mapping[str, Any]] = {"document_weights": "instance"}
     constraints: ClassVar[Mapping[str, Check]] = {"rounds": whole(0)}
 
     rounds: int = dataclasses.field(default=20, compare=False)
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that messages are weighted."""
-        return {"document_weights": "instance"}
 
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
@@ -69,14 +62,8 @@ class DiscriminativeOnline(DocumentWeights, name="discriminative-online"):
 
     weighs: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
-
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that messages are weighted when they are learned."""
-        return {"instance_weights": True}
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that messages are weighted."""
-        return {"document_weights": "instance"}
+    store: ClassVar[Mapping[str, Any]] = {"instance_weights": True}
+    scoring: ClassVar[Mapping[str, Any]] = {"document_weights": "instance"}
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Set the scoring of messages that are about to be learned."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb.columns.fits import COLUMN_RIDGE, Fit
-from streamnb.families.fitted_words import FittedWords, WordFit
+from streamnb.errors import InputError
+from streamnb.families.fitted_words import TEXT_RIDGE, FittedWords, WordFit
 from streamnb.families.gaussian import AttributeStatistic, GaussianNB
 from streamnb.model.composition import BuildContext, Composition, Weights
-from streamnb.model.hooks import RuntimeHooks
+from streamnb.model.hooks import Hook
+from streamnb.parameters import Check, check_flag, check_from_zero, one_of, optional
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 
 __all__ = ["DNB", "ENB", "GDNB", "LNB", "MSENB", "Fitted"]
@@ -39,29 +42,46 @@ class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
     weighs: ClassVar[bool] = True
     indexed: ClassVar[int] = 10_000
 
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "multiclass": optional(one_of("pairs", "direct")),
+        "ridge": optional(check_from_zero),
+        "leave_one_out": check_flag,
+    }
+
     loss: str
     multiclass: str | None = dataclasses.field(default=None, compare=False)
     ridge: float | None = dataclasses.field(default=None, compare=False)
     leave_one_out: bool = dataclasses.field(default=True, compare=False)
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return that words are weighted in the score alone; attributes have no words."""
         return {} if composition.event.numbers else {"weights": "fitted"}
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights of words or attributes.
 
         Raises
         ------
         InputError
-            If a parameter is out of range, or documents have weights too.
+            If words have weights for pairs of classes, or documents have weights too.
         """
         loss = LOSSES[self.loss]
         if context.composition.event.numbers:
-            return RuntimeHooks(AttributeStatistic(Fit.of(loss, self.multiclass, self.ridge)))
+            ridge = COLUMN_RIDGE if self.ridge is None else self.ridge
+            return (AttributeStatistic(Fit(loss, self.multiclass or "pairs", ridge)),)
+        if self.multiclass == "pairs":
+            raise InputError(
+                "a word of a text has one weight for all classes: multiclass must be None or "
+                "'direct', not 'pairs'"
+            )
         documents = context.composition.document_weights.name
-        fit = WordFit.of(loss, self.multiclass, self.ridge, self.leave_one_out, documents)
-        return RuntimeHooks(FittedWords(fit, context.parameters))
+        if documents != "uniform":
+            raise InputError(
+                f"weights that minimise a loss are fitted to messages of equal weight: "
+                f"document_weights must be 'uniform', not {documents!r}"
+            )
+        ridge = TEXT_RIDGE if self.ridge is None else self.ridge
+        return (FittedWords(WordFit(loss, ridge, self.leave_one_out), context.parameters),)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

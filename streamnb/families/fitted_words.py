@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError, shown
 from streamnb.model.hooks import PeriodicStatistic
 from streamnb.model.weighting import weights_by_word, with_learned_words
-from streamnb.parameters import check_flag, check_number, is_default
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import (
@@ -243,22 +241,6 @@ def _slopes(
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FittedWeights:
-    """Weights of words in the score alone.
-
-    Attributes
-    ----------
-    words
-        By word id, 0 or more: shape `(words,)`.
-    scale
-        Common factor of all weights and the prior: α of Equation 18.
-    """
-
-    words: Floats
-    scale: float = 1.0
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class WordFit:
     """A fit of the weights of words.
 
@@ -276,47 +258,10 @@ class WordFit:
     ridge: float
     leave_one_out: bool
 
-    @classmethod
-    def of(
-        cls,
-        loss: Loss,
-        multiclass: Any,
-        ridge: Any,
-        leave_one_out: Any,
-        documents: str,
-    ) -> WordFit:
-        """Return the fit for a model of texts.
+    def weights(self, indexed: Documents, parameters: ScoringParameters) -> tuple[Floats, float]:
+        """Return the weights with the least loss over the indexed messages, and their factor.
 
-        Parameters
-        ----------
-        loss, multiclass, ridge, leave_one_out
-            As in `streamnb.ComposedNB`.
-        documents
-            Name of the document weights.
-
-        Raises
-        ------
-        InputError
-            If a value is out of range, or documents have weights too.
-        """
-        if not (multiclass is None or is_default(multiclass, "direct")):
-            raise InputError(
-                f"a word of a text has one weight for all classes: multiclass must be None or "
-                f"'direct', not {shown(multiclass)}"
-            )
-        ridge = TEXT_RIDGE if ridge is None else check_number("ridge", ridge)
-        if not 0 <= ridge < math.inf:
-            raise InputError(f"ridge must be 0 or more, and finite, not {ridge!r}")
-        check_flag("leave_one_out", leave_one_out)
-        if documents != "uniform":
-            raise InputError(
-                f"weights that minimise a loss are fitted to messages of equal weight: "
-                f"document_weights must be 'uniform', not {documents!r}"
-            )
-        return cls(loss, ridge, leave_one_out)
-
-    def weights(self, indexed: Documents, parameters: ScoringParameters) -> FittedWeights:
-        """Return the weights with the least loss over the indexed messages.
+        The weights are by word id. The factor of all weights and the prior is α of Equation 18.
 
         They depend on the messages, not on the order in which they were learned. A fit begins with
         the same weight for every word, the one with the least log loss.
@@ -329,7 +274,7 @@ class WordFit:
         found = np.ones(indexed.counts.tokens.shape[0])
         margins = Margins.of(indexed.sorted(), parameters, self.leave_one_out)
         if margins is None:
-            return FittedWeights(found)
+            return found, 1.0
         loss, scale, start = self.loss, 1.0, multiplier(margins)
         if loss.weighs_prior:
             scale, start = start, 1.0
@@ -338,7 +283,7 @@ class WordFit:
         objective = Objective(loss, margins.offsets, margins.slopes, margins.weights, ridge)
         begin = np.full(len(margins.words), start)
         found[margins.words] = least(objective, begin, SparseSteps(MOST_ROUNDS))
-        return FittedWeights(found, scale)
+        return found, scale
 
 
 def multiplier(margins: Margins) -> float:
@@ -362,7 +307,7 @@ def multiplier(margins: Margins) -> float:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FittedWords(PeriodicStatistic[_core.CountStore]):
+class FittedWords(PeriodicStatistic):
     """The fitted weights of words, which affect the score alone.
 
     Attributes
@@ -379,8 +324,8 @@ class FittedWords(PeriodicStatistic[_core.CountStore]):
     def swap(self, store: _core.CountStore) -> bool:
         """Fit the weights to the indexed messages."""
         indexed = Documents.of(store, ordered=True)
-        fitted = self.fit.weights(indexed, with_learned_words(self.parameters, store))
-        return store.set_fitted_weights(indexed.counts.layout, fitted.words, fitted.scale)
+        words, scale = self.fit.weights(indexed, with_learned_words(self.parameters, store))
+        return store.set_fitted_weights(indexed.counts.layout, words, scale)
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
         """Return the current weights, or None before the first refresh."""

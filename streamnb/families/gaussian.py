@@ -20,10 +20,7 @@ __all__ = ["Gaussian"]
 class Gaussian(Event, name="gaussian"):
     """A message maps attributes to values; numbers have a Gaussian density in each class.
 
-    Attributes
-    ----------
-    values
-        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+    `GaussianNB` documents the parameter.
 
     References
     ----------
@@ -109,7 +106,7 @@ class GaussianNB(NaiveBayes):
 
 
 @dataclasses.dataclass(frozen=True)
-class AttributeStatistic(PeriodicStatistic[AttributeTable]):
+class AttributeStatistic(PeriodicStatistic):
     """The weights of attributes; the table's snapshot contains them.
 
     Attributes

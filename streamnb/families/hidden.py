@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from streamnb import _core
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import BuildContext, Composition, Dependence
-from streamnb.model.hooks import PeriodicStatistic, RuntimeHooks
+from streamnb.model.hooks import Hook, PeriodicStatistic
 from streamnb.model.text_base import TextNaiveBayes
-from streamnb.parameters import Check, optional_whole, whole
+from streamnb.parameters import Check, optional, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 
 __all__ = ["HCNB", "HMNB", "HOVA", "Hidden", "HiddenRatios"]
@@ -24,14 +24,7 @@ __all__ = ["HCNB", "HMNB", "HOVA", "Hidden", "HiddenRatios"]
 class Hidden(Dependence, name="hidden"):
     """Each word has one hidden parent, mixed from the qualified other words of the message.
 
-    Attributes
-    ----------
-    max_parents
-        Maximum number of parents in a message, those with the highest weights: 1 or more. None
-        sets no limit, as in the paper.
-    min_df
-        Number of learned messages that must contain a word before it counts as a parent and in
-        the *m* of Equations 13, 14 and 18: 1 or more; the paper uses 1.
+    `HiddenNB` documents the parameters.
 
     References
     ----------
@@ -40,14 +33,14 @@ class Hidden(Dependence, name="hidden"):
 
     indexed: ClassVar[int] = 65_536
     constraints: ClassVar[Mapping[str, Check]] = {
-        "max_parents": optional_whole(1),
+        "max_parents": optional(whole(1)),
         "min_df": whole(1),
     }
 
     max_parents: int | None = dataclasses.field(default=None, compare=False)
     min_df: int = dataclasses.field(default=1, compare=False)
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the kind of parents and their maximum number."""
         return {**super().scoring_options(composition), "max_parents": self.max_parents}
 
@@ -59,9 +52,9 @@ class Hidden(Dependence, name="hidden"):
         """Return the weight of each word as a parent: shape `(words,)`."""
         return qualified_parents(counts, vocabulary_size, self.min_df)
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the parents' weights."""
-        return RuntimeHooks(ParentWeights(self, context.parameters.vocabulary_size))
+        return (ParentWeights(self, context.parameters.vocabulary_size),)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +77,7 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ParentWeights(PeriodicStatistic[_core.CountStore]):
+class ParentWeights(PeriodicStatistic):
     """The weights of words as parents: W_t of Equations 12 and 13.
 
     Attributes

@@ -25,9 +25,9 @@ from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Bernoulli
 from streamnb.model.composition import BuildContext, Composition, Estimate
-from streamnb.model.hooks import PeriodicStatistic, RuntimeHooks
+from streamnb.model.hooks import Hook, PeriodicStatistic
 from streamnb.model.text_base import TextNaiveBayes
-from streamnb.parameters import Check, check_flag, optional_whole
+from streamnb.parameters import Check, check_flag, optional, whole
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
 
@@ -58,25 +58,19 @@ class HigherOrderPaths(
 ):
     """Paths through the indexed documents instead of documents.
 
-    Attributes
-    ----------
-    order
-        Documents of a path: 2, 3 or 4.
-    pure
-        Whether only paths between words that never share a document count; order 2 only.
-    max_path_words
-        Words that paths may contain, those in most indexed documents, 1 or more. None means all
-        for order 2, 2,000 for pure paths and order 3, and 1,000 for order 4. Only plain
-        second-order paths need memory that does not depend on the number of words.
+    `HONB` documents the parameters.
 
     References
     ----------
     [^1]: Higher-order paper (HONB), Theorems 1 to 3, Equations 8 to 10.
     """
 
+    store: ClassVar[Mapping[str, Any]] = {"frequencies": False, "max_pairs": 0}
+    scoring: ClassVar[Mapping[str, Any]] = {"estimate": "effective"}
+
     constraints: ClassVar[Mapping[str, Check]] = {
         "pure": check_flag,
-        "max_path_words": optional_whole(1),
+        "max_path_words": optional(whole(1)),
     }
 
     order: int = 2
@@ -102,21 +96,13 @@ class HigherOrderPaths(
             return self.max_path_words
         return _BOUNDS[self.order, self.pure][1]
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Switch histograms of document frequencies and the pair table off."""
-        return {"frequencies": False, "max_pairs": 0}
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that paths are scored."""
-        return {"estimate": "effective"}
-
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the paths."""
-        return RuntimeHooks(Paths(self, context.parameters.alpha, context.threads))
+        return (Paths(self, context.parameters.alpha, context.threads),)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Paths(PeriodicStatistic[_core.CountStore]):
+class Paths(PeriodicStatistic):
     """The number of paths that contain each word, by class, and of all paths of each class.
 
     Attributes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from streamnb.model.composition import Composition, Event
+from streamnb.model.composition import Event
 from streamnb.model.text_base import TextNaiveBayes
 
 __all__ = ["BNB", "CNB", "MNB", "OVA", "Bernoulli", "Complement", "Multinomial", "OneVersusAll"]
@@ -25,10 +26,7 @@ class Bernoulli(Event, name="bernoulli"):
     decays: ClassVar[bool] = True
     oov: ClassVar[str] = "skip"
     counts: ClassVar[bool] = False
-
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that the store keeps a histogram of document frequencies for each class."""
-        return {**super().store_options(composition), "frequencies": True}
+    store: ClassVar[Mapping[str, Any]] = {"frequencies": True}
 
 
 class Multinomial(Event, name="multinomial"):

@@ -23,10 +23,7 @@ class Nearest(Neighbourhood, name="nearest"):
     messages at this distance have weight 1. Messages that share no word with this one never count.
     Most classes may have no message among the nearest, so P(c) is Laplace's.
 
-    Attributes
-    ----------
-    n_neighbors
-        Number of messages, 1 or more.
+    `NearestNB` documents the parameter.
 
     References
     ----------
@@ -35,15 +32,12 @@ class Nearest(Neighbourhood, name="nearest"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
+    store: ClassVar[Mapping[str, Any]] = {"max_pairs": 0}
     constraints: ClassVar[Mapping[str, Check]] = {"n_neighbors": whole(1)}
 
     n_neighbors: int = 50
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Switch the pair table off."""
-        return {"max_pairs": 0}
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the neighbourhood and its size."""
         return {"neighbourhood": "nearest", "n_neighbors": self.n_neighbors}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,13 +34,11 @@ class OneDependence(Hidden, name="one-dependence"):
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.5 and Equation 12.
     """
 
+    store: ClassVar[Mapping[str, Any]] = {"own_pairs": True}
+
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
         """Return the gain ratio of each word that counts: shape `(words,)`."""
         return np.where(frequent(counts, self.min_df), gain_ratio(counts), 0.0)
-
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that words are paired with themselves, because they are their own parents."""
-        return {"own_pairs": True}
 
 
 _EQUATIONS = "section 2.5; Equation 12 for W_t, 14 and 18\n      for P(w_i|w_t,c) and P(w_i|w_t,c̄)"

@@ -15,46 +15,14 @@ from streamnb.text.tokenizer import Tokenizer
 
 __all__ = ["OnlineNB", "OnlineWeights"]
 
+_NUMBERS = ("nb_weight", "learning_rate", "bias_rate", "rate_decay", "damping", "margin")
+
 
 @dataclasses.dataclass(frozen=True)
 class OnlineWeights(Weights, name="online"):
     """Corrections of words that follow the errors of the scores, message by message.
 
-    Attributes
-    ----------
-    nb_weight
-        Factor of the mean log odds of a message's words: 0 to 1e6.
-    learning_rate
-        Learning rate of corrections: 0 (none) to 1e6.
-    bias_rate
-        Learning rate of the bias of each class: 0 to 1e6.
-    rate_decay
-        How soon steps become shorter, 0 (never) to 1e6: AdaGrad.
-    loss
-        Loss that steps reduce: `"logistic"`, `"deviance"`, `"exponential"` or `"squared"`.
-    correction
-        `"additive"`: the correction of a word is added to its log odds. `"multiplicative"`: it
-        multiplies them, as the paper's weights do.
-    damping
-        How much less frequent words are corrected, 0 (not at all) to 1.
-    margin
-        Errors below this take no step: 0 to 1.
-    warm_up
-        Messages of a class, and of others, after both are known, before the class takes steps and
-        probabilities are calibrated: 0 or more.
-    calibrated
-        Whether probabilities are calibrated along the stream.
-    forgetting_factor
-        Decay of the calibration with each message: above 0, at most 1.
-
-    References
-    ----------
-    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
-          Classifiers, Equation 14.
-    [^2]: Duchi, J., Hazan, E. and Singer, Y., 2011. Adaptive subgradient methods for online
-          learning and stochastic optimization. JMLR 12.
-    [^3]: Platt, J., 1999. Probabilistic outputs for support vector machines and comparisons to
-          regularized likelihood methods.
+    `streamnb.OnlineNB` documents the parameters.
     """
 
     weighs: ClassVar[bool] = True
@@ -62,19 +30,14 @@ class OnlineWeights(Weights, name="online"):
     # The bias replaces a prior, and unknown words are ignored.
     prior: ClassVar[str | None] = "uniform"
     oov: ClassVar[str | None] = "skip"
+    store: ClassVar[Mapping[str, Any]] = {"online_weights": True}
+    # The core checks the upper bounds of numbers.
     constraints: ClassVar[Mapping[str, Check]] = {
-        "nb_weight": check_from_zero,
-        "learning_rate": check_from_zero,
-        "bias_rate": check_from_zero,
-        "rate_decay": check_from_zero,
-        "damping": check_from_zero,
-        "margin": check_from_zero,
         "warm_up": whole(0),
         "calibrated": check_flag,
-        "forgetting_factor": check_from_zero,
         "loss": one_of("logistic", "deviance", "exponential", "squared"),
         "correction": one_of("additive", "multiplicative"),
-    }
+    } | dict.fromkeys((*_NUMBERS, "forgetting_factor"), check_from_zero)
 
     nb_weight: float = 5.0
     learning_rate: float = 8.0
@@ -93,11 +56,7 @@ class OnlineWeights(Weights, name="online"):
         """Whether probabilities are calibrated."""
         return self.calibrated
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that the store keeps corrections."""
-        return {"online_weights": True}
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return that scores are corrected."""
         return {"weights": "online", **dataclasses.asdict(self)}
 
@@ -143,8 +102,6 @@ class OnlineNB(TextNaiveBayes):
 
     Parameters
     ----------
-    alpha
-        Additive smoothing, above 0.
     term_weighting
         As in `streamnb.model.text_base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
         x_i.

@@ -14,14 +14,14 @@ from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event
-from streamnb.model.hooks import PendingUpdate, PeriodicStatistic, RuntimeHooks
+from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Tuning
 from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import (
     Check,
     check_bound,
     check_flag,
     check_number,
-    optional_whole,
+    optional,
     whole,
 )
 from streamnb.statistics.counts import Floats, Integers
@@ -47,12 +47,7 @@ _BLOCK = 2_000_000
 class Attributes(Event, name="attributes"):
     """A message maps attributes to values; numbers are binned.
 
-    Attributes
-    ----------
-    bins
-        Maximum number of bins of a number, 2 or more.
-    values
-        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+    `HNB` documents the parameters.
 
     References
     ----------
@@ -106,16 +101,7 @@ class Packaged(Dependence, name="packaged"):
     reaches the threshold. An attribute with an empty package is plain naive Bayes. In texts each
     word is an attribute, and packages contain words that occur together.
 
-    Attributes
-    ----------
-    bag_threshold
-        A number of bits; `"average"`, the mean information of all pairs of attributes; or
-        `"auto"`, the multiple of it in `GRID` with the least log loss so far.
-    max_links
-        Maximum number of pairs in packages, 0 or more.
-    max_parents
-        Maximum number of parents in a text, 1 or more: the words with the most information about
-        all others together. None sets no limit, as in the paper. Columns ignore it.
+    `HNB` and `PHNB` document the parameters.
 
     References
     ----------
@@ -126,27 +112,27 @@ class Packaged(Dependence, name="packaged"):
     constraints: ClassVar[Mapping[str, Check]] = {
         "bag_threshold": check_threshold,
         "max_links": whole(0),
-        "max_parents": optional_whole(1),
+        "max_parents": optional(whole(1)),
     }
 
     bag_threshold: float | str = dataclasses.field(default="average", compare=False)
     max_links: int = dataclasses.field(default=1_000_000, compare=False)
     max_parents: int | None = dataclasses.field(default=None, compare=False)
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the kind of parents and their maximum number."""
         return {**super().scoring_options(composition), "max_parents": self.max_parents}
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the packages and the tuning of their threshold."""
         threshold = BagThreshold(self.bag_threshold)
         columns = context.composition.event.columns
         words = None if columns else context.parameters.vocabulary_size
         packages = Packages(threshold, self.max_links, words, context.threads)
-        return RuntimeHooks(packages, tuning=threshold if threshold.learns else None)
+        return (packages, threshold) if threshold.learns else (packages,)
 
 
-class Packages(PeriodicStatistic[_core.CountStore]):
+class Packages(PeriodicStatistic):
     """The packages of a model.
 
     Parameters
@@ -200,7 +186,7 @@ class Packages(PeriodicStatistic[_core.CountStore]):
         self.threshold.average = state
 
 
-class BagThreshold:
+class BagThreshold(Tuning):
     """The threshold of packages: fixed, the average, or learned.
 
     The learned threshold is the multiple of the average in `GRID` with the least log loss on the

@@ -12,7 +12,7 @@ from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood
-from streamnb.model.hooks import PeriodicStatistic, RuntimeHooks
+from streamnb.model.hooks import Hook, PeriodicStatistic
 from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_above_zero, check_from_zero, one_of, whole
 
@@ -28,19 +28,7 @@ class Tree(Neighbourhood, name="tree"):
     split would leave too few messages on one side. Most classes may have no message in a leaf, so
     P(c) is Laplace's.
 
-    Attributes
-    ----------
-    max_depth
-        Splits between the root and a leaf, 0 or more.
-    min_samples_leaf
-        Minimum weight of messages on either side of a split, above 0.
-    grow
-        `"periodic"`: over the indexed messages at each refresh. `"hoeffding"`: as messages arrive,
-        by Hoeffding's bound; a refresh grows the tree again from the indexed messages in order.
-    delta, tau, grace_period
-        For Hoeffding's bound: the probability of a wrong choice, between 0 and 1; the bound in nats
-        below which gains count as equal, 0 or more; and the weight of messages between two checks
-        of a leaf, above 0.
+    `LeafNB` documents the parameters.
 
     References
     ----------
@@ -50,6 +38,8 @@ class Tree(Neighbourhood, name="tree"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
+    store: ClassVar[Mapping[str, Any]] = {"max_pairs": 0}
+    scoring: ClassVar[Mapping[str, Any]] = {"neighbourhood": "tree"}
     constraints: ClassVar[Mapping[str, Check]] = {
         "max_depth": whole(0),
         "min_samples_leaf": check_above_zero,
@@ -71,14 +61,6 @@ class Tree(Neighbourhood, name="tree"):
         if self.delta >= 1:
             raise InputError(f"delta must be a probability between 0 and 1, not {self.delta!r}")
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Switch the pair table off."""
-        return {"max_pairs": 0}
-
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return the neighbourhood."""
-        return {"neighbourhood": "tree"}
-
     @property
     def online(self) -> tuple[float, float, float] | None:
         """The parameters of Hoeffding's bound if the tree grows by it."""
@@ -99,12 +81,12 @@ class Tree(Neighbourhood, name="tree"):
             self.online,
         )
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic that grows the tree."""
-        return RuntimeHooks(GrownTree(self))
+        return (GrownTree(self),)
 
 
-class GrownTree(PeriodicStatistic[_core.CountStore]):
+class GrownTree(PeriodicStatistic):
     """The tree over the indexed messages of a store.
 
     Parameters

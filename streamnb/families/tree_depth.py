@@ -15,7 +15,7 @@ from streamnb.errors import InputError, shown
 from streamnb.families.gaussian import AttributeStatistic
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import BuildContext, Composition, Weights
-from streamnb.model.hooks import RuntimeHooks
+from streamnb.model.hooks import Hook
 from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import Check, check_above_zero, check_number, whole
@@ -36,16 +36,7 @@ def _check_untested(name: str, value: Any) -> float:
 class TreeDepth(Weights, name="tree-depth"):
     """Words (DTW) or attributes (TreeNB) that a tree tests nearer to its root weigh more.
 
-    Attributes
-    ----------
-    untested
-        Weight of words that the tree does not test, 0 to 2**52. A word tested at depth d weighs
-        1/√d more.
-    max_depth
-        Splits between the root and a leaf, 0 (no word is tested) or more.
-    min_samples_leaf
-        Minimum weight of messages on either side of a split, above 0. From 1 to 10, accuracy on
-        the paper's collections is the same.
+    `TreeDepthNB` documents the parameters.
 
     References
     ----------
@@ -66,14 +57,14 @@ class TreeDepth(Weights, name="tree-depth"):
     max_depth: int = dataclasses.field(default=64, compare=False)
     min_samples_leaf: float = dataclasses.field(default=2.0, compare=False)
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return that words are weighted; attributes have no words."""
         return {} if composition.event.numbers else {"weights": "multiplied"}
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights of words or attributes."""
         if context.composition.event.numbers:
-            return RuntimeHooks(AttributeStatistic(FilterWeighting(attribute_depth)))
+            return (AttributeStatistic(FilterWeighting(attribute_depth)),)
         return super().hooks(context)
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:

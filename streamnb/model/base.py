@@ -17,10 +17,10 @@ from river import base
 from streamnb import _core
 from streamnb.columns import reading as columns
 from streamnb.model import merging, persistence, reprs
-from streamnb.model.composition import AXES, Composition, build_runtime
+from streamnb.model.composition import AXES, Composition
 from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
-from streamnb.model.hooks import Tuning
+from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
 from streamnb.model.labelled_store import LabelledStore
 from streamnb.model.schedule import Schedule
 from streamnb.model.threshold import parse_threshold
@@ -192,8 +192,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             self._reader = self._columns.read
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
-        runtime = build_runtime(
-            composition,
+        self._store, hooks = composition.build(
             alpha=self.alpha,
             prior=self.prior,
             oov=self.oov,
@@ -203,15 +202,12 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             store_options=store_options,
             snapshot=snapshot,
         )
-        self._store, self._scorer = runtime.store, runtime.scorer
+        self._scorer = next(hook for hook in hooks if isinstance(hook, Scorer))
         self._scoring = self._scorer.scoring
-        hooks = runtime.hooks
-        self._statistics = tuple(each.statistic for each in hooks if each.statistic is not None)
+        self._statistics = tuple(hook for hook in hooks if isinstance(hook, PeriodicStatistic))
         self._has_periodic = any(statistic.periodic for statistic in self._statistics)
-        learned = None if self._threshold is None else self._threshold.tuning
-        tunings = [learned, *(each.tuning for each in hooks)]
-        self._tunings: tuple[Tuning[Any], ...] = tuple(
-            tuning for tuning in tunings if tuning is not None
+        self._tunings = tuple(
+            hook for hook in (self._threshold, *hooks) if isinstance(hook, Tuning)
         )
         self._labels = labels
         self._labelled = LabelledStore(self._store, labels, self.window_size is not None)
@@ -292,19 +288,9 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
         They equal `predict_one`, `joint_log_likelihood_one` and `predict_proba_one`, to the last
         bit for models whose batches are summed in the order of one message.
-
-        Examples
-        --------
-        >>> from streamnb import MNB
-        >>> model = MNB()
-        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
-        ...     model.learn_one(x, y)
-        >>> [(label, scores, probabilities)] = model.predictions_many(["win at noon"])
-        >>> label, probabilities == model.predict_proba_one("win at noon")
-        ('ham', True)
         """
         batch, _ = self._read_batch(X, None)
-        names, rows = self._labelled.predictions_many(batch, self._scoring, self._threads)
+        names, rows = self._by_message(self._store.predictions_many, batch, 3)
         threshold = self._threshold if len(names) > 1 else None
         found = []
         for scores, probable, probabilities in rows.tolist():
@@ -317,17 +303,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         return found  # type: ignore[return-value]
 
     def explain_one(self, x: Message) -> Explanation:
-        """Return the contribution of each word to the score of each label.
-
-        Examples
-        --------
-        >>> from streamnb import MNB
-        >>> model = MNB()
-        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
-        ...     model.learn_one(x, y)
-        >>> model.explain_one("win at noon").top("ham", n=1)
-        [('at', 0.59...)]
-        """
+        """Return the contribution of each word to the score of each label."""
         counts: Mapping[Any, float]
         if self._columns is not None:
             counts = self._columns.read(x)
@@ -345,9 +321,9 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         return self._columns.batch(rows), index
 
     def _by_message(
-        self, ask: Callable[[Any, Any, int], bytes], batch: _core.Batch
+        self, ask: Callable[[Any, Any, int], bytes], batch: _core.Batch, *rows: int
     ) -> tuple[list[Label], Floats]:
-        return self._labelled.by_message(ask, batch, self._scoring, self._threads)
+        return self._labelled.by_message(ask, batch, self._scoring, self._threads, *rows)
 
     # --- learning -----------------------------------------------------------------------------
 
@@ -606,10 +582,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         return {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
 
     def __repr__(self) -> str:
-        learned = self.n_documents, self.n_words, self.classes_
-        return reprs.model_text(type(self).__name__, self._changed(), learned)
+        return reprs.model_text(self, self._changed())
 
     def _repr_html_(self) -> str:
         """Return the model as HTML for notebooks."""
-        learned = self.n_documents, self.n_words, self.classes_
-        return reprs.model_html(type(self).__name__, self._parameters(), self._changed(), learned)
+        return reprs.model_html(self, self._parameters(), self._changed())

@@ -8,14 +8,14 @@ file; the plain components are here.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
-from streamnb.model.hooks import MakeScoring, RuntimeHooks, Scorer
+from streamnb.model.hooks import Hook, Scorer
 from streamnb.model.weighting import CurrentWeights
 from streamnb.parameters import Check, check_bound, check_number, check_optional_name
 from streamnb.statistics.events import ScoringParameters
@@ -32,14 +32,14 @@ class BuildContext:
     parameters
         Parameters of its scores.
     make_scoring
-        Makes its native scoring.
+        Makes its native scoring; takes options that replace the model's.
     threads
         Threads that may compute its statistics.
     """
 
     composition: Composition
     parameters: ScoringParameters
-    make_scoring: MakeScoring
+    make_scoring: Callable[..., _core.Scoring]
     threads: int
 
 
@@ -71,6 +71,8 @@ class Component:
         Whether it weights them in another way.
     decays
         Whether it works with counts that all shrink with every message (`half_life`).
+    store, scoring
+        Options that it needs from `_core.CountStore` and from `_core.Scoring`.
     """
 
     axis: ClassVar[str] = ""
@@ -80,6 +82,8 @@ class Component:
     periodic: ClassVar[bool] = False
     weighs: ClassVar[bool] = False
     decays: ClassVar[bool] = False
+    store: ClassVar[Mapping[str, Any]] = {}
+    scoring: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(
         cls,
@@ -161,26 +165,26 @@ class Component:
         """Whether the component calibrates probabilities along the stream."""
         return False
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
+    def store_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the options that the component needs from `_core.CountStore`."""
-        return {}
+        return self.store
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the options that the component needs from `_core.Scoring`."""
-        return {}
+        return self.scoring
 
     def prepare(self, store: Any, context: BuildContext) -> None:
         """Configure a store that was just opened."""
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
-        """Return the hooks that the component adds to the running model.
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
+        """Return the work that the component adds to the running model.
 
         Raises
         ------
         InputError
             If the component cannot be combined with the others.
         """
-        return RuntimeHooks()
+        return ()
 
 
 class Event(Component, axis="event"):
@@ -203,12 +207,13 @@ class Event(Component, axis="event"):
     counts: ClassVar[bool] = True
     columns: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
+    store: ClassVar[Mapping[str, Any]] = {"frequencies": False}
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
+    def store_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the options for texts or columns."""
-        return {"frequencies": False, "columns": self.columns}
+        return {**self.store, "columns": self.columns}
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the event model."""
         return {"event": self.name}
 
@@ -219,16 +224,7 @@ class Event(Component, axis="event"):
     def open_store(
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
     ) -> _core.CountStore | AttributeTable:
-        """Return an empty store, or the store of a snapshot.
-
-        Parameters
-        ----------
-        tokenizer
-            For texts.
-        options
-            Keywords of `_core.CountStore`.
-        snapshot
-            Bytes of another store.
+        """Return an empty store with these options, or the store of a snapshot.
 
         Raises
         ------
@@ -247,11 +243,9 @@ class Event(Component, axis="event"):
 class Dependence(Component, axis="dependence"):
     """How the words of a message depend on one another, given the class."""
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that a word is not paired with itself."""
-        return {"own_pairs": False}
+    store: ClassVar[Mapping[str, Any]] = {"own_pairs": False}
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the dependence."""
         return {"dependence": self.name}
 
@@ -261,22 +255,20 @@ class Independent(Dependence, name="independent"):
 
     decays: ClassVar[bool] = True
 
-    def store_options(self, composition: Composition) -> dict[str, Any]:
+    def store_options(self, composition: Composition) -> Mapping[str, Any]:
         """Switch the pair table off if words or documents are weighted.
 
         In other models the bound stays as given: snapshots contain it, and no pair is looked up.
         """
         weighted = (composition.weights, composition.document_weights)
         no_pairs = any(component.periodic or component.weighs for component in weighted)
-        return {**super().store_options(composition), **({"max_pairs": 0} if no_pairs else {})}
+        return {**self.store, **({"max_pairs": 0} if no_pairs else {})}
 
 
 class Estimate(Component, axis="estimate"):
     """The counts that probabilities are estimated from, and how they are smoothed."""
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
-        """Return that the plain counts are used."""
-        return {"estimate": "additive"}
+    scoring: ClassVar[Mapping[str, Any]] = {"estimate": "additive"}
 
 
 class Additive(Estimate, name="additive"):
@@ -301,27 +293,19 @@ class Weights(Component, axis="weights"):
     oov: ClassVar[str | None] = None
 
     def weigh(self, indexed: Any, parameters: ScoringParameters) -> Any:
-        """Return the `WordWeights`, or None if the weights are not statistics.
-
-        Parameters
-        ----------
-        indexed
-            The indexed `Documents` and the counts.
-        parameters
-            Parameters of the scores.
-        """
+        """Return the `WordWeights` for indexed `Documents`; None if they are not statistics."""
         return None
 
-    def scoring_options(self, composition: Composition) -> dict[str, Any]:
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return that words are weighted, if the weights are statistics."""
-        return {"weights": "multiplied"} if self.periodic else {}
+        return {"weights": "multiplied"} if self.periodic else self.scoring
 
-    def hooks(self, context: BuildContext) -> RuntimeHooks:
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights of words and documents, if either is periodic."""
         documents = context.composition.document_weights
         if not (self.periodic or documents.periodic):
-            return RuntimeHooks()
-        return RuntimeHooks(CurrentWeights(self, documents, context.parameters))
+            return ()
+        return (CurrentWeights(self, documents, context.parameters),)
 
 
 class UniformWeights(Weights, name="uniform"):
@@ -334,17 +318,7 @@ class DocumentWeights(Component, axis="document_weights"):
     """The weight of each learned message, in addition to the weight that the caller gave it."""
 
     def added(self, indexed: Any, parameters: ScoringParameters, words: Any) -> Any:
-        """Return the `InstanceWeights` of the indexed messages, or None.
-
-        Parameters
-        ----------
-        indexed
-            The indexed `Documents` and the counts.
-        parameters
-            Parameters of the scores.
-        words
-            The weights of words, or None.
-        """
+        """Return the `InstanceWeights` of indexed `Documents`, or None; `words` may be None."""
         return None
 
 
@@ -440,98 +414,56 @@ class Composition:
         """Return the options that all components need from the scoring."""
         return {k: v for each in self.components for k, v in each.scoring_options(self).items()}
 
+    def build(
+        self,
+        *,
+        alpha: Any,
+        prior: Any,
+        oov: Any,
+        vocabulary_size: Any,
+        threads: int,
+        tokenizer: _core.NativeTokenizer,
+        store_options: Mapping[str, Any],
+        snapshot: bytes | None,
+    ) -> tuple[_core.CountStore | AttributeTable, list[Hook]]:
+        """Build the count store of a model, from scratch or from a snapshot, and its hooks.
+
+        `NaiveBayes` documents the parameters. There is always one `Scorer` among the hooks.
+
+        Raises
+        ------
+        InputError
+            If a value is out of range, or components cannot be combined.
+        ModelFileError
+            If the snapshot is invalid.
+        """
+        m = None if vocabulary_size is None else check_bound("vocabulary_size", vocabulary_size, 1)
+        prior = self.prior if prior is None else check_optional_name("prior", prior)
+        oov = self.oov if oov is None else check_optional_name("oov", oov)
+        alpha = check_number("alpha", alpha)
+        settled = {"alpha": alpha, "prior": prior, "oov": oov, "vocabulary_size": m}
+        options = {**settled, **self.scoring_options()}
+
+        def make_scoring(**more: Any) -> _core.Scoring:
+            return _core.Scoring(**{**options, **more})
+
+        parameters = ScoringParameters(
+            self.event.name, prior, alpha, float(m or 1), options.get("weights") == "chi-square"
+        )
+        context = BuildContext(self, parameters, make_scoring, threads)
+        hooks = [hook for component in self.components for hook in component.hooks(context)]
+        if not any(isinstance(hook, Scorer) for hook in hooks):
+            hooks.append(Scorer(make_scoring()))
+        store = self.event.open_store(
+            tokenizer, {**store_options, **self.store_options()}, snapshot
+        )
+        for component in self.components:
+            component.prepare(store, context)
+        return store, hooks
+
 
 AXES: dict[str, type[Component]] = {
     axis.axis: axis
     for axis in (Event, Dependence, Estimate, Weights, DocumentWeights, Neighbourhood)
 }
 """The axes by name."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Runtime:
-    """The working objects of a model.
-
-    Attributes
-    ----------
-    store
-        The counts.
-    scorer
-        Holds the current scoring.
-    hooks
-        Statistics and tuning of each component, in refresh order.
-    """
-
-    store: _core.CountStore | AttributeTable
-    scorer: Scorer
-    hooks: tuple[RuntimeHooks, ...]
-
-
-def build_runtime(
-    composition: Composition,
-    *,
-    alpha: Any,
-    prior: Any,
-    oov: Any,
-    vocabulary_size: Any,
-    threads: int,
-    tokenizer: _core.NativeTokenizer,
-    store_options: Mapping[str, Any],
-    snapshot: bytes | None,
-) -> Runtime:
-    """Build the scoring, the statistics and the count store of a model.
-
-    Parameters
-    ----------
-    composition
-        The components.
-    alpha, prior, oov, vocabulary_size
-        As in `NaiveBayes`.
-    threads
-        Threads that may compute statistics, at least 1.
-    tokenizer
-        For texts.
-    store_options
-        `max_features`, `index_size`, `max_pairs`, `term_weighting`, and how the store forgets.
-    snapshot
-        Counts to start from; None starts from scratch.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range, or components cannot be combined.
-    ModelFileError
-        If the snapshot is invalid.
-    """
-    m = None if vocabulary_size is None else check_bound("vocabulary_size", vocabulary_size, 1)
-    prior = composition.prior if prior is None else check_optional_name("prior", prior)
-    oov = composition.oov if oov is None else check_optional_name("oov", oov)
-    alpha = check_number("alpha", alpha)
-    options = {
-        "alpha": alpha,
-        "prior": prior,
-        "oov": oov,
-        "vocabulary_size": m,
-        **composition.scoring_options(),
-    }
-
-    def make_scoring(**more: Any) -> _core.Scoring:
-        return _core.Scoring(**{**options, **more})
-
-    parameters = ScoringParameters(
-        composition.event.name,
-        prior,
-        alpha,
-        float(m or 1),
-        options.get("weights") == "chi-square",
-    )
-    context = BuildContext(composition, parameters, make_scoring, threads)
-    hooks = tuple(component.hooks(context) for component in composition.components)
-    scorers = [each.scorer for each in hooks if each.scorer is not None]
-    scorer = scorers[0] if scorers else Scorer(make_scoring())
-    store = composition.event.open_store(
-        tokenizer, {**store_options, **composition.store_options()}, snapshot
-    )
-    for component in composition.components:
-        component.prepare(store, context)
-    return Runtime(store, scorer, hooks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from streamnb.model import reprs
 from streamnb.text.labels import Label
@@ -34,6 +35,12 @@ class Explanation:
     >>> explanation = model.explain_one("win at cash")
     >>> explanation.top("spam", 2)
     [('cash', 0.78...), ('win', 0.78...)]
+    >>> Explanation({"ham": -0.5, "spam": -1.0}, {"win": {"ham": -4.0, "spam": -2.0}})
+    Explanation for spam: 1.50 ahead
+              spam    ham   lead
+    (start)  -1.00  -0.50  -0.50
+    win      -2.00  -4.00  +2.00
+    (score)  -3.00  -4.50  +1.50
     """
 
     baseline: dict[Label, float]
@@ -41,11 +48,11 @@ class Explanation:
     corrections: dict[str, dict[Label, float]] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return reprs.explanation_text(self.baseline, self.words)
+        return reprs.explanation_text(self)
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
-        return reprs.explanation_html(self.baseline, self.words, self.corrections)
+        return reprs.explanation_html(self)
 
     def scores(self) -> dict[Label, float]:
         """Return the joint log-likelihoods, the sums of all contributions."""
@@ -53,6 +60,11 @@ class Explanation:
             label: base + sum(contributions[label] for contributions in self.words.values())
             for label, base in self.baseline.items()
         }
+
+    def lead(self, label: Label, terms: Mapping[Label, float]) -> float:
+        """Return the term of a label minus the mean of the other labels' terms."""
+        others = [terms[other] for other in self.baseline if other != label]
+        return terms[label] - sum(others) / max(len(others), 1)
 
     def top(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
         """Return the words with the largest contributions to a label.
@@ -69,10 +81,5 @@ class Explanation:
         Pairs of word and lead, largest first. The lead is the contribution to the label minus the
         mean contribution to the other labels.
         """
-        others = [other for other in self.baseline if other != label]
-        lead = {
-            word: contributions[label]
-            - sum(contributions[other] for other in others) / max(len(others), 1)
-            for word, contributions in self.words.items()
-        }
+        lead = {word: self.lead(label, terms) for word, terms in self.words.items()}
         return sorted(lead.items(), key=lambda item: (-item[1], item[0]))[:n]

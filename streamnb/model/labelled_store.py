@@ -6,7 +6,7 @@ import contextlib
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from streamnb.errors import NotLearnedError, shown
 from streamnb.model.explanation import Explanation
 from streamnb.statistics.counts import Floats
 from streamnb.text.labels import Label, Labels
+
+Answer = TypeVar("Answer")
 
 
 class LabelledStore:
@@ -50,23 +52,29 @@ class LabelledStore:
 
     # --- predictions --------------------------------------------------------------------------
 
+    def _settled(self, ask: Callable[[], Answer]) -> Answer:
+        """Return an answer from a time without a change of labels."""
+        before = self.labels.changes
+        try:
+            answer = ask()
+        except IndexError:
+            pass
+        else:
+            if self.labels.changes == before and not before & 1:
+                return answer
+        with self.lock:  # another thread adds or removes a label: ask again
+            return ask()
+
     def by_label(
         self, ask: Callable[[Any, Any], Sequence[float]], x: Any, scoring: _core.Scoring
     ) -> dict[Label, float]:
         """Return one number for each label, from a method of the store."""
-        labels = self.labels
-        before = labels.changes
-        try:
+
+        def answer() -> dict[Label, float]:
             values = ask(x, scoring)
-            found = {label: values[class_id] for label, class_id in labels.order}
-        except IndexError:
-            pass
-        else:
-            if labels.changes == before and not before & 1:
-                return found
-        with self.lock:  # another thread adds or removes a label: repeat
-            values = ask(x, scoring)
-            return {label: values[class_id] for label, class_id in labels.order}
+            return {label: values[class_id] for label, class_id in self.labels.order}
+
+        return self._settled(answer)
 
     def by_message(
         self,
@@ -74,41 +82,23 @@ class LabelledStore:
         batch: _core.Batch,
         scoring: _core.Scoring,
         threads: int,
+        *rows: int,
     ) -> tuple[list[Label], Floats]:
-        """Return the labels, and one number for each message and label."""
-        labels = self.labels
-        before = labels.changes
-        scores, order = ask(batch, scoring, threads), labels.order.copy()
-        if labels.changes != before or before & 1:
-            with self.lock:
-                scores, order = ask(batch, scoring, threads), labels.order.copy()
-        by_id = np.frombuffer(scores).reshape(len(batch), -1 if scores else len(labels.names))
-        return [label for label, _ in order], by_id[:, [class_id for _, class_id in order]]
+        """Return the labels, and one number or several rows for each message, by label."""
+        values, order = self._settled(
+            lambda: (ask(batch, scoring, threads), self.labels.order.copy())
+        )
+        classes = -1 if values else len(self.labels.names)
+        by_id = np.frombuffer(values).reshape(len(batch), *rows, classes)
+        return [label for label, _ in order], by_id[..., [class_id for _, class_id in order]]
 
     def predict_many(
         self, batch: _core.Batch, scoring: _core.Scoring, threads: int
     ) -> list[Label | None]:
         """Return the label of each message."""
-        labels = self.labels
-        before = labels.changes
-        found = self.store.predict_many(batch, scoring, labels.names, threads)
-        if labels.changes != before or before & 1:
-            with self.lock:
-                found = self.store.predict_many(batch, scoring, labels.names, threads)
-        return found
-
-    def predictions_many(
-        self, batch: _core.Batch, scoring: _core.Scoring, threads: int
-    ) -> tuple[list[Label], Floats]:
-        """Return the labels, and for each message three rows by label.
-
-        The rows are the scores, the scores that probabilities follow from, and the probabilities.
-        """
-        with self.lock:
-            values = self.store.predictions_many(batch, scoring, threads)
-            order, classes = list(self.labels.order), len(self.labels.names)
-        by_id = np.frombuffer(values).reshape(len(batch), 3, -1 if values else classes)
-        return [label for label, _ in order], by_id[:, :, [class_id for _, class_id in order]]
+        return self._settled(
+            lambda: self.store.predict_many(batch, scoring, self.labels.names, threads)
+        )
 
     def explain(self, counts: Mapping[Any, float], scoring: _core.Scoring) -> Explanation:
         """Return the contribution of each word to the score of each label."""

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from streamnb import _core
 from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, StreamNBError
-from streamnb.model.composition import Component
+from streamnb.model.composition import AXES, Component
 from streamnb.model.compression import compressed, decompressed
 from streamnb.model.schedule import Schedule
 from streamnb.parameters import check_jobs
 from streamnb.statistics.counts import Counts
 from streamnb.text.inputs import token_name
-from streamnb.text.labels import Label, Labels, from_json, to_json
+from streamnb.text.labels import Labels, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -44,91 +44,6 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class State:
-    """The content of a model file: everything that was learned. Statistics follow from it.
-
-    Attributes
-    ----------
-    model
-        Name of the model's class.
-    parameters
-        Its parameters, by name.
-    labels
-        Its labels, in sorted order.
-    counts
-        The snapshot of its store; classes are in the order of the labels.
-    records
-        Tuning records by name.
-    ranges
-        Minimum and maximum of each numeric column; None for texts.
-    """
-
-    model: str
-    parameters: dict[str, Any]
-    labels: list[Label]
-    counts: bytes
-    records: dict[str, Any]
-    ranges: dict[str, tuple[float, float]] | None
-
-
-def state_of(model: Any) -> State:
-    """Return everything that a model has learned."""
-    return State(
-        type(model).__name__,
-        model.saved_parameters(),
-        [label for label, _ in model._labels.order],
-        model._store.snapshot(statistics=False),
-        {tuning.name: tuning.state() for tuning in model._tunings},
-        None if model._columns is None else model._columns.ranges,
-    )
-
-
-def restore(model: Any, state: State) -> None:
-    """Restore records and ranges in a model that already has the labels and counts of a state.
-
-    Raises
-    ------
-    ModelFileError
-        If the parts of the state contradict each other; other errors mean a corrupt file too.
-    """
-    for tuning in model._tunings:
-        tuning.restore(state.records[tuning.name])
-    if model._columns is not None:
-        if state.ranges is None:
-            raise KeyError("columns")
-        model._columns.ranges = dict(state.ranges)
-    labels = model._labels
-    classes = len(Counts.of(model._counts).class_documents)
-    if not len(labels.ids) == len(labels.names) == classes:
-        raise ModelFileError("corrupt model file: labels and counts disagree")
-    if model._counts.term_weighting != model.term_weighting:
-        raise ModelFileError("corrupt model file: its counts have another term_weighting")
-
-
-def dump(state: State) -> bytes:
-    """Return the bytes of a model file.
-
-    Raises
-    ------
-    InputError
-        If a file cannot contain a parameter or a label.
-    """
-    header = {
-        **state.records,
-        "model": state.model,
-        "parameters": {
-            name: _parameter_to_json(name, value) for name, value in state.parameters.items()
-        },
-        "labels": [to_json(label) for label in state.labels],
-    }
-    if state.ranges is not None:
-        header["columns"] = {
-            name: [low.hex(), high.hex()] for name, (low, high) in state.ranges.items()
-        }
-    return packed(header, state.counts)
 
 
 def packed(
@@ -175,44 +90,6 @@ def write(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-
-
-def read(data: bytes, tokenizer: Any = None) -> State:
-    """Return the content of a model file.
-
-    Parameters
-    ----------
-    data
-        The bytes.
-    tokenizer
-        The tokenizer function that the model was saved with, if it had one.
-
-    Raises
-    ------
-    ModelFileError
-        If the bytes are not a complete model file of this version.
-    """
-    header, counts = unpacked(data)
-    with readable():
-        described = header.pop("parameters")
-        parameters = {name: _parameter_from_json(name, value) for name, value in described.items()}
-        if tokenizer is not None:
-            parameters["tokenizer"] = tokenizer
-        elif described["tokenizer"] == {"callable": True}:
-            raise ModelFileError(
-                "the model was saved with a function as its tokenizer, which a file cannot "
-                "contain: give it as tokenizer="
-            )
-        labels = [from_json(label) for label in header.pop("labels")]
-        ranges = header.pop("columns", None)
-        return State(
-            header.pop("model"),
-            parameters,
-            labels,
-            counts,
-            header,
-            None if ranges is None else _ranges(ranges),
-        )
 
 
 @contextlib.contextmanager
@@ -273,35 +150,35 @@ def unpacked(
     return header, body[8 + length :]
 
 
-def _parameter_to_json(name: str, value: Any) -> Any:
-    if name == "tokenizer":
-        if value is None:
-            return None
-        if isinstance(value, Tokenizer):  # options with default values are omitted
-            default = dataclasses.asdict(Tokenizer())
-            return {k: v for k, v in dataclasses.asdict(value).items() if v != default[k]}
-        return {"callable": True}
-    if name == "pos_label" and value is not None:
-        return to_json(value)
-    if name == "values" and value is not None:
-        return {token_name(attribute): int(count) for attribute, count in value.items()}
+def _to_json(name: str, value: Any) -> Any:
     if isinstance(value, Component):
         return value.described()
+    if isinstance(value, Tokenizer):  # options with default values are omitted
+        default = dataclasses.asdict(Tokenizer())
+        return {k: v for k, v in dataclasses.asdict(value).items() if v != default[k]}
+    if name == "pos_label" and value is not None:
+        return to_json(value)
     if hasattr(value, "item"):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if name == "tokenizer":
+        return {"callable": True}
+    if name == "values":
+        return {token_name(attribute): int(count) for attribute, count in value.items()}
     raise InputError(f"a model file cannot contain {name}={value!r}")
 
 
-def _parameter_from_json(name: str, value: Any) -> Any:
-    if name == "tokenizer" and value is not None:
+def _from_json(name: str, value: Any) -> Any:
+    if name == "tokenizer" and isinstance(value, dict):
         if value == {"callable": True}:
             return None
         options: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         return Tokenizer(**options)
     if name == "pos_label" and value is not None:
         return from_json(value)
+    if name in AXES and isinstance(value, dict):
+        return AXES[name].of_description(value)
     return value
 
 
@@ -338,10 +215,26 @@ class SavedModel:
         """Return the bytes of a model file: equal for models that have learned the same.
 
         Statistics are refreshed first and not written, because they follow from the counts.
+
+        Raises
+        ------
+        InputError
+            If a file cannot contain a parameter or a label.
         """
         with self._lock:
             self.refresh()
-            return dump(state_of(self))
+            header = {
+                **{tuning.name: tuning.state() for tuning in self._tunings},
+                "model": type(self).__name__,
+                "parameters": {k: _to_json(k, v) for k, v in self.saved_parameters().items()},
+                "labels": [to_json(label) for label, _ in self._labels.order],
+            }
+            if self._columns is not None:
+                header["columns"] = {
+                    name: [low.hex(), high.hex()]
+                    for name, (low, high) in self._columns.ranges.items()
+                }
+            return packed(header, self._store.snapshot(statistics=False))
 
     def save(self, path: str | Path) -> None:
         """Write a compressed model file; an existing file is replaced atomically."""
@@ -373,27 +266,40 @@ class SavedModel:
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
         """Return the model that `to_bytes` wrote; see `load` for parameters and errors."""
         check_jobs("n_jobs", n_jobs)
-        state = read(data, tokenizer)
+        header, counts = unpacked(data)
         with readable():
-            found = SavedModel.known.get(state.model)
+            found = SavedModel.known.get(header["model"])
             if found is None:
-                raise ModelFileError(f"the file contains a model of unknown class {state.model!r}")
+                raise ModelFileError(
+                    f"the file contains a model of unknown class {header['model']!r}"
+                )
             if not issubclass(found, cls):
                 raise ModelFileError(
                     f"the file contains a model of class {found.__name__}, not {cls.__name__}: "
                     f"use {found.__name__}.load, or streamnb.load for any class"
                 )
-            model: Any = found(**{**found._read_parameters(state.parameters), "n_jobs": n_jobs})
-            model._begin(state.counts, Labels(state.labels))
-            restore(model, state)
+            parameters = {name: _from_json(name, v) for name, v in header["parameters"].items()}
+            if tokenizer is not None:
+                parameters["tokenizer"] = tokenizer
+            elif header["parameters"]["tokenizer"] == {"callable": True}:
+                raise ModelFileError(
+                    "the model was saved with a function as its tokenizer, which a file cannot "
+                    "contain: give it as tokenizer="
+                )
+            model: Any = found(**{**parameters, "n_jobs": n_jobs})
+            model._begin(counts, Labels([from_json(label) for label in header["labels"]]))
+            for tuning in model._tunings:
+                tuning.restore(header[tuning.name])
+            if model._columns is not None:
+                model._columns.ranges = _ranges(header["columns"])
+            classes = len(Counts.of(model._counts).class_documents)
+            if not len(model._labels.ids) == len(model._labels.names) == classes:
+                raise ModelFileError("corrupt model file: labels and counts disagree")
+            if model._counts.term_weighting != model.term_weighting:
+                raise ModelFileError("corrupt model file: its counts have another term_weighting")
         model._schedule.reset(round(model.n_documents))
         model.refresh()
         return model  # type: ignore[no-any-return]
-
-    @classmethod
-    def _read_parameters(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a model file as the class takes them."""
-        return parameters
 
     def saved_parameters(self) -> dict[str, Any]:
         """Return the parameters that a model file contains: all except `n_jobs`."""

@@ -5,7 +5,7 @@ Messages may be malicious: HTML is escaped, and plain text contains no control c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from streamnb.errors import shown
@@ -71,130 +71,71 @@ def _name(label: Any) -> str:
     return _printable(label) if isinstance(label, str) else _printable(shown(label))
 
 
-def _leads(
-    baseline: Mapping[Any, float], words: Mapping[str, Mapping[Any, float]]
-) -> tuple[dict[Any, float], Callable[[Mapping[Any, float]], float], list[str]]:
-    """Return the scores, best first, a function for the lead of the best, and the words by lead."""
-    sums = {
-        label: base + sum(terms[label] for terms in words.values())
-        for label, base in baseline.items()
-    }
-    scores = dict(sorted(sums.items(), key=lambda item: -item[1]))
-    classes = list(scores)
-
-    def lead(terms: Mapping[Any, float]) -> float:
-        others = [terms[label] for label in classes[1:]]
-        return terms[classes[0]] - sum(others) / max(len(others), 1)
-
-    ordered = sorted(words, key=lambda word: (-abs(lead(words[word])), word)) if classes else []
-    return scores, lead, ordered
+# Name, cells, and share of the largest lead (0 in the first and the last row) of each row.
+_Row = tuple[str, list[str], float]
 
 
-def explanation_text(
-    baseline: Mapping[Any, float], words: Mapping[str, Mapping[Any, float]]
-) -> str:
-    """Return an explanation as a table.
+def _table(explanation: Any, corrections: bool) -> tuple[str, list[str], list[_Row], list[str]]:
+    """Return the title, the heads, the rows and the notes of an explanation with classes."""
+    words = explanation.words
+    scores = dict(sorted(explanation.scores().items(), key=lambda item: -item[1]))
+    best, columns = next(iter(scores)), list(scores)[:_MOST_CLASSES]
+    leads = {word: explanation.lead(best, terms) for word, terms in words.items()}
+    most = max(map(abs, leads.values()), default=0.0) or 1.0
 
-    Parameters
-    ----------
-    baseline
-        Score of an empty message, by label.
-    words
-        Contribution of each word, by word and label.
+    def cells(terms: Mapping[Any, float], learned: Mapping[Any, float] | None = None) -> list[str]:
+        numbers = [f"{terms[label]:.2f}" for label in columns]
+        numbers.append(f"{explanation.lead(best, terms):+.2f}")
+        if corrections:
+            numbers.append(f"{explanation.lead(best, learned):+.2f}" if learned else "")
+        return numbers
 
-    Examples
-    --------
-    >>> print(explanation_text({"ham": -0.5, "spam": -1.0}, {"win": {"ham": -4.0, "spam": -2.0}}))
-    Explanation for spam: 1.50 ahead
-              spam    ham   lead
-    (start)  -1.00  -0.50  -0.50
-    win      -2.00  -4.00  +2.00
-    (score)  -3.00  -4.50  +1.50
-    """
-    scores, lead, ordered = _leads(baseline, words)
-    classes = list(scores)
-    if not classes:
+    rows: list[_Row] = [("(start)", cells(explanation.baseline), 0.0)]
+    for word in sorted(words, key=lambda word: (-abs(leads[word]), word))[:_MOST_WORDS]:
+        learned = explanation.corrections.get(word)
+        rows.append((token_shown(word), cells(words[word], learned), leads[word] / most))
+    rows.append(("(score)", cells(scores), 0.0))
+    heads = [*map(_name, columns), "lead", *(["learned online"] if corrections else [])]
+    limits = ((len(words), _MOST_WORDS, "words"), (len(scores), _MOST_CLASSES, "classes"))
+    notes = [f"… and {n - limit:,} more {things}" for n, limit, things in limits if n > limit]
+    title = f"Explanation for {_name(best)}: {explanation.lead(best, scores):.2f} ahead"
+    return title, heads, rows, notes
+
+
+def explanation_text(explanation: Any) -> str:
+    """Return an explanation as a table."""
+    if not explanation.baseline:
         return "No explanation: the model has no classes"
-    rows = [("(start)", baseline), *((word, words[word]) for word in ordered[:_MOST_WORDS])]
-    rows.append(("(score)", scores))
-    columns = classes[:_MOST_CLASSES]
-    lines = [["", *map(_name, columns), "lead"]]
-    lines += [
-        [
-            token_shown(name),
-            *(f"{terms[label]:.2f}" for label in columns),
-            f"{lead(terms):+.2f}",
-        ]
-        for name, terms in rows
-    ]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    title, heads, rows, notes = _table(explanation, corrections=False)
+    lines = [["", *heads], *([name, *cells] for name, cells, _ in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     table = [
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
         for line in lines
     ]
-    title = f"Explanation for {_name(classes[0])}: {lead(scores):.2f} ahead"
-    return "\n".join([title, *table, *_left_out(len(words), len(classes))])
+    return "\n".join([title, *table, *notes])
 
 
-def _left_out(words: int, classes: int) -> list[str]:
-    notes = []
-    if words > _MOST_WORDS:
-        notes.append(f"… and {words - _MOST_WORDS:,} more words")
-    if classes > _MOST_CLASSES:
-        notes.append(f"… and {classes - _MOST_CLASSES:,} more classes")
-    return notes
-
-
-def explanation_html(
-    baseline: Mapping[Any, float],
-    words: Mapping[str, Mapping[Any, float]],
-    corrections: Mapping[str, Mapping[Any, float]],
-) -> str:
-    """Return an explanation as an HTML table, each word coloured by its contribution.
-
-    Parameters
-    ----------
-    baseline, words
-        As in `explanation_text`.
-    corrections
-        The learned part of the contributions of words.
-    """
-    scores, lead, ordered = _leads(baseline, words)
-    classes = list(scores)
-    if not classes:
-        return f"<p>{_escape(explanation_text(baseline, words))}</p>"
-    columns = classes[:_MOST_CLASSES]
-    most = max((abs(lead(terms)) for terms in words.values()), default=0.0) or 1.0
-    corrected = bool(corrections)
-
-    def row(name: str, terms: Mapping[Any, float], learned: Mapping[Any, float] | None) -> str:
-        share = lead(terms)
-        strength = min(abs(share) / most, 1.0) * 0.6 if learned is not None else 0.0
-        colour = f"background:rgba({_FOR if share > 0 else _AGAINST},{strength:.2f})"
-        cells = [f"{terms[label]:.2f}" for label in columns] + [f"{share:+.2f}"]
-        if corrected:
-            cells.append(f"{lead(learned):+.2f}" if learned else "")
-        return f'<tr><th style="text-align:left;{colour}">{_escape(token_shown(name))}</th>' + (
-            "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>"
-        )
-
-    heads = [*map(_name, columns), "lead", *(["learned online"] if corrected else [])]
-    body = [row("(start)", baseline, None)]
-    body += [row(word, words[word], corrections.get(word, {})) for word in ordered[:_MOST_WORDS]]
-    body.append(row("(score)", scores, None))
-    title = f"Explanation for {_name(classes[0])}: {lead(scores):.2f} ahead"
+def explanation_html(explanation: Any) -> str:
+    """Return an explanation as an HTML table, each word coloured by its contribution."""
+    if not explanation.baseline:
+        return f"<p>{_escape(explanation_text(explanation))}</p>"
+    title, heads, rows, notes = _table(explanation, corrections=bool(explanation.corrections))
     head = "".join(f'<th style="{_CELL}">{_escape(name)}</th>' for name in heads)
-    notes = "".join(f"<p>{_escape(note)}</p>" for note in _left_out(len(words), len(classes)))
+    body = ""
+    for name, cells, share in rows:
+        colour = f"background:rgba({_FOR if share > 0 else _AGAINST},{abs(share) * 0.6:.2f})"
+        body += f'<tr><th style="text-align:left;{colour}">{_escape(name)}</th>'
+        body += "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>"
+    after = "".join(f"<p>{_escape(note)}</p>" for note in notes)
     return (
         f"<div><p>{_escape(title)}</p><table><thead><tr><th></th>{head}</tr></thead>"
-        f"<tbody>{''.join(body)}</tbody></table>{notes}</div>"
+        f"<tbody>{body}</tbody></table>{after}</div>"
     )
 
 
-def _learned(documents: float, words: int, classes: Sequence[Any]) -> str:
+def _learned(model: Any) -> str:
+    documents, words, classes = model.n_documents, model.n_words, model.classes_
     names = ", ".join(map(_name, classes[:_MOST_CLASSES]))
     more = f" and {len(classes) - _MOST_CLASSES:,} more" if len(classes) > _MOST_CLASSES else ""
     number = f"{documents:,.0f}" if documents == round(documents) else f"{documents:,.2f}"
@@ -202,59 +143,35 @@ def _learned(documents: float, words: int, classes: Sequence[Any]) -> str:
     return f"{number} {plural}, {words:,} word{'' if words == 1 else 's'}, classes {names}{more}"
 
 
-def _call(name: str, changed: Iterable[tuple[str, Any]]) -> str:
-    return f"{name}({', '.join(f'{key}={shown(value)}' for key, value in changed)})"
+def _call(model: Any, changed: Mapping[str, Any]) -> str:
+    parameters = ", ".join(f"{name}={shown(value)}" for name, value in changed.items())
+    return _printable(f"{type(model).__name__}({parameters})")
 
 
-def model_text(
-    name: str,
-    changed: Mapping[str, Any],
-    learned: tuple[float, int, Sequence[Any]],
-) -> str:
+def model_text(model: Any, changed: Mapping[str, Any]) -> str:
     """Return a model in one line: its changed parameters, and a summary of the learned messages.
-
-    Parameters
-    ----------
-    name
-        Its class.
-    changed
-        Parameters that differ from their defaults.
-    learned
-        Weight of its messages, number of its words, and its classes.
 
     Examples
     --------
-    >>> model_text("MNB", {"alpha": 0.5}, (3, 12, ["ham", "spam"]))
-    '<MNB(alpha=0.5): 3 messages, 12 words, classes ham, spam>'
+    >>> from streamnb import MNB
+    >>> model = MNB(alpha=0.5)
+    >>> model.learn_one("win cash", "spam")
+    >>> model
+    <MNB(alpha=0.5): 1 message, 2 words, classes spam>
     """
-    call = _printable(_call(name, changed.items()))
-    return f"<{call}: {_learned(*learned)}>" if learned[2] else call
+    call = _call(model, changed)
+    return f"<{call}: {_learned(model)}>" if model.classes_ else call
 
 
-def model_html(
-    name: str,
-    parameters: Mapping[str, Any],
-    changed: Mapping[str, Any],
-    learned: tuple[float, int, Sequence[Any]],
-) -> str:
-    """Return a model as HTML: a summary, and all parameters in a collapsible table.
-
-    Parameters
-    ----------
-    name, changed, learned
-        As in `model_text`.
-    parameters
-        All parameters.
-    """
-    rows = "".join(
-        f'<tr><th style="text-align:left">{_escape(key)}</th>'
-        f"<td>{'<b>' if key in changed else ''}{_escape(_printable(shown(value)))}"
-        f"{'</b>' if key in changed else ''}</td></tr>"
-        for key, value in parameters.items()
-    )
-    what = _learned(*learned) if learned[2] else "untrained"
-    call = _printable(_call(name, changed.items()))
+def model_html(model: Any, parameters: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
+    """Return a model as HTML: a summary, and all parameters in a collapsible table."""
+    rows = ""
+    for name, value in parameters.items():
+        text = _escape(_printable(shown(value)))
+        cell = f"<b>{text}</b>" if name in changed else text
+        rows += f'<tr><th style="text-align:left">{_escape(name)}</th><td>{cell}</td></tr>'
+    what = _learned(model) if model.classes_ else "untrained"
     return (
-        f"<details><summary><code>{_escape(call)}</code> {_escape(what)}</summary>"
+        f"<details><summary><code>{_escape(_call(model, changed))}</code> {_escape(what)}</summary>"
         f"<table>{rows}</table></details>"
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError, shown
-from streamnb.model.hooks import PendingUpdate
+from streamnb.model.hooks import PendingUpdate, Tuning
 from streamnb.text.labels import Label, Labels, check_label
 
 UNSURE = "unsure"
@@ -91,11 +91,6 @@ class DecisionThreshold:
         self.log_odds_threshold = log_odds_threshold
         self.pos_label = pos_label
 
-    @property
-    def tuning(self) -> LearnedThreshold | None:
-        """The threshold as a tuned parameter; None if it is fixed."""
-        return None
-
     def positive_place(self, labels: Sequence[Label]) -> int:
         """Return the index of the positive one of two labels.
 
@@ -130,7 +125,7 @@ class DecisionThreshold:
         return labels[pos_label if above else 1 - pos_label]
 
 
-class LearnedThreshold(DecisionThreshold):
+class LearnedThreshold(DecisionThreshold, Tuning):
     """The threshold with the lowest recent cost, from the score of each message before learning.
 
     The record forgets: it is halved whenever its weight reaches 4,096 messages.
@@ -162,11 +157,6 @@ class LearnedThreshold(DecisionThreshold):
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
         self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
         self._weight = 0.0
-
-    @property
-    def tuning(self) -> LearnedThreshold:
-        """The threshold itself."""
-        return self
 
     def judge(
         self, store: Any, scoring: _core.Scoring, labels: Labels, x: Any, y: Label

@@ -11,7 +11,7 @@ refresh has weight 1 until the next one.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,48 +57,20 @@ class InstanceWeights:
     tokens: sparse.csr_array
 
 
-class WeighsWords(Protocol):
-    """A component that computes weights of words."""
-
-    @property
-    def periodic(self) -> bool:
-        """Whether the weights are statistics."""
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the byte order of the words is needed."""
-
-    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights | None:
-        """Return the weights."""
-
-
-class WeighsDocuments(Protocol):
-    """A component that computes weights of indexed documents."""
-
-    @property
-    def periodic(self) -> bool:
-        """Whether the weights are statistics."""
-
-    def added(
-        self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None
-    ) -> InstanceWeights | None:
-        """Return the counts that the weights add."""
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class CurrentWeights(PeriodicStatistic[_core.CountStore]):
+class CurrentWeights(PeriodicStatistic):
     """The current weights of words and documents.
 
     Attributes
     ----------
     words, documents
-        Compute the weights.
+        The components `Weights` and `DocumentWeights`, which compute the weights.
     parameters
         Parameters of the scores; m is at least the number of learned words.
     """
 
-    words: WeighsWords
-    documents: WeighsDocuments
+    words: Any
+    documents: Any
     parameters: ScoringParameters
 
     def swap(self, store: _core.CountStore) -> bool:

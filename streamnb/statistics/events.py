@@ -1,4 +1,4 @@
-"""The numpy twin of the core's events: priors and log terms of words, for statistics that score.
+"""Priors and log terms of words in numpy, for statistics that score messages.
 
 A message of words i with counts f_i has for class c the score
 
@@ -6,9 +6,9 @@ A message of words i with counts f_i has for class c the score
     complement      − ln P(c̄) − Σ_i f_i ln P(w_i|c̄),    c̄: all messages of other classes
     one-versus-all    the sum of both
 
-Each is a difference of logarithms of counts of the class and of the rest, so there is one function
-of those, `log_counts`: with words' counts it gives numerators, with totals denominators. The core
-has the same terms in `core/src/scoring/events.rs`.
+Each is a difference of logarithms of counts of the class and of the rest. `log_counts` computes it:
+numerators from the counts of words, denominators from totals. The core has the same terms in
+`core/src/scoring/events.rs`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class ScoringParameters:
     Attributes
     ----------
     event, prior
-        Names, as `ComposedNB` knows them; the prior is not None.
+        Names, as in `ComposedNB`; the prior is not None.
     alpha
         α, the smoothing.
     vocabulary_size
-        m, at least the number of words learned.
+        m, at least the number of learned words.
     chi_square
         Whether P(w|c) is multiplied by max(R_wc, 1).
     """
@@ -44,31 +44,27 @@ class ScoringParameters:
 
     @property
     def scores_class(self) -> bool:
-        """Whether a score has terms of the class: all events but the complement."""
+        """Whether a score has terms of the class: all event models except the complement."""
         return self.event != "complement"
 
     @property
     def scores_rest(self) -> bool:
-        """Whether a score has terms of all other classes: all events but the multinomial."""
+        """Whether a score has terms of the other classes: all except the multinomial."""
         return self.event != "multinomial"
 
 
 def log_priors(documents: Floats, n_classes: int, parameters: ScoringParameters) -> Floats:
-    """Return the prior terms of a score.
+    """Return the prior terms of the scores: shape `(…, classes)`.
 
     Parameters
     ----------
     documents
-        Weight of the documents of each class: shape `(…, classes)`. A class without any has no
-        term.
+        Weight of the documents of each class: shape `(…, classes)`. A class without documents has
+        no term.
     n_classes
-        s, how many classes have documents.
+        s, the number of classes with documents.
     parameters
-        The event, and the prior: `"laplace"` is (n_c + 1) / (n + s).
-
-    Returns
-    -------
-    Terms, shape `(…, classes)`.
+        The event model and the prior: `"laplace"` is (n_c + 1) / (n + s).
 
     Examples
     --------
@@ -103,26 +99,23 @@ def log_counts(
     out_of_class: Floats | float = 0.0,
     out_of_rest: Floats | float = 0.0,
 ) -> Floats:
-    """Return ln (N_c + a) − ln (N_c̄ + a), or the one of them that the event has.
+    """Return ln (N_c + a) − ln (N_c̄ + a), or the terms of these that the event model has.
+
+    All shapes broadcast.
 
     Parameters
     ----------
     of_class
         N_c, counts in each class: shape `(…, classes)`.
     of_all
-        Counts in all classes together, which may be more than those given: of a shape that
-        broadcasts with it.
+        Counts in all classes, which may be more than the given ones.
     smoothing
         a, above 0.
     parameters
-        The event.
+        The event model.
     out_of_class, out_of_rest
-        What is left out of the counts of a class, and of those of the rest: a message that is
-        scored without its own counts. They broadcast too.
-
-    Returns
-    -------
-    Differences, of the shape that all broadcast to.
+        Counts to leave out of each class, and of the rest: a message that is scored without its own
+        counts.
     """
     terms: Floats = np.zeros(
         np.broadcast_shapes(*map(np.shape, (of_class, of_all, out_of_class, out_of_rest)))
@@ -135,75 +128,36 @@ def log_counts(
 
 
 def log_numerators(
-    of_class: Floats,
-    of_all: Floats,
-    parameters: ScoringParameters,
-    out_of_class: Floats | float = 0.0,
-    out_of_rest: Floats | float = 0.0,
+    of_class: Floats, of_all: Floats, parameters: ScoringParameters, *out: Floats | float
 ) -> Floats:
-    """Return the numerator terms of each word and class.
-
-    Parameters
-    ----------
-    of_class
-        N_ci, occurrences of each word in each class: shape `(words, classes)`.
-    of_all
-        Occurrences in all classes: shape `(words, 1)`.
-    parameters, out_of_class, out_of_rest
-        As in `log_counts`.
-
-    Returns
-    -------
-    Terms, shape `(words, classes)`.
-    """
-    return log_counts(of_class, of_all, parameters.alpha, parameters, out_of_class, out_of_rest)
+    """Return the numerator terms of word counts, by word and class, as `log_counts` does."""
+    return log_counts(of_class, of_all, parameters.alpha, parameters, *out)
 
 
 def log_denominators(
-    totals: Floats,
-    all_totals: Floats,
-    parameters: ScoringParameters,
-    out_of_class: Floats | float = 0.0,
-    out_of_rest: Floats | float = 0.0,
+    totals: Floats, all_totals: Floats, parameters: ScoringParameters, *out: Floats | float
 ) -> Floats:
-    """Return the denominator terms, which are added once for each word of a message.
-
-    Parameters
-    ----------
-    totals
-        N_c, tokens of each class: shape `(…, classes)`.
-    all_totals
-        Tokens of all classes: of a shape that broadcasts with it.
-    parameters, out_of_class, out_of_rest
-        As in `log_counts`.
-
-    Returns
-    -------
-    Terms, shape `(…, classes)`.
-    """
+    """Return the denominator terms of the tokens of each class, for one word of a message."""
     smoothing = parameters.alpha * parameters.vocabulary_size
-    return -log_counts(totals, all_totals, smoothing, parameters, out_of_class, out_of_rest)
+    return -log_counts(totals, all_totals, smoothing, parameters, *out)
 
 
 def log_chi_square_ratios(
     documents: Floats, class_documents: Floats, parameters: ScoringParameters
 ) -> Floats:
-    """Return ln max(R_wc, 1) of the sides that the event has.
+    """Return ln max(R_wc, 1) of the sides that the event model has: shape `(words, classes)`.
 
-    R_wc is how many times more documents of the class have the word than chance would have it.
+    R_wc is the number of documents of the class with the word, over the number expected if word and
+    class are independent.
 
     Parameters
     ----------
     documents
-        Documents of each class that have each word: shape `(words, classes)`.
+        Documents of each class that contain each word: shape `(words, classes)`.
     class_documents
         Documents of each class: shape `(classes,)`.
     parameters
-        The event.
-
-    Returns
-    -------
-    Terms, shape `(words, classes)`.
+        The event model.
     """
     in_all = documents.sum(axis=1)[:, None]
     n = class_documents.sum()

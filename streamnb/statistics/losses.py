@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -172,21 +172,8 @@ def without_ridge(fit: Callable[[Floats, float], Floats], start: Floats) -> Floa
     return last if moves[1] <= _CONVERGES * moves[0] else first
 
 
-class Slopes(Protocol):
-    """Derivatives of the margins by the weight of each attribute or word."""
-
-    def margins(self, weights: Floats) -> Floats:
-        """Return the margins of some weights: shape `(examples, classes - 1)`."""
-
-    def gradient(self, by_margin: Floats) -> Floats:
-        """Return the derivative by each weight from the derivatives by each margin."""
-
-
-S_co = TypeVar("S_co", bound=Slopes, covariant=True)
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Objective(Generic[S_co]):
+class Objective:
     """The function of the weights that a fit minimises.
 
     It is the mean loss plus `ridge` / 2 times the squared distance of the weights from `centre`,
@@ -200,7 +187,11 @@ class Objective(Generic[S_co]):
     offsets
         Margins if all weights are 0: shape `(examples, classes - 1)`.
     slopes
-        Derivatives of the margins by the weights.
+        Derivatives of the margins by the weights. `margins(weights)` returns the margins without
+        the offsets, `gradient(by_margin)` the derivative by each weight. For `dense_step`,
+        `matrix(curvature)` returns the second derivatives by the weights. For `SparseSteps`,
+        `product(curvature, direction)` returns their product with a direction, and
+        `diagonal(curvature)` their diagonal, approximately and at least 0.
     weights
         Weights of the examples.
     ridge
@@ -211,12 +202,12 @@ class Objective(Generic[S_co]):
 
     loss: Loss
     offsets: Floats
-    slopes: S_co
+    slopes: Any
     weights: Floats
     ridge: float
     centre: float = 1.0
 
-    def at(self, w: Floats) -> Point[S_co]:
+    def at(self, w: Floats) -> Point:
         """Return the value and its derivatives at the weights `w`."""
         margins = self.offsets + self.slopes.margins(w)
         away = w - self.centre
@@ -247,7 +238,7 @@ class Objective(Generic[S_co]):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Point(Generic[S_co]):
+class Point:
     """An objective at the weights `w`.
 
     Attributes
@@ -266,7 +257,7 @@ class Point(Generic[S_co]):
         Factors of the loss and of the ridge in derivatives.
     """
 
-    objective: Objective[S_co]
+    objective: Objective
     w: Floats
     margins: Floats
     value: float
@@ -282,9 +273,8 @@ class Point(Generic[S_co]):
     @functools.cached_property
     def gradient(self) -> Floats:
         """The derivative by each weight."""
-        return self.objective.slopes.gradient(self.by_margin) + self.ridge * (
-            self.w - self.objective.centre
-        )
+        of_loss: Floats = self.objective.slopes.gradient(self.by_margin)
+        return of_loss + self.ridge * (self.w - self.objective.centre)
 
     def curvature(self, bowl: bool = False) -> Curvature:
         """Return the second derivatives by the margins.

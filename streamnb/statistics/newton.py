@@ -10,13 +10,12 @@ uses conjugate gradients, for tens of thousands of words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamnb.statistics.counts import Floats
-from streamnb.statistics.losses import Curvature, Objective, Point, Slopes
+from streamnb.statistics.losses import Objective, Point
 
 # Maximum number of steps of one fit; most fits take 10 to 20.
 _MOST_STEPS = 200
@@ -36,30 +35,11 @@ _ALMOST_ZERO = 1e-3
 # Minimum pivot of a positive definite matrix with a diagonal of ones.
 _LEAST_PIVOT = 1e-14
 
-S = TypeVar("S", bound=Slopes)
-
-
-class DenseSlopes(Slopes, Protocol):
-    """Slopes of few weights, with a dense Hessian."""
-
-    def matrix(self, curvature: Curvature) -> Floats:
-        """Return the second derivatives by the weights: shape `(weights, weights)`."""
-
-
-class SparseSlopes(Slopes, Protocol):
-    """Slopes of many weights, with products of the Hessian and a vector."""
-
-    def product(self, curvature: Curvature, direction: Floats) -> Floats:
-        """Return the second derivatives by the weights times a direction: shape `(weights,)`."""
-
-    def diagonal(self, curvature: Curvature) -> Floats:
-        """Return the diagonal of the second derivatives, approximately and at least 0."""
-
 
 def least(
-    objective: Objective[S],
+    objective: Objective,
     start: Floats,
-    step: Callable[[Point[S]], Floats],
+    step: Callable[[Point], Floats],
     most_steps: int = _MOST_STEPS,
 ) -> Floats:
     """Return the weights of 0 or more that minimise an objective.
@@ -98,7 +78,7 @@ def least(
     return point.w
 
 
-def _searched(point: Point[S], direction: Floats) -> Point[S] | None:
+def _searched(point: Point, direction: Floats) -> Point | None:
     """Return a sufficiently better point along a direction, or None."""
     length = 1.0
     for _ in range(_MOST_HALVINGS):
@@ -118,7 +98,7 @@ def dot(one: Floats, other: Floats) -> float:
 # --- steps of few weights -------------------------------------------------------------------------
 
 
-def dense_step(point: Point[DenseSlopes]) -> Floats:
+def dense_step(point: Point) -> Floats:
     """Return the step to the minimum of the quadratic model with weights of 0 or more."""
     slopes, damping = point.objective.slopes, 0.0
     matrix = slopes.matrix(point.curvature())
@@ -129,7 +109,7 @@ def dense_step(point: Point[DenseSlopes]) -> Floats:
     return step
 
 
-def _model_step(point: Point[DenseSlopes], matrix: Floats, damping: float) -> Floats | None:
+def _model_step(point: Point, matrix: Floats, damping: float) -> Floats | None:
     """Return the step for these second derivatives; None if they are not convex."""
     diagonal = np.diagonal(matrix) + point.ridge
     # Scale the weights so that the diagonal is 1.
@@ -275,7 +255,7 @@ class SparseSteps:
     def __init__(self, most_rounds: int) -> None:
         self.left = most_rounds
 
-    def __call__(self, point: Point[SparseSlopes]) -> Floats:
+    def __call__(self, point: Point) -> Floats:
         """Return the step; 0 if no rounds are left."""
         if self.left <= 0:
             return np.zeros_like(point.w)

@@ -35,7 +35,7 @@ class TestModelSpecs:
             ("MNB(tokenizer=open('x'))", "tokenizer should be None or Tokenizer(...)"),
             ("MNB(tokenizer=os.Tokenizer())", "tokenizer should be None or Tokenizer(...)"),
             ("MNB(tokenizer=Tokenizer('char'))", "by name, as in Tokenizer(analyzer='char')"),
-            ("MNB(tokenizer=Tokenizer(**{}))", "Tokenizer takes lowercase"),
+            ("MNB(tokenizer=Tokenizer(**{}))", "by name, as in Tokenizer(analyzer='char')"),
             ("MNB(tokenizer=Tokenizer(ngrams=2))", "Tokenizer takes lowercase"),
             ("MNB(tokenizer=Tokenizer(analyzer='sentence'))", "analyzer must be 'word'"),
             ("MNB(tokenizer=Tokenizer(analyzer=open('x')))", "tokenizer: analyzer should be"),

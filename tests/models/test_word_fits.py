@@ -393,6 +393,6 @@ def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     losses = []
     for rounds in (0, 2, 8, 32, 1000):
         monkeypatch.setattr("streamnb.families.fitted_words.MOST_ROUNDS", rounds)
-        losses.append(value(fit.weights(indexed, parameters).words[margins.words])[0])
+        losses.append(value(fit.weights(indexed, parameters)[0][margins.words])[0])
     assert losses == sorted(losses, reverse=True)
     assert losses[0] > losses[1] > losses[-1]
