@@ -8,7 +8,8 @@ from benchmarks.papers.experiment import Experiment, ModelRecipe, read_table
 
 # Fill the packages once, after a fold is learned, and keep every row.
 _SETTINGS = {"columns": True, "refresh_every": 10**9, "index_size": 10**6, "max_pairs": 10**7}
-_THRESHOLDS = read_table("phnb-thresholds").rows
+# The mean information on sick is 0.0139 bits: the printed 0.138 is read as 0.0138.
+_THRESHOLDS = {**read_table("phnb-thresholds").rows, "sick": [0.0138]}
 
 PHNB_PAPER = Experiment(
     name="phnb",
@@ -38,7 +39,10 @@ PHNB_PAPER = Experiment(
             "PHNB (average): n of Equation 11 counts the class, as Table I does. With the "
             "attributes alone the threshold is (n + 1) / (n - 1) times as large"
         ),
-        "PHNB optimal: the printed threshold of each table, in bits",
+        (
+            "PHNB optimal: the printed threshold of each table, in bits. On sick, 0.138 is read as "
+            "0.0138: the average is 0.0139, and 0.138 gives 97.30"
+        ),
         "nursery: the paper seems to have exchanged HNB and PHNB (94.56 and 94.28)",
         (
             "several published figures are equal to one run with seed 1, although the paper "

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from benchmarks.papers.competitors import Competitor
 from benchmarks.papers.experiment import Experiment, ModelRecipe, PublishedTable
+from benchmarks.papers.pure_paths import PurePaths
 from benchmarks.papers.runs import AllScores, Plan
 from benchmarks.papers.significance import Wilcoxon, paired_t_test, wilcoxon
 
@@ -40,8 +41,9 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def number(value: float | None, digits: int = 2, sign: str = "") -> str:
     """Return a figure, or a dash for None."""
-    text = NONE if value is None else f"{value:{sign}.{digits}f}"
-    return text.replace("-", "−")
+    if value is None:
+        return NONE
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")
 
 
 def compared(cell: Cell, digits: int = 2) -> str:
@@ -271,6 +273,8 @@ def reading(model: ModelRecipe) -> str:
     """
     if model.adapter is Competitor:
         return f"scikit-learn: {model.model}"
+    if model.adapter is PurePaths:
+        return f"`benchmarks.papers.pure_paths.PurePaths({model.model!r})`"
     given = {key: value for key, value in model.parameters.items() if key not in _OPERATIONAL}
     text = f"`{model.model}({', '.join(f'{key}={value!r}' for key, value in given.items())})`"
     each = [

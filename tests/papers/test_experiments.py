@@ -27,6 +27,7 @@ from benchmarks.papers.hmnb import HMNB_PAPER
 from benchmarks.papers.honb import HONB_PAPER
 from benchmarks.papers.loss import LOSS_PAPER
 from benchmarks.papers.nbcf import NBCF_PAPER, read_texts
+from benchmarks.papers.pure_paths import PurePaths
 from benchmarks.papers.report import published_text, report
 from benchmarks.papers.runs import Plan, Scores, cross_validate
 from benchmarks.stored_runs import StoredRun
@@ -287,6 +288,32 @@ def test_word_counts_of_the_user(tmp_path: Path) -> None:
     path.write_text("@attribute b numeric\n@data\n{0 1}\n")
     with pytest.raises(DataError, match="0 nominal attributes"):
         command._collection(HMNB_PAPER, f"la2s={path}").load()
+
+
+def test_pure_paths_of_the_class_are_those_of_honb() -> None:
+    rng = np.random.default_rng(4)
+    matrix = sparse.csr_array((rng.random((40, 12)) < 0.15).astype(float))
+    labels = [str(label) for label in rng.integers(0, 3, 40)]
+    names = [f"w{place}" for place in range(12)]
+    literal = PurePaths("class", 12)
+    literal.learn_many(matrix, labels, vocabulary=names)
+    model = HONB_PAPER.model("HONB pure").build(12)
+    model.learn_many(matrix, labels, vocabulary=names)
+    model.refresh()
+    whole = PurePaths("collection", 12)
+    whole.learn_many(matrix, labels, vocabulary=names)
+    for row in range(40):
+        one = matrix[[row]]
+        assert literal.predict_many(one, vocabulary=names) == list(
+            model.predict_many(one, vocabulary=names)
+        )
+    scores = model.joint_log_likelihood_one({"w1": 1, "w4": 1})
+    presence = np.zeros(12)
+    presence[[1, 4]] = 1
+    expected = presence @ (literal.present - literal.absent).T + literal.absent.sum(axis=1)
+    found = [scores[name] for name in literal.classes]
+    assert found == pytest.approx(expected + literal.priors, abs=1e-9)
+    assert not np.allclose(whole.present, literal.present)
 
 
 def test_competitors_classify_texts_and_tables() -> None:
