@@ -81,7 +81,7 @@ HONB_PAPER = Experiment(
         "NB uses (n + 1) / (n_c + 2) and priors from documents; HONB counts both from paths",
         (
             "HONB pure: the ends of a path share no document of the class. The paper says: of the "
-            "collection (the column HONB pure of the collection); both give nearly the same accuracy"
+            "collection (last column with that name); both give nearly the same accuracy"
         ),
         (
             "SVM: a linear kernel and the smallest C of the paper's grid with the best accuracy on "
