@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from streamnb.errors import InputError
 from streamnb.text.labels import Label
 
-__all__ = ["column", "labels", "log_shares", "plain", "probabilities", "rows"]
+__all__ = ["column", "labels", "log_shares", "plain", "probabilities", "rows", "text_column"]
 
 
-def _frame_names(X: Any) -> list[str] | None:
+def frame_names(X: Any) -> list[str] | None:
     """Return the column names of a polars frame or a pyarrow table; None for other values."""
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(X, polars.DataFrame):
@@ -61,7 +61,7 @@ def plain(X: Any) -> tuple[Any, Sequence[str] | None]:
     (array([[1., 2.],
            [0., 1.]]), ['win', 'cash'])
     """
-    names = _frame_names(X)
+    names = frame_names(X)
     if names is None:
         return column(X), None
     matrix = np.empty((len(X), len(names)))
@@ -70,17 +70,21 @@ def plain(X: Any) -> tuple[Any, Sequence[str] | None]:
         try:
             matrix[:, place] = values.to_numpy()
         except (TypeError, ValueError) as error:
-            kind = getattr(values, "dtype", None) or values.type
-            raise InputError(
-                f"a {type(X).__name__} of messages must have one column of counts for each token, "
-                f"and {name!r} has the type {kind}: pass one column of texts, as in X[{name!r}]"
-            ) from error
+            raise text_column(X, name) from error
     return matrix, names
+
+
+def text_column(frame: Any, name: Any) -> InputError:
+    """Return the error for a frame with a column of texts."""
+    return InputError(
+        f"a {type(frame).__name__} of messages must have one column of counts for each token, and "
+        f"{name!r} contains no numbers: pass one column of texts, as in X[{name!r}]"
+    )
 
 
 def rows(X: Any) -> Any:
     """Return the rows of a polars frame or a pyarrow table as mappings; other values unchanged."""
-    if _frame_names(X) is None:
+    if frame_names(X) is None:
         return X
     return X.to_dicts() if hasattr(X, "to_dicts") else X.to_pylist()
 

@@ -112,7 +112,13 @@ def read_labels(y: Any, messages: int) -> list[Any]:
         If their number differs from the number of messages, or they are not a sequence.
     """
     y = frames.column(y)
-    if not is_batch(y) or hasattr(y, "columns"):
+    if hasattr(y, "columns"):
+        name = next(iter(frames.frame_names(y) or y.columns), "label")
+        raise InputError(
+            f"labels must be a list or Series, not {type(y).__name__}: pass one column, as in "
+            f"y[{name!r}]"
+        )
+    if not is_batch(y):
         raise InputError(f"labels must be a list or Series, not {type(y).__name__}: {shown(y)}")
     labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
     if len(labels) != messages:
@@ -187,6 +193,11 @@ def _matrix(X: Any) -> sparse.csr_matrix | None:
         return None
     from scipy import sparse
 
+    if not is_sparse and X.dtype.kind not in "biuf":
+        raise InputError(
+            f"an array of counts must hold numbers, not {X.dtype}: pass one column of texts, as in "
+            "X[:, 0]"
+        )
     return sparse.csr_matrix(X)
 
 
@@ -200,10 +211,9 @@ def _frame_to_csr(frame: Any, pandas: Any) -> sparse.csr_matrix:
             return sparse.csr_matrix(frame.sparse.to_coo())
         return sparse.csr_matrix(frame.to_numpy(dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"a DataFrame of messages must have one column of counts for each token; "
-            f"give a Series for texts ({error})"
-        ) from error
+        numbers = frame.select_dtypes(["number", "bool"]).columns
+        name = next((each for each in frame.columns if each not in numbers), None)
+        raise frames.text_column(frame, name) from error
 
 
 def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str) -> _core.Batch:

@@ -24,7 +24,7 @@ def check_label(label: Any) -> Label:
     Raises
     ------
     InputError
-        If it is None (which means "no prediction"), not hashable, or NaN (which equals nothing).
+        If it is missing (None, NaN, NA), or not hashable.
 
     Examples
     --------
@@ -33,8 +33,6 @@ def check_label(label: Any) -> Label:
     """
     if isinstance(label, np.generic):
         label = label.item()
-    if label is None:
-        raise InputError("a label must not be None ('no prediction'): label each message")
     try:
         hash(label)
     except TypeError:
@@ -42,8 +40,15 @@ def check_label(label: Any) -> Label:
             f"a label must be hashable (a str, int, bool …), not {type(label).__name__}: "
             f"{shown(label)}"
         ) from None
-    if label != label:
-        raise InputError(f"a label must equal itself, and {shown(label)} does not: replace it")
+    try:
+        missing = label is None or bool(label != label)
+    except TypeError:  # of pandas.NA
+        missing = True
+    if missing:
+        raise InputError(
+            f"a label must not be {shown(label)}, which means 'no label': leave such messages out, "
+            "as in known = y.notna(); model.learn_many(X[known], y[known])"
+        )
     return label  # type: ignore[no-any-return]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import threading
@@ -13,19 +14,39 @@ from typing import Any
 import pytest
 
 from streamnb import MNB
+from streamnb.datasets import read_messages
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.errors import BadRecordError, SnapshotError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.join import Bounds, JoinWindow, WindowEntry
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.pipeline.training import read_training_event
-from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+from streamnb_consumers.records import DeadLetter, Message, Outputs, Partition, Record
 from support.filters import PLACE, handle_all, make_filter, records, stream
 
 NOW = 1_800_000_000_000  # milliseconds since 1970
 CENTURY = 100 * 365 * 86_400_000
 TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
+
+
+def test_tombstones_are_skipped_and_are_not_invalid_input() -> None:
+    worker, noted = make_filter(), []
+    found = [*records([{"id": "a", "text": "win cash", "label": "spam"}, b"?"])]
+    found += [Record(PLACE, offset, None, b"key") for offset in (2, 3, 4)]
+    outputs = worker.handle_many(found, note=noted.append)
+    assert (len(outputs.decisions), len(outputs.dead_letters)) == (1, 1)
+    assert (worker.counters["tombstones"], noted) == (3, [False, True])
+
+
+@pytest.mark.parametrize(("given", "label"), [(1, "1"), (0, "0"), (True, "true"), (1.5, "1.5")])
+def test_numeric_labels_are_those_of_the_command(given: Any, label: str) -> None:
+    line = json.dumps({"id": "a", "text": "win cash", "label": given}).encode()
+    (message,) = read_messages(io.BytesIO(line), format="jsonl")
+    found = SmsReader().read(Record(PLACE, 0, line))
+    assert isinstance(found, Message)
+    assert found.label == message.label == label
 
 
 # --- future timestamps ---------------------------------------------------------------------------

@@ -76,6 +76,20 @@ def test_input_of_nothing_but_bad_lines_fails() -> None:
     assert command("sms", stdin=b"a\nb\n").returncode == 1
 
 
+@pytest.mark.parametrize("kind", ["sms", "spam"])
+def test_an_empty_standard_input_is_an_error(kind: str) -> None:
+    done = command(kind)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"empty" in done.stderr
+
+
+@pytest.mark.parametrize("flag", ["-p", "-pe", "-u", "-s", "-n", "-S", "-N", "--format=mail"])
+def test_an_empty_mail_is_an_error(flag: str, tmp_path: Path) -> None:
+    done = command("spam", flag, "--snapshots", str(tmp_path / "state"))
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"the mail is empty" in done.stderr
+
+
 def test_bad_lines_go_to_a_file(tmp_path: Path) -> None:
     path = tmp_path / "dead"
     done = command("sms", "--dead-letters", str(path), stdin=b'bad\n{"text":"hi"}\n')

@@ -136,9 +136,11 @@ def test_metrics_tell_what_happened() -> None:
     metrics = PrometheusMetrics(clock=lambda: now[0])
     value = metrics.registry.get_sample_value
     assert value("streamnb_rolling_accuracy") != value("streamnb_rolling_accuracy")  # NaN
-    log = MemoryLog(records(stream(100)))
+    tombstone = Record(Partition("sms", 0), 200, None, b"key", timestamp=0)
+    log = MemoryLog([*records(stream(100)), tombstone])
     worker = make_filter()
     Loop(MemorySource(log), MemorySink(log), worker, metrics=metrics).run()
+    assert value("streamnb_tombstones_total") == worker.counters["tombstones"] == 1
     assert value("streamnb_decision_latency_seconds_count") == 100
     assert value("streamnb_model_training_events") == worker.learner.learned
     assert value("streamnb_rolling_accuracy") == worker.learner.confusion.rolling_accuracy()

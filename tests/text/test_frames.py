@@ -67,9 +67,9 @@ def test_tables_are_rows_of_attributes(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_table_of_texts_is_no_table_of_counts(kind: str) -> None:
-    with pytest.raises(InputError, match=r"'text' has the type .*tring.*X\['text'\]"):
+    with pytest.raises(InputError, match=r"'text' contains no numbers.*X\['text'\]"):
         MNB().learn_many(TABLES[kind]({"text": TEXTS}), LABELS)
-    with pytest.raises(InputError, match="labels must be a list or Series"):
+    with pytest.raises(InputError, match=r"labels must be a list or Series.*y\['label'\]"):
         MNB().learn_many(TEXTS, TABLES[kind]({"label": LABELS}))
 
 
@@ -81,6 +81,36 @@ def test_a_missing_text_is_refused(kind: str) -> None:
     with pytest.raises(InputError, match="a label must not be None"):
         model.learn_many(TEXTS, COLUMNS[kind](["spam", None, "ham"]))
     assert model.n_documents == 0
+
+
+MISSING = [pd.NA, None, pd.NaT, float("nan")]
+
+
+@pytest.mark.parametrize("label", MISSING)
+def test_a_missing_label_names_the_call_that_leaves_it_out(label: object) -> None:
+    model = MNB()
+    for y in (pd.Series(["spam", label, "ham"]), ["spam", label, "ham"]):
+        with pytest.raises(
+            InputError, match=r"known = y\.notna\(\); model\.learn_many\(X\[known\]"
+        ):
+            model.learn_many(pd.Series(TEXTS), y)
+    with pytest.raises(InputError, match="no label"):
+        model.learn_one("win", label)
+    assert model.n_documents == 0
+    X, y = pd.Series(TEXTS), pd.Series(["spam", label, "ham"])
+    known = y.notna()
+    model.learn_many(X[known], y[known])
+    assert model.n_documents == 2
+
+
+def test_one_column_of_texts_names_the_call_that_reads_it() -> None:
+    frame = pd.DataFrame({"n": [1, 2, 3], "text": TEXTS})
+    for X in (frame[["text"]], frame, frame[["text"]].astype("string")):
+        for call in (MNB().predict_many, lambda X: MNB().learn_many(X, LABELS)):
+            with pytest.raises(InputError, match=r"'text' contains no numbers.*X\['text'\]"):
+                call(X)
+    with pytest.raises(InputError, match=r"X\[:, 0\]"):
+        MNB().predict_many(frame[["text"]].to_numpy())
 
 
 def test_a_list_of_texts_is_taken_as_it_is() -> None:

@@ -50,9 +50,10 @@ def run(kind: str, arguments: Sequence[str]) -> int:
     """Run a filter until its input ends; return the exit status.
 
     0: finished. 1: the run failed, most of the input was invalid, or all of it. 2: a setting is
-    invalid. 3: another worker has replaced this one. 70: a call hung, and the watchdog ended the
-    process. 141: the reader of the output closed it. 143: SIGTERM ended the process before the
-    start, or the shutdown took longer than `stop_seconds`; the state is that of a kill.
+    invalid. 3: standard input was empty, or another worker has replaced this one. 70: a call hung,
+    and the watchdog ended the process. 141: the reader of the output closed it. 143: SIGTERM ended
+    the process before the start, or the shutdown took longer than `stop_seconds`; the state is that
+    of a kill.
     """
     if kind == "spam" and asks_for_mail(arguments):
         return _run_mail(arguments)

@@ -82,6 +82,7 @@ _METRICS = (
     _Metric("corrections", "counter", "Labels that replaced another label."),
     _Metric("dead_letters", "counter", "Invalid records."),
     _Metric("unwritten_records", "counter", "Outputs that exceed the record limit of their topic."),
+    _Metric("tombstones", "counter", "Input records without a value, which are skipped."),
     _Metric("aborted_transactions", "counter", "Transactions that were retried."),
     _Metric("missing_records", "counter", "Records that were deleted before they were read."),
     _Metric("ready", "gauge", "1 if the worker decides on messages, else 0."),
@@ -253,6 +254,7 @@ class PrometheusMetrics(Metrics):
                 metrics["label_delay_seconds"].observe(max(0.0, event.delay))
         metrics["dead_letters"].inc(len(outputs.dead_letters))
         metrics["unwritten_records"].inc(outputs.unwritten)
+        metrics["tombstones"].inc(sum(each.is_input and each.value is None for each in records))
         metrics["batch_seconds"].observe(seconds)
         self._set_state(worker)
 

@@ -15,6 +15,7 @@ from streamnb_consumers.daemon.assembly import make_filter, make_loop
 from streamnb_consumers.daemon.health import HealthServer
 from streamnb_consumers.daemon.kafka_settings import make_cluster
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
+from streamnb_consumers.daemon.mail_flags import ERROR
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings, to_toml
 from streamnb_consumers.daemon.state_folder import held
@@ -67,7 +68,9 @@ def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
 
 
 def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
-    """Run a filter until its input ends; return 1 if all of it was invalid, else 0.
+    """Run a filter until its input ends; return the exit status.
+
+    1: all input was invalid. 3: standard input was empty. Else 0.
 
     With `dry_run` nothing is written, committed or saved, and a summary is printed. `begun` are the
     bytes already read from standard input.
@@ -97,4 +100,8 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
             f"unsure {loop.worker.learner.confusion.unsure()}",
             file=sys.stderr,
         )
+    local = settings.input == "-" and not settings.bootstrap_servers
+    if local and loop.source.ended and not metrics.records:
+        print(f"streamnb-{kind}: error: standard input is empty", file=sys.stderr)
+        return ERROR
     return 1 if metrics.records and metrics.dead_letters == metrics.records else 0

@@ -218,5 +218,5 @@ def mail_records(
             continue
         offset += 1
         headers = (("label", mail.label.encode("utf-8", "replace")),) if mail.label else ()
-        value = mail.raw if mail.problem is None else None
-        yield Record(place, offset, value, mail.id.encode("utf-8", "replace"), headers)
+        # An unreadable mail becomes a dead letter.
+        yield Record(place, offset, mail.raw, mail.id.encode("utf-8", "replace"), headers)

@@ -57,8 +57,8 @@ class Filter(ABC):
     offsets
         Offsets that the state has reached, of the logs that it follows from.
     counters
-        Numbers of messages, repeated labels, corrected labels, dead letters, and invalid records
-        of logs.
+        Numbers of messages, repeated labels, corrected labels, dead letters, invalid records of
+        logs, and tombstones (input records without a value).
     identity
         Settings that all workers of a group share; None until `belong` is called.
     """
@@ -74,7 +74,7 @@ class Filter(ABC):
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None
         self.counters = dict.fromkeys(
-            ("messages", "repeated", "corrected", "dead_letters", "bad_log"), 0
+            ("messages", "repeated", "corrected", "dead_letters", "bad_log", "tombstones"), 0
         )
 
     @property
@@ -89,7 +89,8 @@ class Filter(ABC):
     def handle(self, record: Record) -> Outputs:
         """Process one record; return its outputs.
 
-        An invalid record becomes a dead letter and changes nothing else.
+        An invalid record becomes a dead letter and changes nothing else. A record without a value
+        is skipped: in a compacted topic it deletes an older one.
         """
         return self.handle_many([record])
 
@@ -121,6 +122,10 @@ class Filter(ABC):
             if not self.begun:
                 self.begin()
             before = committed is not None and record.offset < committed.get(record.partition, 0)
+            if record.value is None:  # a tombstone is not invalid input
+                self.counters["tombstones"] += 1
+                self._advance(record)
+                continue
             given = Outputs() if before else outputs
             known = len(given.dead_letters)
             self._process(record, prefetch, at, given)

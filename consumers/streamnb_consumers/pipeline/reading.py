@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, Protocol
 
@@ -188,6 +189,8 @@ def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
     found = fields.get("label")
     if found is None:
         return None
+    if isinstance(found, (int, float)):  # as `streamnb learn` reads numbers and booleans
+        found = json.dumps(found)
     label = _name("label", found)
     if labels and label not in labels:
         raise BadRecordError(f"label {label[:50]!r} is not one of {', '.join(sorted(labels))}")
