@@ -27,6 +27,7 @@ from benchmarks.papers.hmnb import HMNB_PAPER
 from benchmarks.papers.honb import HONB_PAPER
 from benchmarks.papers.loss import LOSS_PAPER
 from benchmarks.papers.nbcf import NBCF_PAPER, read_texts
+from benchmarks.papers.phnb import PHNB_PAPER
 from benchmarks.papers.pure_paths import PurePaths
 from benchmarks.papers.report import published_text, report
 from benchmarks.papers.runs import Plan, Scores, cross_validate
@@ -240,7 +241,7 @@ def test_wilcoxon_tables_follow_from_the_published_figures() -> None:
 
 
 def test_p_values_of_the_loss_paper_follow_from_its_accuracies() -> None:
-    _, _, _, _, text = pages.loss_improvements()
+    text = pages.loss_improvements()[-1]
     cells = [
         cell.strip(" |").split(" / ")[-2:]
         for row in text.splitlines()[2:]
@@ -261,6 +262,21 @@ def test_pages_have_recorded_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "| sick | – / 97.73 / – | 98.00 / 97.79 / +0.21 | – / 97.79 / – |" in text
     assert "| sick | – / 0.09 / – | 2.50 / 0.17 / +2.33 | – / 0.16 / – |" in text
     assert "in 2.0 minutes" in text
+
+
+def test_pages_are_those_of_the_recorded_runs() -> None:
+    for name in ("hmnb", "honb", "nbcf", "phnb"):
+        page = (pages.DOCS / f"{name}.md").read_text(encoding="utf-8")
+        assert page == pages.PAGES[name].text(), f"{name}.md: run make papers"
+    assert (pages.DOCS / "index.md").read_text(encoding="utf-8") == pages.paper_map()
+
+
+@pytest.mark.parametrize(("name", "attributes"), [("sick", 28), ("arrhythmia", 263)])
+def test_nominal_tables_have_the_papers_attributes(name: str, attributes: int) -> None:
+    """Table I of the PHNB paper counts the class."""
+    require_data(f"tabular/{name}.csv.xz")
+    words = PHNB_PAPER.collection(name).load().vocabulary
+    assert len({word.partition("=")[0] for word in words}) + 1 == attributes
 
 
 def test_map_names_existing_classes() -> None:
