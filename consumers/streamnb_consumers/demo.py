@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import json
 import os
 import random
@@ -17,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 
@@ -28,15 +27,16 @@ from streamnb.cli.table import aligned
 from streamnb.datasets import Message, demo_stream
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_loop
-from streamnb_consumers.daemon.settings import PREFIX, Settings
+from streamnb_consumers.daemon.loop import Loop
+from streamnb_consumers.daemon.settings import PREFIX, Settings, to_toml
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.pipeline import state
 
-__all__ = ["Lines", "main", "write_lines"]
+__all__ = ["main", "write_lines"]
 
 _MAX_DELAY = 200  # maximum delay of a label, in messages
-_BROKEN = 100  # one invalid line per this many messages
-_LINE = (
+_BROKEN = 100  # one invalid line for this many messages
+_INVALID = (
     b"\xff\xfe no text at all",
     b'{"id": "cut off", "te',
     b'{"id": 7, "text": ["a list"]}',
@@ -47,45 +47,27 @@ _RUN_SECONDS = 60.0  # maximum time of a run, which normally takes one or two se
 _LOOK_SECONDS = 0.002  # polling interval, shorter than a transaction
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Lines:
-    """Number of lines of each kind."""
+def write_lines(messages: Iterable[Message], path: Path, seed: int) -> Counter[str]:
+    """Write messages, later their labels, and invalid lines; return the number of each kind.
 
-    messages: int
-    labels: int
-    broken: int
-
-    @property
-    def total(self) -> int:
-        """Number of all lines."""
-        return self.messages + self.labels + self.broken
-
-
-def write_lines(messages: Iterable[Message], path: Path, seed: int) -> Lines:
-    """Write messages, later their labels, and invalid lines; reproducible for a seed."""
+    The lines are reproducible for a seed.
+    """
     rng = random.Random(seed)
-    waiting: dict[int, list[bytes]] = {}
-    counts = {"messages": 0, "labels": 0, "broken": 0}
-    with path.open("wb") as file:
+    lines: list[tuple[float, str, bytes]] = []
+    for number, message in enumerate(messages):
+        name = f"m{number}"
+        lines.append((number, "messages", _line(id=name, text=message.text)))
+        due = number + int(rng.random() * _MAX_DELAY) + 0.5
+        lines.append((due, "labels", _line(id=name, label=message.label)))
+        if rng.random() < 1 / _BROKEN:
+            lines.append((number + 0.7, "invalid", rng.choice(_INVALID)))
+    lines.sort(key=lambda line: line[0])
+    path.write_bytes(b"".join(line + b"\n" for _, _, line in lines))
+    return Counter(kind for _, kind, _ in lines)
 
-        def write(line: bytes, kind: str) -> None:
-            file.write(line + b"\n")
-            counts[kind] += 1
 
-        for number, message in enumerate(messages):
-            name = f"m{number}"
-            write(json.dumps({"id": name, "text": message.text}).encode(), "messages")
-            label = json.dumps({"id": name, "label": message.label}).encode()
-            due = number + int(rng.random() * _MAX_DELAY)
-            waiting.setdefault(due, []).append(label)
-            for line in waiting.pop(number, []):
-                write(line, "labels")
-            if rng.random() < 1 / _BROKEN:
-                write(_LINE[int(rng.random() * len(_LINE))], "broken")
-        for due in sorted(waiting):
-            for line in waiting[due]:
-                write(line, "labels")
-    return Lines(**counts)
+def _line(**fields: str) -> bytes:
+    return json.dumps(fields).encode()
 
 
 def _committed(settings: Settings) -> int:
@@ -98,15 +80,15 @@ def _committed(settings: Settings) -> int:
 
 def _filter_and_kill(settings: Settings, line: int) -> bool:
     """Run `streamnb-sms` and kill it at a line; return False if it ended earlier."""
-    flags = [
-        f"--{field.name.replace('_', '-')}={getattr(settings, field.name)}"
-        for field in structs.fields(settings)
-        if getattr(settings, field.name) != field.default
-    ]
+    config = Path(f"{settings.output}.toml")
+    config.write_text(to_toml(settings, "sms"), encoding="utf-8")
     # Settings in the environment of the user do not apply to the demo.
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, *flags], env=others, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", _PROGRAM, "--config", str(config)],
+        env=others,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     end = time.monotonic() + _RUN_SECONDS
     while process.poll() is None and _committed(settings) < line and time.monotonic() < end:
@@ -118,10 +100,6 @@ def _filter_and_kill(settings: Settings, line: int) -> bool:
     if _committed(settings) < line:
         raise StreamNBError(f"streamnb-sms did not reach line {line:,} within {_RUN_SECONDS:g} s")
     return process.returncode < 0
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.2f}"
 
 
 def _run(folder: Path, limit: int | None, seed: int) -> int:
@@ -137,12 +115,12 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
     print("A filter without a broker: streamnb-sms reads and writes JSON lines")
     print(sentence)
     print(
-        f"{plural(lines.total, 'line')}: {plural(lines.messages, 'message')}, "
-        f"{plural(lines.labels, 'label')} up to {_MAX_DELAY} messages later, "
-        f"{lines.broken:,} invalid",
+        f"{plural(lines.total(), 'line')}: {plural(lines['messages'], 'message')}, "
+        f"{plural(lines['labels'], 'label')} up to {_MAX_DELAY} messages later, "
+        f"{lines['invalid']:,} invalid",
         flush=True,
     )
-    killed = _filter_and_kill(settings, lines.total // 2)
+    killed = _filter_and_kill(settings, lines.total() // 2)
     at, kept = _committed(settings), Snapshots(settings.snapshots).paths()
     origin = kept[0].name if kept else "the beginning"
     if killed:
@@ -174,18 +152,19 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
     return 0 if same_decisions and same_state else 1
 
 
-def _table(loop: Any, decisions: bytes, seconds: float) -> str:
-    confusion, metrics = loop.worker.learner.confusion, loop.metrics
-    head = ("decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
+def _table(loop: Loop, decisions: bytes, seconds: float) -> str:
+    learner, metrics = loop.worker.learner, loop.metrics
+    accuracies = (learner.confusion.accuracy(), learner.confusion.rolling_accuracy())
+    head = ("model", "decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
     row = (
+        type(learner.model).__name__,
         f"{len(decisions.splitlines()):,}",
-        f"{loop.worker.learner.learned:,}",
+        f"{learner.learned:,}",
         f"{metrics.dead_letters:,}",
-        _share(confusion.accuracy()),
-        _share(confusion.rolling_accuracy()),
+        *("-" if each is None else f"{100 * each:.2f}" for each in accuracies),
         f"{metrics.records / seconds:,.0f}",
     )
-    return aligned([("model", *head), (type(loop.worker.learner.model).__name__, *row)])
+    return aligned([head, row])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

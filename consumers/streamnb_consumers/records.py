@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 __all__ = [
     "Change",
@@ -191,15 +192,8 @@ class TrainingEvent:
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as plain values, for the training log."""
-        return {
-            "id": self.id,
-            "features": self.features,
-            "learn": self.learn,
-            "unlearn": self.unlearn,
-            "score": self.score,
-            "decided": self.decided,
-            "delay": self.delay,
-        }
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -215,15 +209,18 @@ class DeadLetter:
 
     def to_json(self) -> dict[str, Any]:
         """Return the dead letter as plain values, for a line of a file; bytes become base64."""
-        value, key = self.record.value, self.record.key
-        return {
-            "error": self.error,
-            "source": self.record.partition.source,
-            "partition": self.record.partition.number,
-            "offset": self.record.offset,
-            "key": None if key is None else base64.b64encode(key).decode(),
-            "value": None if value is None else base64.b64encode(value).decode(),
-        }
+        record = self.record
+        plain: dict[str, Any] = msgspec.to_builtins(
+            {
+                "error": self.error,
+                "source": record.partition.source,
+                "partition": record.partition.number,
+                "offset": record.offset,
+                "key": record.key,
+                "value": record.value,
+            }
+        )
+        return plain
 
     def headers(self) -> tuple[tuple[str, bytes | None], ...]:
         """Return the record headers of a dead letter in a topic, whose value is the raw value."""

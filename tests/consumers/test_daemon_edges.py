@@ -136,7 +136,6 @@ def test_a_reader_that_takes_nothing_is_not_waited_for() -> None:
                 break
         sink = StdoutSink(file, errors=io.StringIO())
         worker = make_filter()
-        sink.begin()
         sink.send(worker.handle(records([{"text": "hi"}])[0]))
         with pytest.raises(TimeoutError, match="accepted nothing"):
             sink.commit({}, None, 0.0)

@@ -17,8 +17,8 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.pipeline.confusion import Confusion
-from streamnb_consumers.pipeline.senders import SenderLists, read_senders
+from streamnb_consumers.pipeline.options import SenderLists, read_senders
+from streamnb_consumers.pipeline.training import Confusion
 from streamnb_consumers.records import Record
 from support.filters import handle_all, make_filter, records, text
 

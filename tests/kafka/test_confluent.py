@@ -66,7 +66,6 @@ def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
     until(lambda: other.runs() == {0, 1}, lambda: other.step(0.05))
     decide_all(stage, other)
     # The first worker resumes, and commits its batch with its old membership.
-    still.loop.sink.begin()
     still.loop.sink.send(still.loop._handle(batch))
     offsets = {record.partition: record.offset + 1 for record in batch.records}
     with pytest.raises(AbortedError, match=r"UNKNOWN_MEMBER|EPOCH|GENERATION"):

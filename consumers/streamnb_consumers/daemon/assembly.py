@@ -36,9 +36,8 @@ from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.join import Bounds
-from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.options import Options, SenderLists, read_senders
 from streamnb_consumers.pipeline.reading import MessageReader
-from streamnb_consumers.pipeline.senders import SenderLists, read_senders
 from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import Partition
 

@@ -184,7 +184,6 @@ class Loop:
         # The cost of a transaction hardly depends on its size.
         if len(batch.records) < self.limits.batch:
             self._next = started + self.limits.gather
-        self.sink.begin()
         try:
             outputs = handle()
             if outputs.training and self.worker.identity is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
 from streamnb.errors import MissingDependencyError
-from streamnb_consumers.pipeline.training import ChallengerEvents
+from streamnb_consumers.pipeline.training import challenger_events
 from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
@@ -264,8 +264,7 @@ class PrometheusMetrics(Metrics):
         if alarm is not None and alarm.count:
             self._alarms = alarm.count
             self._set_drift(alarm.last)
-        reactions = ChallengerEvents.of(worker.learner.model)
-        self._challenges = {} if reactions is None else reactions.events
+        self._challenges = challenger_events(worker.learner.model)
         self._set_state(worker)
         self._metrics["snapshot_bytes"].set(size)
 
@@ -280,7 +279,7 @@ class PrometheusMetrics(Metrics):
             metrics["drift_alarms"].inc(alarm.count - self._alarms)
             self._alarms = alarm.count
             self._set_drift(alarm.last)
-        self._set_challenges(ChallengerEvents.of(learner.model))
+        self._set_challenges(learner.model)
         accuracy, auc = learner.confusion.rolling_accuracy(), learner.bound.roc_auc()
         metrics["rolling_accuracy"].set(math.nan if accuracy is None else accuracy)
         metrics["roc_auc"].set(math.nan if auc is None else auc)
@@ -292,11 +291,13 @@ class PrometheusMetrics(Metrics):
         metrics["join_window_bytes"].set(sum(window.size for window in windows))
         metrics["pending_labels"].set(sum(window.waiting for window in windows))
 
-    def _set_challenges(self, reactions: ChallengerEvents | None) -> None:
-        self._metrics["challenger_running"].set(reactions is not None and reactions.active)
-        for event, count in ({} if reactions is None else reactions.events).items():
+    def _set_challenges(self, model: Any) -> None:
+        running = getattr(model, "challenger", None) is not None
+        self._metrics["challenger_running"].set(running)
+        for event, count in challenger_events(model).items():
             known = self._challenges.get(event, 0)
-            self._metrics["challengers"].labels(event).inc(max(0, count - known))
+            if event != "alarms":
+                self._metrics["challengers"].labels(event).inc(max(0, count - known))
             self._challenges[event] = max(count, known)
 
     def missing(self, counts: Mapping[Partition, int]) -> None:

@@ -7,24 +7,43 @@ searched in the target from the offset where they must begin, and completed if n
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+import msgspec
 
 from streamnb.model.persistence import write
 from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
 from streamnb_consumers.io.dead_letters import SentOffsets, read_line
-from streamnb_consumers.jsons import canonical
+from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
 __all__ = ["FileDeadLetters"]
 
 _COMPRESSED = (".gz", ".xz", ".bz2")
+
+
+class _Mark(msgspec.Struct):
+    """Record of the sent dead letters.
+
+    Attributes
+    ----------
+    first
+        Hash of the first line, which identifies the file.
+    base, more
+        Offsets that were sent (`SentOffsets`).
+    pending
+        Path, offset and lines of each target of a commit that is not complete.
+    """
+
+    first: str
+    base: int
+    more: str
+    pending: list[tuple[str, int, bytes]]
 
 
 class FileDeadLetters:
@@ -78,37 +97,33 @@ class FileDeadLetters:
         self._lines = iter(self._file)
         done = SentOffsets()
         if self._mark.exists():
-            state = self._read_mark()
-            done = SentOffsets.from_text(int(state["base"]), state["more"])
-            if self._keep and state["pending"]:
-                for name, start, payload in state["pending"]:
-                    _finish(Path(name), int(start), base64.b64decode(payload))
-                self._write_mark(done, [])
+            mark = self._read_mark()
+            done = SentOffsets.from_text(mark.base, mark.more)
+            if self._keep and mark.pending:
+                self._append(done, mark.pending)
         return {Partition(str(self._path), 0): done}
 
-    def _read_mark(self) -> dict[str, Any]:
+    def _read_mark(self) -> _Mark:
         try:
-            state: dict[str, Any] = json.loads(self._mark.read_bytes())
-            first = state["first"]
-            if not state.keys() >= {"base", "more", "pending"}:
-                raise ValueError("fields are missing")
-        except (ValueError, KeyError, TypeError) as error:
+            mark = msgspec.convert(parse(self._mark.read_bytes()), _Mark)
+        except ValueError as error:
             raise SnapshotError(f"cannot read {self._mark}: {error!r}") from error
-        if first != self._first:
+        if mark.first != self._first:
             raise SnapshotError(
                 f"{self._mark} belongs to another file that was called {self._path.name}: "
                 f"move it away"
             )
-        return state
+        return mark
 
-    def _write_mark(self, done: SentOffsets, pending: list[list[Any]]) -> None:
-        state = {
-            "first": self._first,
-            "base": done.base,
-            "more": done.to_text(),
-            "pending": pending,
-        }
-        write(self._mark, canonical(state))
+    def _write_mark(self, done: SentOffsets, pending: list[tuple[str, int, bytes]]) -> None:
+        mark = _Mark(self._first, done.base, done.to_text(), pending)
+        write(self._mark, canonical(msgspec.to_builtins(mark)))
+
+    def _append(self, done: SentOffsets, pending: list[tuple[str, int, bytes]]) -> None:
+        """Append the pending lines to their files."""
+        for name, start, lines in pending:
+            _finish(Path(name), start, lines)
+        self._write_mark(done, [])
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
         """Return the next complete lines."""
@@ -157,16 +172,14 @@ class FileDeadLetters:
             payloads.setdefault(self._target(dead_letter), bytearray()).extend(
                 (dead_letter.record.value or b"") + b"\n"
             )
-        pending: list[list[Any]] = []
+        pending = []
         for path, payload in payloads.items():
             start, whole = _end(path)
             lines = bytes(payload) if whole else b"\n" + payload
-            pending.append([str(path.absolute()), start, base64.b64encode(lines).decode()])
+            pending.append((str(path.absolute()), start, lines))
         state = done[Partition(str(self._path), 0)]
         self._write_mark(state, pending)
-        for name, start, lines in pending:
-            _finish(Path(name), start, base64.b64decode(lines))
-        self._write_mark(state, [])
+        self._append(state, pending)
 
     def _target(self, dead_letter: DeadLetter) -> Path:
         if self._to is not None:

@@ -11,7 +11,10 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TextIO
 
+import msgspec
+
 from streamnb_consumers.errors import BadRecordError, SnapshotError
+from streamnb_consumers.jsons import parse
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
 __all__ = [
@@ -144,6 +147,17 @@ def _summary(dead_letter: DeadLetter) -> dict[str, object]:
 _HEADERS = ("error", "topic", "partition", "offset")  # the last headers of a dead letter
 
 
+class _Line(msgspec.Struct):
+    """A line of a file of dead letters (`DeadLetter.to_json`)."""
+
+    error: str
+    source: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
 def read_line(line: bytes) -> DeadLetter:
     """Return the dead letter in a line of a file.
 
@@ -153,15 +167,11 @@ def read_line(line: bytes) -> DeadLetter:
         If the line is invalid.
     """
     try:
-        fields = json.loads(line)
-        value, key = (
-            None if fields[name] is None else base64.b64decode(fields[name], validate=True)
-            for name in ("value", "key")
-        )
-        place = Partition(str(fields["source"]), int(fields["partition"]))
-        return DeadLetter(Record(place, int(fields["offset"]), value, key), str(fields["error"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        found = msgspec.convert(parse(line), _Line)
+    except (ValueError, RecursionError) as error:
         raise BadRecordError(f"not a dead letter: {error!r}") from None
+    place = Partition(found.source, found.partition)
+    return DeadLetter(Record(place, found.offset, found.value, found.key), found.error)
 
 
 def read_record(record: Record) -> DeadLetter:

@@ -6,26 +6,27 @@ and the length of each output. At the start, the sink truncates the outputs to t
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from streamnb.model.persistence import write
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.io.stdio import dead_letter_line, decision_lines
-from streamnb_consumers.jsons import canonical
-from streamnb_consumers.records import Outputs, Partition, Record, Role
+from streamnb_consumers.jsons import canonical, parse
+from streamnb_consumers.records import Partition, Record
 
 __all__ = ["FileSink", "FileSource", "mail_records"]
 
 _LOG = logging.getLogger(__name__)
 
 
-class FileSource:
+class FileSource(Source):
     """Read the lines or mails of a file, plain or compressed; skip empty lines.
 
     Parameters
@@ -36,8 +37,6 @@ class FileSource:
         The sink, which knows the committed offset of the input; None if there is none.
     max_bytes
         Maximum length of a line; longer lines are cut.
-    role
-        Content of the file.
     format
         `jsonl` for lines, or a mail format.
     """
@@ -47,11 +46,10 @@ class FileSource:
         path: Path,
         sink: FileSink | None = None,
         max_bytes: int = 2**24,
-        role: Role = "message",
         format: str = "jsonl",  # noqa: A002 - its usual name
     ) -> None:
         self.partition = Partition(str(path), 0)
-        self._path, self._sink, self._max_bytes, self._role = path, sink, max_bytes, role
+        self._path, self._sink, self._max_bytes = path, sink, max_bytes
         self._format = format
         self._records: Iterator[Record] = iter(())
         self._ended = False
@@ -60,11 +58,6 @@ class FileSource:
     def ended(self) -> bool:
         """Whether the whole file was read."""
         return self._ended
-
-    @property
-    def waiting(self) -> str:
-        """Always empty."""
-        return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Start at the line or mail with this number, from 0."""
@@ -84,7 +77,7 @@ class FileSource:
 
         for line in read_lines(self._path, max_line_bytes=self._max_bytes):
             if line.raw.strip():
-                yield Record(self.partition, line.number - 1, line.raw, role=self._role)
+                yield Record(self.partition, line.number - 1, line.raw)
 
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return the next records."""
@@ -96,16 +89,19 @@ class FileSource:
         self._ended = True
         return Batch(records)
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Return nothing, because the number of lines is unknown."""
-        return {}
-
     def close(self, timeout: float) -> None:
         """Close the file."""
         self._records = iter(())  # the generator closes its file when it is deleted
 
 
-class FileSink:
+class _Mark(msgspec.Struct):
+    """Committed length of each output, and committed offset of each input."""
+
+    sizes: list[int]
+    offsets: list[tuple[str, int, int]]
+
+
+class FileSink(BufferedSink):
     """Append decisions to one file and dead letters to another, in transactions.
 
     Parameters
@@ -122,16 +118,14 @@ class FileSink:
     """
 
     def __init__(self, decisions: Path, dead_letters: Path | None = None) -> None:
+        super().__init__()
         dead_letters = dead_letters or decisions.with_name(decisions.name + ".dead")
         self._mark = decisions.with_name(decisions.name + ".offsets")
-        self.committed: dict[Partition, int] = {}
-        sizes = [0, 0]
+        mark = _Mark([0, 0], [])
         if self._mark.exists():
             try:
-                state = json.loads(self._mark.read_bytes())
-                sizes = [int(size) for size in state["sizes"]]
-                self.committed = {Partition(name, n): int(at) for name, n, at in state["offsets"]}
-            except (ValueError, KeyError, TypeError) as error:
+                mark = msgspec.convert(parse(self._mark.read_bytes()), _Mark)
+            except ValueError as error:
                 raise SnapshotError(
                     f"cannot read the committed offsets in {self._mark}: {error}"
                 ) from error
@@ -140,19 +134,11 @@ class FileSink:
                 f"{decisions} exists without {self._mark.name}, which contains the committed "
                 f"length: move it away"
             )
-        self._files = [_open_at(decisions, sizes[0]), _open_at(dead_letters, sizes[1])]
-        self._open = Outputs()
-
-    def start(self, timeout: float) -> None:
-        """Do nothing: opening the files has dropped uncommitted lines."""
-
-    def begin(self) -> None:
-        """Begin a transaction."""
-        self._open = Outputs()
-
-    def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
-        self._open.add(outputs)
+        self.committed = {Partition(name, number): at for name, number, at in mark.offsets}
+        self._files = [
+            _open_at(path, size)
+            for path, size in zip((decisions, dead_letters), mark.sizes, strict=True)
+        ]
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Append all lines, then replace the file with the committed offsets."""
@@ -162,17 +148,11 @@ class FileSink:
             file.flush()
             os.fsync(file.fileno())
         committed = {**self.committed, **offsets}
-        state = {
-            "sizes": [file.tell() for file in self._files],
-            "offsets": [[*place, at] for place, at in sorted(committed.items())],
-        }
-        write(self._mark, canonical(state))
+        offsets_now = [(*place, at) for place, at in sorted(committed.items())]
+        mark = _Mark([file.tell() for file in self._files], offsets_now)
+        write(self._mark, canonical(msgspec.to_builtins(mark)))
         self.committed = committed
-        self._open = Outputs()
-
-    def abort(self) -> None:
-        """Drop the transaction."""
-        self._open = Outputs()
+        self.abort()
 
     def close(self, timeout: float) -> None:
         """Close the files."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.records import Outputs, Partition, Record
 
 __all__ = ["MemoryLog", "MemorySink", "MemorySource"]
@@ -37,7 +36,7 @@ class MemoryLog:
         self.committed: dict[Partition, int] = {}
 
 
-class MemorySource:
+class MemorySource(Source):
     """Read a log from given offsets, in the order in which it was written."""
 
     def __init__(self, log: MemoryLog) -> None:
@@ -49,11 +48,6 @@ class MemorySource:
     def ended(self) -> bool:
         """Whether all records were read."""
         return self._next >= len(self.log.records)
-
-    @property
-    def waiting(self) -> str:
-        """Always empty."""
-        return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Start at these offsets."""
@@ -70,15 +64,8 @@ class MemorySource:
                 records.append(record)
         return Batch(records)
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Return nothing."""
-        return {}
 
-    def close(self, timeout: float) -> None:
-        """Do nothing."""
-
-
-class MemorySink:
+class MemorySink(BufferedSink):
     """Commit outputs to a log.
 
     Parameters
@@ -90,37 +77,15 @@ class MemorySink:
     """
 
     def __init__(self, log: MemoryLog, fail: Callable[[int], None] = lambda number: None) -> None:
+        super().__init__()
         self.log = log
         self._fail = fail
         self._commits = 0
-        self._open: Outputs | None = None
-
-    def start(self, timeout: float) -> None:
-        """Do nothing."""
-
-    def begin(self) -> None:
-        """Begin a transaction."""
-        self._open = Outputs()
-
-    def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
-        if self._open is None:
-            raise AbortedError("no transaction is open")
-        self._open.add(outputs)
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Make outputs and offsets visible."""
         number, self._commits = self._commits, self._commits + 1
         self._fail(number)
-        if self._open is None:
-            raise AbortedError("no transaction is open")
         self.log.outputs.add(self._open)
         self.log.committed.update(offsets)
-        self._open = None
-
-    def abort(self) -> None:
-        """Drop the transaction."""
-        self._open = None
-
-    def close(self, timeout: float) -> None:
-        """Do nothing."""
+        self.abort()

@@ -1,4 +1,4 @@
-"""Protocols of sources, sinks and the training log."""
+"""Protocols of sources, sinks and the training log, and a sink that buffers its outputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from streamnb_consumers.records import Outputs, Partition, Record
 
-__all__ = ["Batch", "Sink", "Source", "TrainingLog"]
+__all__ = ["Batch", "BufferedSink", "Sink", "Source", "TrainingLog"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Source(Protocol):
     @property
     def waiting(self) -> str:
         """Reason why messages are not delivered yet; empty if they are."""
+        return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Start at the offsets of a snapshot; return the committed offsets.
@@ -60,10 +61,12 @@ class Source(Protocol):
         """Return the next records, in order within each partition; none after the timeout."""
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return the number of records that wait in each partition, without a request."""
+        """Return the number of records that wait in each partition, if it is known."""
+        return {}
 
     def close(self, timeout: float) -> None:
         """Release all resources; called once."""
+        return
 
 
 class Sink(Protocol):
@@ -75,11 +78,8 @@ class Sink(Protocol):
         Called again after an aborted transaction.
         """
 
-    def begin(self) -> None:
-        """Begin a transaction."""
-
     def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
+        """Add outputs to the open transaction; begin one if necessary."""
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Commit the outputs and the offsets of their records atomically.
@@ -106,6 +106,29 @@ class Sink(Protocol):
 
     def close(self, timeout: float) -> None:
         """Release all resources; called once."""
+
+
+class BufferedSink(Sink):
+    """A sink that writes nothing before the commit."""
+
+    def __init__(self) -> None:
+        self._open = Outputs()
+
+    def start(self, timeout: float) -> None:
+        """Do nothing."""
+        return
+
+    def send(self, outputs: Outputs) -> None:
+        """Add outputs to the transaction."""
+        self._open.add(outputs)
+
+    def abort(self) -> None:
+        """Drop the transaction."""
+        self._open = Outputs()
+
+    def close(self, timeout: float) -> None:
+        """Do nothing."""
+        return
 
 
 class TrainingLog(Protocol):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 __all__ = ["StdinSource", "StdoutSink", "dead_letter_line", "decision_lines"]
@@ -30,7 +30,7 @@ def dead_letter_line(dead_letter: DeadLetter) -> bytes:
     return json.dumps(dead_letter.to_json()).encode() + b"\n"
 
 
-class StdinSource:
+class StdinSource(Source):
     """Read lines of a file descriptor as they arrive; skip empty lines.
 
     Parameters
@@ -67,11 +67,6 @@ class StdinSource:
     def ended(self) -> bool:
         """Whether all lines were delivered."""
         return self._at_end and not self._lines
-
-    @property
-    def waiting(self) -> str:
-        """Always empty."""
-        return ""
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Continue with the offsets of a snapshot, because the input is new."""
@@ -115,15 +110,8 @@ class StdinSource:
     def _room(self) -> int:
         return max(0, self._max_bytes + 1 - len(self._rest))
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Return nothing, because the content of a pipe is unknown."""
-        return {}
 
-    def close(self, timeout: float) -> None:
-        """Leave the descriptor open, because its owner closes it."""
-
-
-class StdoutSink:
+class StdoutSink(BufferedSink):
     """Write decisions to standard output, and dead letters to a file or to standard error.
 
     Nothing is written before the commit, because a write cannot be undone.
@@ -144,21 +132,10 @@ class StdoutSink:
         dead_letters: Path | None = None,
         errors: TextIO | None = None,
     ) -> None:
+        super().__init__()
         self._descriptor = (sys.stdout.buffer if file is None else file).fileno()
         self._errors = errors or sys.stderr
         self._file = None if dead_letters is None else dead_letters.open("ab")
-        self._open = Outputs()
-
-    def start(self, timeout: float) -> None:
-        """Do nothing."""
-
-    def begin(self) -> None:
-        """Begin a transaction."""
-        self._open = Outputs()
-
-    def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
-        self._open.add(outputs)
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Write all lines.
@@ -182,11 +159,7 @@ class StdoutSink:
             # A pipe that is ready takes this much without waiting.
             written = os.write(self._descriptor, waiting[: select.PIPE_BUF])
             waiting = waiting[written:]
-        self._open = Outputs()
-
-    def abort(self) -> None:
-        """Drop the transaction."""
-        self._open = Outputs()
+        self.abort()
 
     def close(self, timeout: float) -> None:
         """Close the file of dead letters."""

@@ -59,9 +59,6 @@ class KafkaSink:
         """
         self._open()
 
-    def begin(self) -> None:
-        """Do nothing: a transaction begins with the first record."""
-
     def _begin(self) -> Writer:
         writer = self._open()
         if not self._begun:

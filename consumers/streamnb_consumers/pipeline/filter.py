@@ -11,15 +11,14 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.errors import BadRecordError, SettingsError
-from streamnb_consumers.pipeline.identity import Identity, LogWatch, model_text
-from streamnb_consumers.pipeline.join import Join, Match
-from streamnb_consumers.pipeline.options import Model, Options
-from streamnb_consumers.pipeline.prediction import decide
-from streamnb_consumers.pipeline.prefetch import Prefetch
+from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
+from streamnb_consumers.pipeline.join import Join, WindowEntry
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.prediction import Prefetch, decide
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.training import Learner, read_training_event
 from streamnb_consumers.records import (
@@ -61,11 +60,13 @@ class Filter(ABC):
         logs, and tombstones (input records without a value).
     identity
         Settings that all workers of a group share; None until `belong` is called.
+    begun
+        Whether the filter may decide on messages.
     """
 
     shared: ClassVar[bool]  # whether the state follows from logs that several workers share
 
-    def __init__(self, model: Model, reader: MessageReader, options: Options | None = None) -> None:
+    def __init__(self, model: Any, reader: MessageReader, options: Options | None = None) -> None:
         self.reader = reader
         self.options = options or Options()
         header, content_ids = self.options.label_source_header, self.options.content_ids
@@ -73,18 +74,14 @@ class Filter(ABC):
         self.learner = Learner(model, self.options)
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None
+        self.begun = not self.shared
         self.counters = dict.fromkeys(
             ("messages", "repeated", "corrected", "dead_letters", "bad_log", "tombstones"), 0
         )
 
-    @property
-    def begun(self) -> bool:
-        """Whether the filter may decide on messages."""
-        return True
-
     def begin(self) -> None:
         """Begin to decide on messages, after everything that precedes them was read."""
-        return
+        self.begun = True
 
     def handle(self, record: Record) -> Outputs:
         """Process one record; return its outputs.
@@ -135,7 +132,8 @@ class Filter(ABC):
             if not before:
                 # Labels that exceed their rate do not mean invalid input.
                 note(any(each.record is record and not each.refused for each in bad))
-        self._finish_batch(records, outputs)
+        for number, window in self.join.windows.items():
+            outputs.changes += [Change(number, *each) for each in window.take_changes()]
         return outputs
 
     def _process(self, record: Record, prefetch: Prefetch, at: int, outputs: Outputs) -> None:
@@ -148,12 +146,12 @@ class Filter(ABC):
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
             return
-        matches = self.join.add(record, found, decision, outputs.dead_letters)
+        labels = self.join.add(record, found, decision, outputs.dead_letters)
         if decision is not None:
             outputs.decisions.append(decision)
             self.counters["messages"] += 1
-        for match in matches:
-            self._train(match, outputs)
+        for entry, label, source in labels:
+            self._train(found.id, entry, label, source, outputs)
 
     def _decide(
         self, record: Record, message: Message, prefetch: Prefetch, at: int
@@ -162,22 +160,24 @@ class Filter(ABC):
             if message.label is None:
                 raise BadRecordError("a message in the feedback topic needs a label")
             return None
-        return decide(record, message, self.learner, self.options, prefetch.prediction(at))
+        prediction = prefetch.prediction(at, message)
+        return decide(record, message, self.learner, self.options, prediction)
 
-    def _train(self, match: Match, outputs: Outputs) -> None:
-        """Train on a label and its message, unless they were learned before."""
-        event = match.training_event()
+    def _train(
+        self, name: str, entry: WindowEntry, label: str | None, source: Record, outputs: Outputs
+    ) -> None:
+        """Train on a message and its label, unless it was learned with this label before."""
+        event = entry.training_event(name, label, source.timestamp)
         if event is None:
             self.counters["repeated"] += 1
             return
-        window = self.join.window(match.record.partition.number)
+        window = self.join.window(source.partition.number)
         try:
-            self._learn(event, window.bounded(match.record.timestamp))
+            self._learn(event, window.bounded(source.timestamp))
         except StreamNBError as error:
-            why = f"not learned: {error}"[:500]
-            outputs.dead_letters.append(DeadLetter(match.record, why))
+            outputs.dead_letters.append(DeadLetter(source, f"not learned: {error}"[:500]))
             return
-        window.learned(match.id, match.entry, event.learn)
+        window.learned(name, entry, label)
         self.counters["corrected"] += event.unlearn is not None
         outputs.training.append(event)
 
@@ -193,13 +193,10 @@ class Filter(ABC):
     def _replay(self, record: Record) -> None:
         """Process a record of a log that filters wrote."""
 
-    def _finish_batch(self, records: Sequence[Record], outputs: Outputs) -> None:
-        """Add the outputs of a whole batch."""
-        return
-
     def forget(self, partitions: Iterable[int]) -> None:
         """Drop the join windows of partitions that moved to another worker or start again."""
-        self.join.forget(partitions)
+        for number in partitions:
+            self.join.windows.pop(number, None)
 
     def finish(self) -> Outputs:
         """Return the labels that still wait for their messages, at the end of the stream."""
@@ -254,13 +251,13 @@ class SharedFilter(Filter):
 
     shared = True
 
-    def __init__(self, model: Model, reader: MessageReader, options: Options | None = None) -> None:
+    def __init__(self, model: Any, reader: MessageReader, options: Options | None = None) -> None:
         super().__init__(model, reader, options)
-        self._watch = LogWatch(adopt=self.options.adopt)
+        self._others: bytes | None = None  # other settings of the last training events
 
     def belong(self, log: str) -> Identity:
         """Set the id of the training log that this filter reads and writes; return its identity."""
-        self.identity = self._watch.mine = Identity(
+        self.identity = Identity(
             self.reader.name,
             model_text(self.learner.model),
             tuple(sorted(self.reader.labels)),
@@ -269,32 +266,46 @@ class SharedFilter(Filter):
         )
         return self.identity
 
-    @property
-    def begun(self) -> bool:
-        """Whether the settings of the training log were checked."""
-        return self._watch.begun
-
     def begin(self) -> None:
         """Begin to decide on messages, after all existing training events were read.
+
+        Events of other settings may precede the last one, or are accepted with `Options.adopt`.
+        After this call they are errors.
 
         Raises
         ------
         SettingsError
             If the last training events have other settings and must not be adopted.
         """
-        self._watch.begin()
+        if not self.options.adopt:
+            self._check_settings("the last training events were written")
+        self._others = None
+        self.begun = True
+
+    def _read_settings(self, record: Record) -> None:
+        """Note the settings in a training event, which must not differ after the start."""
+        for name, value in record.headers:
+            if name == HEADER and self.identity is not None:
+                self._others = None if value == self.identity.header else (value or b"")
+                if self.begun:
+                    self._check_settings("training events are being written")
+
+    def _check_settings(self, what: str) -> None:
+        if self._others is None or self.identity is None:
+            return
+        differences = self.identity.differences(self._others) or "unknown settings"
+        raise SettingsError(
+            f"{what} by a worker with other settings ({differences}): give all workers of the "
+            f"group the same settings. To change the settings, stop all workers and start them "
+            f"with training_log_adopt = true and an empty folder of snapshots; they then learn the "
+            f"training events again"
+        )
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:
         """Do nothing: the event comes back from the training log."""
 
     def _advance(self, record: Record) -> None:
         """Do nothing: the group commits the offsets of messages and feedback."""
-
-    def _finish_batch(self, records: Sequence[Record], outputs: Outputs) -> None:
-        """Add the changes of the join windows."""
-        for number in {each.partition.number for each in records if each.is_input}:
-            changes = self.join.window(number).take_changes()
-            outputs.changes += [Change(number, *change) for change in changes]
 
     def _replay(self, record: Record) -> None:
         """Learn a training event, or apply a change of a join window.
@@ -307,8 +318,8 @@ class SharedFilter(Filter):
         SettingsError
             If a worker with other settings writes training events.
         """
-        if record.headers and record.role == "training":
-            self._watch.see(record.headers)
+        if record.role == "training":
+            self._read_settings(record)
         try:
             if record.role == "training":
                 event = read_training_event(record.value)

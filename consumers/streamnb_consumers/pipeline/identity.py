@@ -10,15 +10,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
-import json
-from collections.abc import Iterable
 from typing import Any
 
 from streamnb._core import unicode_version
-from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.jsons import canonical
+from streamnb_consumers.jsons import canonical, parse
 
-__all__ = ["HEADER", "Identity", "LogWatch", "model_text"]
+__all__ = ["HEADER", "Identity", "model_text"]
 
 # Header of the first training event of each transaction.
 HEADER = "settings"
@@ -94,9 +91,9 @@ class Identity:
     Examples
     --------
     >>> one = Identity("sms", "MNB()", ("ham", "spam"), "spam", "x1")
-    >>> Identity.differences(one.to_json(), dataclasses.replace(one, log="x2").to_json())
+    >>> dataclasses.replace(one, log="x2").differences(one.to_json())
     "topic id of the training events: 'x1', and here 'x2'"
-    >>> one.differences(one.to_json(), one.to_json())
+    >>> one.differences(one.header)
     ''
     """
 
@@ -121,86 +118,18 @@ class Identity:
         """Hash of the settings, 16 hexadecimal digits."""
         return hashlib.sha256(self.header).hexdigest()[:16]
 
-    @staticmethod
-    def differences(found: Any, expected: dict[str, Any]) -> str:
-        """Describe the fields that differ from the expected ones; empty if none does."""
+    def differences(self, found: Any) -> str:
+        """Describe the differences of other settings, as plain values or JSON; empty if none."""
+        if isinstance(found, bytes):
+            try:
+                found = parse(found)
+            except (ValueError, RecursionError):
+                return "unknown settings"
         found = found if isinstance(found, dict) else {}
         return "; ".join(
-            f"{meaning}: {str(found.get(name))[:200]!r}, and here {str(expected[name])[:200]!r}"
-            for name, meaning in _MEANINGS.items()
-            if found.get(name) != expected[name]
-        )
-
-
-class LogWatch:
-    """Check the settings of the workers that wrote the training events.
-
-    Older events may come from other settings, if the last one before the start matches or the
-    filter may adopt them. After the start any mismatch is an error.
-
-    Parameters
-    ----------
-    mine
-        Settings of this worker.
-    adopt
-        Whether to learn older events of other settings.
-
-    Examples
-    --------
-    >>> mine = Identity("sms", "MNB()", (), "spam", "x")
-    >>> watch = LogWatch(mine)
-    >>> watch.see([(HEADER, dataclasses.replace(mine, model="CNB()").header)])
-    >>> watch.begin()
-    Traceback (most recent call last):
-    streamnb_consumers.errors.SettingsError: the last training events were written ...
-    >>> watch.see([(HEADER, mine.header)])
-    >>> watch.begin()
-    """
-
-    def __init__(self, mine: Identity | None = None, adopt: bool = False) -> None:
-        self.mine = mine
-        self._adopt = adopt
-        self._other: bytes | None = None
-        self.begun = False
-
-    def see(self, headers: Iterable[tuple[str, bytes | None]]) -> None:
-        """Check the headers of a training event, if they contain settings.
-
-        Raises
-        ------
-        SettingsError
-            If the settings differ and the filter has begun.
-        """
-        for name, value in headers:
-            if name == HEADER and self.mine is not None:
-                self._other = None if value == self.mine.header else (value or b"")
-                if self.begun:
-                    self._check("training events are being written")
-
-    def begin(self) -> None:
-        """Begin to decide, after all existing training events were read.
-
-        Raises
-        ------
-        SettingsError
-            If the last training events have other settings and must not be adopted.
-        """
-        if self._adopt:
-            self._other = None
-        self._check("the last training events were written")
-        self.begun = True
-
-    def _check(self, what: str) -> None:
-        if self._other is None or self.mine is None:
-            return
-        try:
-            found = json.loads(self._other)
-        except (ValueError, RecursionError):
-            found = None
-        differences = Identity.differences(found, self.mine.to_json()) or "unknown settings"
-        raise SettingsError(
-            f"{what} by a worker with other settings ({differences}): give all workers of the "
-            f"group the same settings. To change the settings, stop all workers and start them "
-            f"with training_log_adopt = true and an empty folder of snapshots; they then learn the "
-            f"training events again"
+            f"{meaning}: {str(found.get(name))[:200]!r}, and here {str(expected)[:200]!r}"
+            for (name, meaning), expected in zip(
+                _MEANINGS.items(), self.to_json().values(), strict=True
+            )
+            if found.get(name) != expected
         )

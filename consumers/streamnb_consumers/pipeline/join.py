@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
 
 from streamnb_consumers.errors import BadRecordError, SnapshotError
-from streamnb_consumers.jsons import canonical
-from streamnb_consumers.pipeline.join_entries import (
-    WindowEntry,
-    check_entry,
-    decode_entry,
-    encode_entry,
-    entry_fields,
-    entry_size,
-    record_from_json,
-    record_size,
-    record_to_json,
-)
+from streamnb_consumers.jsons import canonical, compact, parse
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.records import (
@@ -30,13 +20,17 @@ from streamnb_consumers.records import (
     Message,
     Record,
     TrainingEvent,
+    is_finite,
 )
 
-__all__ = ["Bounds", "Join", "JoinWindow", "Match", "WindowEntry", "WindowLog"]
+__all__ = ["Bounds", "Join", "JoinWindow", "WindowEntry", "WindowLog"]
 
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source.
 _MESSAGE, _LABEL, _SOURCE = b"m:", b"l:", b"s:"
 _MAX_SOURCE = 256  # bytes of the name of a label source
+_OVERHEAD = 400  # approximate bytes of an entry without its id and content
+# Fields of a message without its features, in the order of the log and of snapshots.
+_Fields = tuple[str | None, float | None, int | None, str | None, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -65,25 +59,60 @@ class Bounds:
     labels: float | None = None
 
 
-class Match(NamedTuple):
-    """A message of the join window, one of its labels, and the record that gave the label."""
+@dataclasses.dataclass(slots=True)
+class WindowEntry:
+    """A message of the join window.
 
-    id: str
-    entry: WindowEntry
-    label: str | None
-    record: Record
+    Attributes
+    ----------
+    features
+        The features as canonical JSON.
+    decided, score
+        Label and score of the decision; None without a decision.
+    timestamp
+        Milliseconds since 1970, or None.
+    label
+        The label that the message was learned with; None if it was not learned.
+    offset
+        Offset of its record, which orders the entries of a window that is rebuilt from its log.
+    """
 
-    def training_event(self) -> TrainingEvent | None:
+    features: bytes
+    decided: str | None
+    score: float | None
+    timestamp: int | None = None
+    label: str | None = None
+    offset: int = 0
+
+    @classmethod
+    def from_fields(cls, features: bytes, fields: _Fields) -> WindowEntry:
+        """Return the entry with these features and `fields`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the features are neither a text nor word counts, or the score is not finite.
+        """
+        if not isinstance(parse(features), (str, dict)) or not is_finite(fields[1] or 0):
+            raise TypeError("features must be a text or word counts, and the score finite")
+        return cls(features, *fields)
+
+    @property
+    def fields(self) -> _Fields:
+        """All fields except the features."""
+        return self.decided, self.score, self.timestamp, self.label, self.offset
+
+    def training_event(
+        self, name: str, label: str | None, timestamp: int | None
+    ) -> TrainingEvent | None:
         """Return the training event; None if there is nothing to learn or to unlearn."""
-        entry, delay = self.entry, None
-        if self.label == entry.label:
+        if label == self.label:
             return None
-        if entry.timestamp is not None and self.record.timestamp is not None:
-            delay = max(0.0, (self.record.timestamp - entry.timestamp) / 1000)
-        features = entry.read_features()
-        return TrainingEvent(
-            self.id, features, self.label, entry.label, entry.score, entry.decided, delay
-        )
+        delay = None
+        if self.timestamp is not None and timestamp is not None:
+            delay = max(0.0, (timestamp - self.timestamp) / 1000)
+        features = parse(self.features)
+        return TrainingEvent(name, features, label, self.label, self.score, self.decided, delay)
 
 
 class Join:
@@ -126,21 +155,17 @@ class Join:
             found = self.windows[partition] = JoinWindow(self._bounds, logged=self._logged)
         return found
 
-    def forget(self, partitions: Iterable[int]) -> None:
-        """Drop the windows of these partitions."""
-        for number in partitions:
-            self.windows.pop(number, None)
-
     def add(
         self,
         record: Record,
         found: Message | Feedback,
         decision: Decision | None,
         dead_letters: list[DeadLetter],
-    ) -> list[Match]:
-        """Add a message or a label to its window; return the matches that this completes.
+    ) -> list[tuple[WindowEntry, str | None, Record]]:
+        """Add a message or a label to its window; return the labels to train on.
 
-        The caller trains on the matches in order, and calls `JoinWindow.learned` after each.
+        Each label comes with its message and its record. The caller trains on them in order, and
+        calls `JoinWindow.learned` after each.
 
         Parameters
         ----------
@@ -158,17 +183,17 @@ class Join:
             if refusal is not None:
                 dead_letters.append(DeadLetter(record, refusal, refused=True))
                 return []
-            entry = window.get(found.id)
-            if entry is None:
+            known = window.get(found.id)
+            if known is None:
                 dead_letters += window.wait(found.id, record)
                 return []
-            return [Match(found.id, entry, found.label, record)]
+            return [(known, found.label, record)]
         entry = self._enter(window, record, found, decision, dead_letters)
-        matches = []
+        labels: list[tuple[WindowEntry, str | None, Record]] = []
         if refusal is not None:
             dead_letters.append(DeadLetter(record, f"not learned: {refusal}", refused=True))
         elif found.label is not None:
-            matches.append(Match(found.id, entry, found.label, record))
+            labels.append((entry, found.label, record))
         early = window.claim(found.id)
         if early is not None:
             try:
@@ -177,8 +202,8 @@ class Join:
                 dead_letters.append(DeadLetter(early, str(error)))
             else:
                 if label is not None:
-                    matches.append(Match(found.id, entry, label, early))
-        return matches
+                    labels.append((entry, label, early))
+        return labels
 
     def _refusal(self, window: JoinWindow, record: Record) -> str | None:
         """Return why a label exceeds the rate of its source; None if it may be used."""
@@ -234,8 +259,8 @@ class JoinWindow:
     >>> hello, you = WindowEntry(b'"hello"', "ham", -1.0), WindowEntry(b'"you"', "ham", -1.0)
     >>> window.add("a", hello), window.add("b", you)
     ([], [])
-    >>> window.get("a"), window.get("b").read_features()
-    (None, 'you')
+    >>> window.get("a"), window.get("b").features
+    (None, b'"you"')
     """
 
     def __init__(
@@ -275,7 +300,7 @@ class JoinWindow:
         before = self._entries.get(name)
         if before is not None and before.features == entry.features:
             entry.label = before.label
-        self._put_entry(name, entry)
+        self._put(self._entries, name, entry)
         self._log.note(_MESSAGE, name, entry, before is None)
         return self._evict()
 
@@ -316,7 +341,7 @@ class JoinWindow:
         """
         record = record._replace(timestamp=self._advance(record.timestamp))
         is_new = name not in self._labels
-        self._put_label(name, record)
+        self._put(self._labels, name, record)
         self._log.note(_LABEL, name, record, is_new)
         return self._evict()
 
@@ -328,7 +353,7 @@ class JoinWindow:
         """Remove and return the label that waits for a message; None if no label waits."""
         record = self._labels.get(name)
         if record is not None:
-            self._put_label(name, None)
+            self._put(self._labels, name, None)
             self._log.note(_LABEL, name, None)
         return record
 
@@ -336,21 +361,14 @@ class JoinWindow:
         """Expire all waiting labels, because no more messages will arrive."""
         return [self._expire(name) for name in list(self._labels)]
 
-    def _put_entry(self, name: str, entry: WindowEntry | None) -> None:
-        before = self._entries.pop(name, None)
+    def _put(self, table: dict[str, Any], name: str, value: WindowEntry | Record | None) -> None:
+        """Replace or delete a message or a waiting label, and update the size."""
+        before = table.pop(name, None)
         if before is not None:
-            self.size -= entry_size(name, before)
-        if entry is not None:
-            self._entries[name] = entry
-            self.size += entry_size(name, entry)
-
-    def _put_label(self, name: str, record: Record | None) -> None:
-        before = self._labels.pop(name, None)
-        if before is not None:
-            self.size -= record_size(name, before)
-        if record is not None:
-            self._labels[name] = record
-            self.size += record_size(name, record)
+            self.size -= _size(name, before)
+        if value is not None:
+            table[name] = value
+            self.size += _size(name, value)
 
     def _evict(self) -> list[DeadLetter]:
         self._order()
@@ -359,7 +377,7 @@ class JoinWindow:
             expired.append(self._expire(next(iter(self._labels))))
         while self._entries and self._over(len(self._entries), next(iter(self._entries.values()))):
             name = next(iter(self._entries))
-            self._put_entry(name, None)
+            self._put(self._entries, name, None)
             self._log.note(_MESSAGE, name, None)
         return expired
 
@@ -379,8 +397,7 @@ class JoinWindow:
 
     def _expire(self, name: str) -> DeadLetter:
         record = self._labels[name]
-        self._put_label(name, None)
-        self._log.note(_LABEL, name, None)
+        self.claim(name)
         return DeadLetter(record, "no message with this id in the join window")
 
     # --- log ------------------------------------------------------------------------------------
@@ -400,22 +417,31 @@ class JoinWindow:
         try:
             kind, name = key[:2], key[2:].decode()
             if kind == _MESSAGE:
-                entry = None if value is None else decode_entry(value)
-                self._put_entry(name, entry)
-                if entry is not None:
-                    entry.timestamp = self._advance(entry.timestamp)
+                self._restore(name, None if value is None else _decode_entry(value))
             elif kind == _LABEL:
-                record = None if value is None else record_from_json(json.loads(value))
-                if record is not None:
-                    record = record._replace(timestamp=self._advance(record.timestamp))
-                self._put_label(name, record)
+                self._restore_label(
+                    name, None if value is None else msgspec.json.decode(value, type=Record)
+                )
             elif kind == _SOURCE:
-                self._rates.put(name, None if value is None else json.loads(value))
+                full = None if value is None else msgspec.json.decode(value, type=float)
+                self._rates.put(name, full)
             else:
                 raise ValueError(f"unknown key {key[:40]!r}")
         except (ValueError, TypeError, KeyError) as error:
             raise SnapshotError(f"invalid change of a join window: {error}") from error
         self._disordered = True
+
+    def _restore(self, name: str, entry: WindowEntry | None) -> None:
+        if entry is not None:
+            entry.timestamp = self._advance(entry.timestamp)
+        self._put(self._entries, name, entry)
+
+    def _restore_label(self, name: str, record: Record | None) -> None:
+        if record is not None:
+            if not record.is_input:
+                raise ValueError(f"a waiting label can't have the role {record.role}")
+            record = record._replace(timestamp=self._advance(record.timestamp))
+        self._put(self._labels, name, record)
 
     def _order(self) -> None:
         """Sort by offset: a compacted log contains each key at the place of its last change."""
@@ -429,15 +455,18 @@ class JoinWindow:
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain values, oldest messages first."""
         self._order()
-        return {
-            "now": self._now,
-            "messages": [
-                [name, entry.features.decode(), *entry_fields(entry)]
-                for name, entry in self._entries.items()
-            ],
-            "labels": [[name, record_to_json(record)] for name, record in self._labels.items()],
-            "sources": [list(each) for each in self._rates],
-        }
+        state: dict[str, Any] = msgspec.to_builtins(
+            {
+                "now": self._now,
+                "messages": [
+                    [name, entry.features.decode(), *entry.fields]
+                    for name, entry in self._entries.items()
+                ],
+                "labels": list(self._labels.items()),
+                "sources": list(self._rates),
+            }
+        )
+        return state
 
     @classmethod
     def from_json(cls, state: dict[str, Any], bounds: Bounds | None = None) -> JoinWindow:
@@ -446,17 +475,27 @@ class JoinWindow:
         An invalid state raises ValueError, TypeError or KeyError.
         """
         window = cls(bounds)
-        window._advance(state["now"])
+        window._advance(msgspec.convert(state["now"], int | None))
         for name, features, *fields in state["messages"]:
-            entry = WindowEntry(features.encode(), *fields)
-            check_entry(entry)
-            entry.timestamp = window._advance(entry.timestamp)
-            window._put_entry(str(name), entry)
-        for name, fields in state["labels"]:
-            window._put_label(str(name), record_from_json(fields))
-        for name, full in state["sources"]:
-            window._rates.put(str(name), full)
+            entry = WindowEntry.from_fields(features.encode(), msgspec.convert(fields, _Fields))
+            window._restore(str(name), entry)
+        for name, record in msgspec.convert(state["labels"], list[tuple[str, Record]]):
+            window._restore_label(name, record)
+        for source, full in state["sources"]:
+            window._rates.put(str(source), full)
         return window
+
+
+def _size(name: str, value: WindowEntry | Record) -> int:
+    """Return the approximate memory of a message or a waiting label, in bytes."""
+    if isinstance(value, WindowEntry):
+        return len(name) + len(value.features) + _OVERHEAD
+    return len(name) + len(value.value or b"") + len(value.key or b"") + _OVERHEAD
+
+
+def _decode_entry(value: bytes) -> WindowEntry:
+    features, _, fields = value.rpartition(b"\n")
+    return WindowEntry.from_fields(features, msgspec.json.decode(fields, type=_Fields))
 
 
 class WindowLog:
@@ -499,8 +538,17 @@ class WindowLog:
             self._changed[key] = value
 
     def take(self) -> list[tuple[bytes, bytes | None]]:
-        """Return the changes since the last call: each key with its value, or None if deleted."""
-        changes = [(key, encode_entry(value)) for key, value in self._changed.items()]
+        """Return the changes since the last call: each key with its value, or None if deleted.
+
+        The value of a message is its features, a line feed, and its other fields as JSON.
+        """
+        changes = [(key, _encode(value)) for key, value in self._changed.items()]
         self._changed.clear()
         self._unwritten.clear()
         return changes
+
+
+def _encode(value: WindowEntry | Record | float | None) -> bytes | None:
+    if isinstance(value, WindowEntry):
+        return value.features + b"\n" + compact(value.fields)
+    return None if value is None else compact(value)

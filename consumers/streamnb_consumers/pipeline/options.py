@@ -1,40 +1,108 @@
-"""Options of a filter, and the model methods that it calls."""
+"""Options of a filter, and its sender lists."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
 
 from streamnb.model.threshold import Cutoffs
+from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.pipeline.join import Bounds
-from streamnb_consumers.pipeline.senders import SenderLists
 
-__all__ = ["Model", "Options"]
+__all__ = ["Options", "SenderLists", "read_senders"]
+
+Verdict = Literal["allow", "deny"]
+_MAX_BYTES = 2**26
 
 
-class Model(Protocol):
-    """The methods of a streamnb model that a filter calls."""
+class SenderLists:
+    """Allowed and denied addresses and domains.
 
-    def learn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
-        """Learn one message."""
+    A domain includes its subdomains. The most specific entry decides: the address, then its domain,
+    then the parent domains. `deny` wins among equally specific entries.
 
-    def unlearn_one(self, x: Any, y: Any) -> None:
-        """Unlearn one message."""
+    Parameters
+    ----------
+    allow, deny
+        Addresses, domains (`shop.example` or `@shop.example`), phone numbers or sender names.
 
-    def predict_one(self, x: Any) -> Any:
-        """Return the label of a message."""
+    Examples
+    --------
+    >>> lists = SenderLists(allow=["ann@shop.example", "good.example"], deny=["shop.example"])
+    >>> lists.verdict(["ann@shop.example"]), lists.verdict(["bob@mail.shop.example"])
+    ('allow', 'deny')
+    >>> lists.verdict(["ann@shop.example", "who@other.example"]) is None
+    True
+    """
 
-    def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """Return the probability of each label."""
+    def __init__(self, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
+        self._allow, self._deny = frozenset(map(_plain, allow)), frozenset(map(_plain, deny))
 
-    def joint_log_likelihood_one(self, x: Any) -> dict[Any, float]:
-        """Return the score of each label."""
+    def __bool__(self) -> bool:
+        return bool(self._allow or self._deny)
 
-    def explain_one(self, x: Any) -> Any:
-        """Return the contribution of each word."""
+    def verdict(self, senders: Iterable[str]) -> Verdict | None:
+        """Return the verdict on a message; None if the lists do not apply.
 
-    def to_bytes(self) -> bytes:
-        """Return the bytes of the model file."""
+        A message is denied if any sender is denied, and allowed if all senders are allowed.
+        """
+        found = {self._one(_plain(each)) for each in senders}
+        if "deny" in found:
+            return "deny"
+        return "allow" if found == {"allow"} else None
+
+    def _one(self, sender: str) -> Verdict | None:
+        for name in _names(sender):
+            if name in self._deny:
+                return "deny"
+            if name in self._allow:
+                return "allow"
+        return None
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().removeprefix("@").rstrip(".")
+
+
+def _names(sender: str) -> Iterator[str]:
+    yield sender
+    _, at, domain = sender.rpartition("@")
+    while at and domain:
+        yield domain
+        domain = domain.partition(".")[2]
+
+
+def read_senders(path: str) -> list[str]:
+    """Return the senders in a file, one per line; `#` begins a comment; an empty path has none.
+
+    Raises
+    ------
+    SettingsError
+        If the file is unreadable or a line is invalid.
+    """
+    if not path:
+        return []
+    try:
+        if not Path(path).is_file() or Path(path).stat().st_size > _MAX_BYTES:
+            raise SettingsError(
+                f"sender list {path}: it must be an existing file of at most {_MAX_BYTES:,} bytes"
+            )
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"sender list {path}: cannot read it: {error}") from error
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        name = line.partition("#")[0].strip()
+        if len(name.split()) > 1:
+            raise SettingsError(
+                f"sender list {path}, line {number}: {name[:100]!r} is not one sender; write one "
+                f"sender per line"
+            )
+        if name:
+            found.append(name)
+    return found
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from streamnb.challenger import Challenger
 from streamnb.errors import StreamNBError
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
 from streamnb_consumers.errors import ForeignError, SnapshotError
-from streamnb_consumers.jsons import canonical
-from streamnb_consumers.pipeline.confusion import Confusion
+from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.identity import model_text
 from streamnb_consumers.pipeline.join import JoinWindow
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated
-from streamnb_consumers.pipeline.training import alarm_of
+from streamnb_consumers.pipeline.training import Confusion, alarm_of
 from streamnb_consumers.records import Partition
 
 __all__ = ["dump", "is_shared", "offsets", "restore"]
@@ -28,15 +28,32 @@ _HEAD = len(MAGIC) + 4 + 32
 
 # Exceptions for a header that has the right checksum but was not written by a filter.
 _UNREADABLE = (
-    KeyError,
+    LookupError,
     TypeError,
     ValueError,
-    IndexError,
     AttributeError,
     OverflowError,
     RecursionError,
     MemoryError,
 )
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class _Header(msgspec.Struct, omit_defaults=True):
+    """The header of a snapshot."""
+
+    identity: dict[str, Any] | None
+    reader: str
+    learned: _Count
+    offsets: list[tuple[str, _Count, _Count]]
+    threshold: list[Any]
+    confusion: dict[str, Any]
+    drift: dict[str, Any] | None = None
+    counters: dict[str, _Count] = {}
+    windows: list[tuple[_Count, dict[str, Any]]] = []
+
+    def places(self) -> dict[Partition, int]:
+        return {Partition(name, number): offset for name, number, offset in self.offsets}
 
 
 def dump(worker: Filter) -> bytes:
@@ -50,20 +67,20 @@ def dump(worker: Filter) -> bytes:
     their own log.
     """
     learner, identity = worker.learner, worker.identity
-    header: dict[str, Any] = {
-        "identity": None if identity is None else identity.to_json(),
-        "reader": worker.reader.name,
-        "learned": learner.learned,
-        "offsets": [[*place, offset] for place, offset in sorted(worker.offsets.items())],
-        "threshold": learner.bound.to_json(),
-        "confusion": learner.confusion.to_json(),
-    }
+    header = _Header(
+        None if identity is None else identity.to_json(),
+        worker.reader.name,
+        learner.learned,
+        [(*place, offset) for place, offset in sorted(worker.offsets.items())],
+        learner.bound.to_json(),
+        learner.confusion.to_json(),
+    )
     if learner.alarm is not None and not isinstance(learner.model, Challenger):
-        header["drift"] = learner.alarm.to_json()  # the alarm of a challenger is in its file
+        header.drift = learner.alarm.to_json()  # the alarm of a challenger is in its file
     if not worker.shared:
-        header["counters"] = worker.counters
-        header["windows"] = [[n, each.to_json()] for n, each in sorted(worker.join.windows.items())]
-    text = canonical(header)
+        header.counters = worker.counters
+        header.windows = [(n, each.to_json()) for n, each in sorted(worker.join.windows.items())]
+    text = canonical(msgspec.to_builtins(header))
     body: bytes = len(text).to_bytes(8, "little") + text + learner.model.to_bytes()
     return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
 
@@ -81,34 +98,30 @@ def restore(worker: Filter, data: bytes) -> None:
     learner = worker.learner
     try:
         header, model_bytes = _read(data)
-        _check_identity(worker, header["identity"])
-        if header["reader"] != worker.reader.name:
+        _check_identity(worker, header.identity)
+        if header.reader != worker.reader.name:
             raise ForeignError(
-                f"the snapshot contains messages of kind {header['reader']}, and this filter reads "
+                f"the snapshot contains messages of kind {header.reader}, and this filter reads "
                 f"{worker.reader.name}: use another folder of snapshots. A mail model that learned "
                 f"word counts must not have a tokenizer"
             )
         model = _model(learner.model, model_bytes, worker.shared)
         windows = {
-            _count(n): JoinWindow.from_json(state, worker.options.bounds)
-            for n, state in header.get("windows", [])
+            n: JoinWindow.from_json(window, worker.options.bounds) for n, window in header.windows
         }
-        read = _offsets(header)
-        counters = {name: _count(n) for name, n in header.get("counters", {}).items()}
-        learned = _count(header["learned"])
         bound = FalsePositiveBound(worker.options.max_fpr, is_calibrated(model))
-        bound.restore(header["threshold"])
+        bound.restore(header.threshold)
         confusion = Confusion()
-        confusion.restore(header["confusion"])
-        alarm = _alarm(model, worker.options.drift, header.get("drift"))
+        confusion.restore(header.confusion)
+        alarm = _alarm(model, worker.options.drift, header.drift)
     except SnapshotError:
         raise
     except (StreamNBError, *_UNREADABLE) as error:
         raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
     learner.model, learner.bound, learner.confusion = model, bound, confusion
-    learner.alarm, learner.learned = alarm, learned
-    worker.join.windows, worker.offsets = windows, read
-    worker.counters = {name: counters.get(name, 0) for name in worker.counters}
+    learner.alarm, learner.learned = alarm, header.learned
+    worker.join.windows, worker.offsets = windows, header.places()
+    worker.counters = {name: header.counters.get(name, 0) for name in worker.counters}
 
 
 def offsets(data: bytes) -> dict[Partition, int]:
@@ -119,12 +132,7 @@ def offsets(data: bytes) -> dict[Partition, int]:
     SnapshotError
         If the snapshot is invalid.
     """
-    try:
-        return _offsets(_read(data)[0])
-    except SnapshotError:
-        raise
-    except _UNREADABLE as error:
-        raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
+    return _read(data)[0].places()
 
 
 def is_shared(data: bytes) -> bool:
@@ -135,20 +143,14 @@ def is_shared(data: bytes) -> bool:
     SnapshotError
         If the snapshot is invalid.
     """
-    return _read(data)[0].get("identity") is not None
-
-
-def _offsets(header: dict[str, Any]) -> dict[Partition, int]:
-    return {
-        Partition(_text(name), _count(n)): _count(offset) for name, n, offset in header["offsets"]
-    }
+    return _read(data)[0].identity is not None
 
 
 def _check_identity(worker: Filter, found: Any) -> None:
     """Compare the settings of a snapshot with the settings of the filter, if both exist."""
     if worker.identity is None or found is None:
         return
-    differences = worker.identity.differences(found, worker.identity.to_json())
+    differences = worker.identity.differences(found)
     if differences:
         raise ForeignError(
             f"the snapshot has other settings or another training log ({differences}): use the "
@@ -164,18 +166,6 @@ def _alarm(model: Any, detector: str | None, found: Any) -> DriftAlarm | None:
         return fresh
     alarm = DriftAlarm.from_json(found)
     return alarm if alarm.detector == detector else fresh
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
-        raise ValueError(f"{str(value)[:50]!r} is not a count")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{str(value)[:50]!r} is not a name")
-    return value
 
 
 def _model(expected: Any, data: bytes, shared: bool) -> Any:
@@ -198,7 +188,7 @@ def _model(expected: Any, data: bytes, shared: bool) -> Any:
     return model
 
 
-def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
+def _read(data: bytes) -> tuple[_Header, bytes]:
     if not data.startswith(MAGIC):
         raise SnapshotError("not a snapshot of a filter: the first bytes are wrong")
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
@@ -208,7 +198,8 @@ def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
     if hashlib.sha256(body).digest() != checksum:
         raise SnapshotError("the snapshot is truncated or altered: its checksum is wrong")
     length = int.from_bytes(body[:8], "little")
-    header = json.loads(body[8 : 8 + length])
-    if not isinstance(header, dict):
-        raise SnapshotError("the header of the snapshot is not a JSON object")
+    try:
+        header = msgspec.convert(parse(body[8 : 8 + length]), _Header)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
     return header, body[8 + length :]

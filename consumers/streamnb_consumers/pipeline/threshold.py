@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from streamnb.evaluation import log_odds
 
@@ -22,6 +26,8 @@ def _bin(score: float) -> int:
 
 
 _LAST_BIN = _bin(math.inf)
+_Bin = Annotated[int, Meta(ge=-_LAST_BIN, le=_LAST_BIN)]
+_Excess = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
 
 # Number of excess false positives without effect, and the increase of the threshold for each
 # further one, in nats. Some of the first messages of a class are always false positives. With a
@@ -176,21 +182,14 @@ class FalsePositiveBound:
             If the state is invalid. The bound is then unchanged.
         """
         negatives, positives, *followed = state
-        for place, count in (*negatives, *positives):
-            if not isinstance(place, int) or not isinstance(count, int) or abs(place) > _LAST_BIN:
-                raise TypeError("bins of scores must be integers within the scale")
-        excess, forecast = 0.0, None
+        bins = msgspec.convert([negatives, positives], list[list[tuple[_Bin, int]]])
         if followed:
             ((excess, forecast),) = followed
-            if not isinstance(excess, float) or not isinstance(forecast, list):
-                raise TypeError("excess false positives must be a number, the forecast a list")
-            if not 0 <= excess < math.inf:
-                raise ValueError("excess false positives must be finite, and 0 or more")
-        if self._forecast is not None:
-            if forecast is not None:
+            excess = msgspec.convert(excess, _Excess)
+            if self._forecast is not None:
                 self._forecast.restore(forecast)
-            self._excess = excess
-        self._bins = (dict(map(tuple, negatives)), dict(map(tuple, positives)))
+        self._excess = excess if followed and self._forecast is not None else 0.0
+        self._bins = (dict(bins[0]), dict(bins[1]))
         self._threshold = None
 
 
@@ -203,6 +202,11 @@ _ONE = 2**32
 # thousand messages, like the calibration of the probabilities (forgetting factor 0.999).
 _AGES = 64
 _KEPT = 15
+_ForecastState = tuple[
+    Annotated[int, Meta(ge=0, lt=_AGES)],
+    Annotated[int, Meta(le=2**63 - 1)],
+    list[tuple[Annotated[int, Meta(ge=1, le=_BINS)], Annotated[int, Meta(gt=0)]]],
+]
 # False positives allowed beyond the target, because the allowance is a whole number of messages.
 # Without this half message, 264 of the 1,896 spam mails of SpamAssassin (original order) are
 # missed, because there is little ham at first; with it, 75.
@@ -289,18 +293,12 @@ class FalsePositiveForecast:
         ValueError, TypeError
             If the state is invalid.
         """
-        age, negatives, counts = state
+        age, negatives, counts = msgspec.convert(state, _ForecastState)
         bins = [0] * (_BINS + 1)
         for place, count in counts:
-            if not (isinstance(place, int) and isinstance(count, int)):
-                raise TypeError("bins of a forecast must be integers")
-            if not (1 <= place <= _BINS and count > 0):
-                raise ValueError("bins of a forecast must be within the scale, and not empty")
             bins[place] = count
-        if not (isinstance(age, int) and isinstance(negatives, int)):
-            raise TypeError("age and number of messages of a forecast must be integers")
-        if not (0 <= age < _AGES and sum(bins) <= negatives < 2**63):
-            raise ValueError("age or number of messages of a forecast is out of range")
+        if sum(bins) > negatives:
+            raise ValueError("a forecast has more messages in its bins than in total")
         self._age, self._negatives, self._bins = age, negatives, bins
         self._place, self._above = 0, sum(bins)
         self._follow()

@@ -3,30 +3,109 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, NamedTuple
+from collections import deque
+from typing import Any
+
+import msgspec
 
 from streamnb.challenger import Challenger
 from streamnb.errors import StreamNBError
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import BadRecordError
-from streamnb_consumers.pipeline.confusion import Confusion
-from streamnb_consumers.pipeline.options import Model, Options
+from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import read_object
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
 from streamnb_consumers.records import TrainingEvent, is_finite
 
-__all__ = ["ChallengerEvents", "Learner", "alarm_of", "read_training_event"]
+__all__ = ["Confusion", "Learner", "alarm_of", "challenger_events", "read_training_event"]
 
 _LOG = logging.getLogger(__name__)
 # Parameters of models that may have forgotten a message.
 _FORGETTING = ("half_life", "window_size", "n_swaps")
 _DRIFT = "drift: the accuracy of decisions has dropped"
 _LINES = {
+    "alarms": _DRIFT,
     "started": "drift: a challenger starts to learn in parallel",
     "swapped": "drift: the challenger was better and replaces the model",
     "given_up": "drift: the challenger was not better and is dropped",
 }
+
+
+class Confusion:
+    """Confusion matrix over the whole stream, and accuracy of the last decisions.
+
+    Accuracy excludes `unsure` decisions.
+
+    Examples
+    --------
+    >>> confusion = Confusion(window_size=2)
+    >>> for decided, label in [("ham", "spam"), ("ham", "ham"), ("spam", "spam")]:
+    ...     confusion.add(decided, label)
+    >>> round(confusion.accuracy(), 3), confusion.rolling_accuracy()
+    (0.667, 1.0)
+    >>> confusion.correct("ham", "spam", "ham")
+    >>> confusion.accuracy()
+    1.0
+    """
+
+    def __init__(self, window_size: int = 1000) -> None:
+        self.counts: dict[tuple[str, str], int] = {}
+        self._last: deque[bool] = deque(maxlen=window_size)
+
+    def add(self, decided: str, label: str) -> None:
+        """Count a decision and its label."""
+        self._count(decided, label, 1)
+        if decided != UNSURE:
+            self._last.append(decided == label)
+
+    def correct(self, decided: str, before: str, label: str | None) -> None:
+        """Move a decision from its previous label to another one; None removes it."""
+        self._count(decided, before, -1)
+        if label is not None:
+            self._count(decided, label, 1)
+
+    def _count(self, decided: str, label: str, times: int) -> None:
+        found = self.counts.get((decided, label), 0) + times
+        self.counts[decided, label] = found
+        if not found:
+            del self.counts[decided, label]
+
+    def accuracy(self) -> float | None:
+        """Return the share of correct decisions; None before the first one."""
+        total = sum(n for (decided, _), n in self.counts.items() if decided != UNSURE)
+        right = sum(n for (decided, label), n in self.counts.items() if decided == label)
+        return right / total if total else None
+
+    def unsure(self) -> float | None:
+        """Return the share of `unsure` decisions."""
+        total = sum(self.counts.values())
+        unsure = sum(n for (decided, _), n in self.counts.items() if decided == UNSURE)
+        return unsure / total if total else None
+
+    def rolling_accuracy(self) -> float | None:
+        """Return the accuracy of the last decisions."""
+        return sum(self._last) / len(self._last) if self._last else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as plain values."""
+        return {
+            "counts": [[*pair, n] for pair, n in sorted(self.counts.items())],
+            "last": "".join(str(int(right)) for right in self._last),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore a state from `to_json`.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If the state is invalid.
+        """
+        counts = msgspec.convert(state["counts"], list[tuple[str, str, int]])
+        self.counts = {(decided, label): n for decided, label, n in counts}
+        self._last.clear()
+        self._last.extend(each == "1" for each in state["last"])
 
 
 class Learner:
@@ -49,7 +128,7 @@ class Learner:
         Number of possible changes of the model or the threshold.
     """
 
-    def __init__(self, model: Model, options: Options) -> None:
+    def __init__(self, model: Any, options: Options) -> None:
         self.model: Any = model
         self.bound = FalsePositiveBound(options.max_fpr, is_calibrated(model))
         self.confusion = Confusion()
@@ -82,7 +161,7 @@ class Learner:
             # With the current threshold, which may have changed since the decision.
             odds = odds_of(self.model.predict_proba_one(event.features), self._pos_label)
         removed = event.unlearn is not None and self._unlearn(event)
-        before = ChallengerEvents.of(self.model)
+        before = challenger_events(self.model)
         if event.learn is not None:
             self._learn_one(event, removed, when)
         self.learned += 1
@@ -93,8 +172,11 @@ class Learner:
             elif event.learn is not None:
                 self.confusion.add(event.decided, event.learn)
                 self._watch(event.decided, event.learn, at)
-        if before is not None:
-            self._log_challenger(before, at)
+        for name, count in challenger_events(self.model).items():
+            if count > before[name] and self.alarm is not None:
+                if name == "alarms":
+                    self.alarm.last = at
+                _LOG.warning(_LINES[name], extra=self._drift_fields(at))
 
     def _learn_one(self, event: TrainingEvent, removed: bool, when: dict[str, Any]) -> None:
         """Learn the label; if the model refuses it, learn the unlearned label again."""
@@ -147,18 +229,6 @@ class Learner:
         if self.alarm.update(decided != label, at):
             _LOG.warning(_DRIFT, extra=self._drift_fields(at))
 
-    def _log_challenger(self, before: ChallengerEvents, at: int | None) -> None:
-        """Log the events of a challenged model since `before`."""
-        after = ChallengerEvents.of(self.model)
-        if self.alarm is None or after is None or after == before:
-            return
-        if after.alarms > before.alarms:
-            self.alarm.last = at
-            _LOG.warning(_DRIFT, extra=self._drift_fields(at))
-        for event, count in after.events.items():
-            if count > before.events[event]:
-                _LOG.warning(_LINES[event], extra=self._drift_fields(at))
-
     def _drift_fields(self, at: int | None) -> dict[str, Any]:
         return {
             "detector": None if self.alarm is None else self.alarm.detector,
@@ -176,31 +246,18 @@ def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:
     return None if detector is None else DriftAlarm(detector)
 
 
-class ChallengerEvents(NamedTuple):
-    """Number of drift alarms of a challenged model, and of each event of its challengers.
+def challenger_events(model: Any) -> dict[str, int]:
+    """Return the number of drift alarms of a challenged model and of its challengers' events.
 
     Examples
     --------
     >>> from streamnb import MNB
-    >>> ChallengerEvents.of(Challenger(MNB()))
-    ChallengerEvents(alarms=0, events={'started': 0, 'swapped': 0, 'given_up': 0})
-    >>> ChallengerEvents.of(MNB()) is None
-    True
+    >>> challenger_events(Challenger(MNB()))
+    {'alarms': 0, 'started': 0, 'swapped': 0, 'given_up': 0}
+    >>> challenger_events(MNB())
+    {}
     """
-
-    alarms: int
-    events: dict[str, int]
-
-    @classmethod
-    def of(cls, model: Any) -> ChallengerEvents | None:
-        """Return the counts of a model; None if it is not a challenged model."""
-        return cls(model.alarm.count, model.events) if isinstance(model, Challenger) else None
-
-    @property
-    def active(self) -> bool:
-        """Whether a challenger learns now."""
-        started, *ended = (self.events[event] for event in _LINES)
-        return started > sum(ended)
+    return {"alarms": model.alarm.count, **model.events} if isinstance(model, Challenger) else {}
 
 
 def read_training_event(value: bytes | None) -> TrainingEvent:
@@ -218,20 +275,12 @@ def read_training_event(value: bytes | None) -> TrainingEvent:
     >>> read_training_event(canonical(event.to_json())) == event
     True
     """
-    fields = read_object(value or b"")
     try:
-        event = TrainingEvent(**fields)
-    except TypeError as error:
+        event = msgspec.convert(read_object(value or b""), TrainingEvent)
+    except msgspec.ValidationError as error:
         raise BadRecordError(f"not a training event: {error}") from None
-    if not (
-        isinstance(event.id, str)
-        and isinstance(event.features, (str, dict))
-        and isinstance(event.learn, (str, type(None)))
-        and isinstance(event.unlearn, (str, type(None)))
-        and (event.learn is not None or event.unlearn is not None)
-        and (event.score is None or is_finite(event.score))
-        and isinstance(event.decided, (str, type(None)))
-        and (event.delay is None or is_finite(event.delay))
-    ):
-        raise BadRecordError("not a training event: a field has a wrong type")
+    if event.learn is None and event.unlearn is None:
+        raise BadRecordError("not a training event: learn and unlearn are missing")
+    if not (is_finite(event.score or 0) and is_finite(event.delay or 0)):
+        raise BadRecordError("not a training event: a number is not finite")
     return event

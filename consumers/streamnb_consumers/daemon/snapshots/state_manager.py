@@ -67,7 +67,7 @@ class StateManager:
         if self.loaded and before is not None and before != now:
             raise ForeignError(
                 f"the topic of training events was recreated while this worker ran "
-                f"({now.differences(before.to_json(), now.to_json())}): the model comes from the "
+                f"({now.differences(before.to_json())}): the model comes from the "
                 f"old log. To use the new log, set snapshots to an empty folder and restart"
             )
 
