@@ -41,7 +41,7 @@ from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import Partition
 
-__all__ = ["make_filter", "make_loop"]
+__all__ = ["limits_of", "make_filter", "make_loop"]
 
 # The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
@@ -49,8 +49,10 @@ _MAX_FPR = 0.01
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
-def make_filter(kind: str, settings: Settings) -> Filter:
+def make_filter(kind: str, settings: Settings, content_ids: bool = False) -> Filter:
     """Return the filter that the settings describe, with an untrained model.
+
+    `content_ids` means that equal ids are the same message, although its headers may differ.
 
     Raises
     ------
@@ -96,6 +98,7 @@ def make_filter(kind: str, settings: Settings) -> Filter:
         ),
         label_source_header=settings.label_source_header,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
+        content_ids=content_ids,
     )
     kind_of = SharedFilter if settings.bootstrap_servers else LocalFilter
     return kind_of(model, reader, options)
@@ -173,14 +176,7 @@ def make_loop(
     else:
         source, sink = _files(settings, worker.reader.max_bytes, dry_run, begun)
     keep = settings.snapshots and not dry_run
-    limits = Limits(
-        batch=settings.batch,
-        gather=settings.linger_seconds if settings.bootstrap_servers else 0.0,
-        poll=settings.poll_seconds,
-        commit=settings.commit_seconds,
-        stop=settings.stop_seconds,
-        snapshot=settings.snapshot_seconds,
-    )
+    limits = limits_of(settings)
     return Loop(
         source,
         sink,
@@ -200,6 +196,18 @@ def make_loop(
             limit=limits.poll + 4 * limits.commit + 30.0,
             session=settings.session_seconds if settings.bootstrap_servers else math.inf,
         ),
+    )
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits of the loop."""
+    return Limits(
+        batch=settings.batch,
+        gather=settings.linger_seconds if settings.bootstrap_servers else 0.0,
+        poll=settings.poll_seconds,
+        commit=settings.commit_seconds,
+        stop=settings.stop_seconds,
+        snapshot=settings.snapshot_seconds,
     )
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from streamnb.errors import StreamNBError
+from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb_consumers.daemon import logs
 from streamnb_consumers.daemon.formats import first_bytes, recognised
 from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags, asks_for_mail, mail_status
@@ -20,6 +20,11 @@ from streamnb_consumers.daemon.settings import parser, read_settings
 from streamnb_consumers.errors import exit_status
 
 __all__ = ["run", "run_sms", "run_spam"]
+
+_LISTEN = (
+    "Answer requests in the protocol of SpamAssassin's spamd and over HTTP, and learn the labels "
+    "that clients send."
+)
 
 
 def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
@@ -46,6 +51,30 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
         return mail_status(error)
 
 
+def _listen(kind: str, arguments: Sequence[str]) -> int:
+    """Run a resident filter until SIGTERM."""
+    program = f"streamnb-{kind} listen"
+    try:
+        flags = parser(program, _LISTEN).parse_args(list(arguments))
+        settings = read_settings(flags)
+        logs.set_up(settings.log_level, settings.log_format)
+        if flags.check_config:
+            from streamnb_consumers.daemon.running import check
+
+            check(kind, settings)
+            return 0
+        try:
+            from streamnb_consumers.daemon.listen.server import listen
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
+            ) from error
+        return listen(kind, settings)
+    except (StreamNBError, OSError) as error:
+        print(f"{program}: error: {error}", file=sys.stderr)
+        return exit_status(error)
+
+
 def run(kind: str, arguments: Sequence[str]) -> int:
     """Run a filter until its input ends; return the exit status.
 
@@ -55,6 +84,8 @@ def run(kind: str, arguments: Sequence[str]) -> int:
     the process before the start, or the shutdown took longer than `stop_seconds`; the state is that
     of a kill.
     """
+    if list(arguments[:1]) == ["listen"]:
+        return _listen(kind, arguments[1:])
     if kind == "spam" and asks_for_mail(arguments):
         return _run_mail(arguments)
     program = f"streamnb-{kind}"

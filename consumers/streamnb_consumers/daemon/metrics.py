@@ -218,6 +218,13 @@ class PrometheusMetrics(Metrics):
         """Set the function that returns why the worker is not ready."""
         self._metrics["ready"].set_function(lambda: float(not problem()))
 
+    def text(self) -> bytes:
+        """Return the metrics in the text format of Prometheus."""
+        import prometheus_client
+
+        exported: Any = _LabelledRegistry(self.registry, self._kind)
+        return prometheus_client.generate_latest(exported)
+
     @property
     def application(self) -> Callable[..., Iterable[bytes]]:
         """The WSGI application of `/metrics`."""

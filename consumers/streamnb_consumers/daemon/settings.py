@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import ipaddress
 import json
 import os
 import tomllib
@@ -34,6 +35,7 @@ except ImportError as error:
 __all__ = [
     "AUTO",
     "CLIENTS",
+    "LISTEN_TOKEN",
     "PREFIX",
     "SECRETS",
     "Settings",
@@ -44,7 +46,8 @@ __all__ = [
 ]
 
 PREFIX = "STREAMNB_"
-SECRETS = ("sasl_username", "sasl_password", "tls_key_password")
+LISTEN_TOKEN = "STREAMNB_LISTEN_TOKEN"
+SECRETS = ("listen_token", "sasl_username", "sasl_password", "tls_key_password")
 AUTO = "auto"
 CLIENTS = ("kafka-python", "confluent")
 
@@ -239,6 +242,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, Meta(ge=0, le=65_535), _help("port of `/livez`, `/readyz` and `/metrics`; 0: none")
     ] = 0
     http_host: Annotated[str, _help("address of this HTTP server")] = "127.0.0.1"
+    host: Annotated[str, _help("address of `listen`")] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65_535), _help("port of `listen`, for the spamd protocol and HTTP")
+    ] = 7830
+    socket: Annotated[str, _help("path of a Unix socket for `listen`, in place of a port")] = ""
+    connections: Annotated[
+        int, Meta(ge=1, le=100_000), _help("maximum open connections of `listen`")
+    ] = 500
+    request_seconds: Annotated[
+        float, _TIMEOUT, _help("maximum seconds of a request to `listen`")
+    ] = 30.0
+    spamd_clients: Annotated[
+        tuple[str, ...],
+        _help("networks of other machines that may use the spamd protocol, as 10.0.0.0/8"),
+    ] = ()
     bootstrap_servers: Annotated[
         str,
         _help("Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`"),
@@ -330,6 +348,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_format: Annotated[Literal["json", "text"], _help("json or text")] = "json"
 
     def __post_init__(self) -> None:
+        for each in self.spamd_clients:
+            try:
+                ipaddress.ip_network(each)
+            except ValueError as error:
+                raise SettingsError(
+                    f"spamd_clients must be networks such as 10.0.0.0/8, not {each!r}: {error}"
+                ) from None
         self._check_decisions()
         if self.output != "-" and self.input == "-":
             raise SettingsError(
@@ -470,7 +495,7 @@ def _convert(source: str | None, name: str, value: Any, strict: bool = True) -> 
             f"{source}: there is no setting {name!r}; the settings are {', '.join(_FIELDS)}"
         )
     given = value
-    if name == "labels":
+    if isinstance(_FIELDS[name].default, tuple):
         given = value.split(",") if isinstance(value, str) else value
         if isinstance(given, list):
             given = [each.strip() if isinstance(each, str) else each for each in given]
@@ -494,7 +519,7 @@ def _allowed(name: str) -> str:
             return f"a whole number from {meta.ge:,} to {meta.le:,}"
         return f"a number from {meta.ge:g} to {meta.le:g}"
     titles: list[str] = [meta.title for meta in metas if meta.title is not None]
-    other = {bool: "true or false", str: "a string"}.get(base, "labels, separated by commas")
+    other = {bool: "true or false", str: "a string"}.get(base, "values, separated by commas")
     return titles[0] if titles else other
 
 

@@ -19,17 +19,17 @@ __all__ = ["default_folder", "held", "load"]
 _PAUSE = 0.01  # seconds between two tries for the lock
 
 
-def default_folder(environment: Mapping[str, str] | None = None) -> Path:
-    """Return the default state folder of a user's mail filter.
+def default_folder(kind: str = "spam", environment: Mapping[str, str] | None = None) -> Path:
+    """Return the default state folder of a user's filter.
 
     Examples
     --------
-    >>> default_folder({"XDG_DATA_HOME": "/home/ann/data"}).as_posix()
+    >>> default_folder("spam", {"XDG_DATA_HOME": "/home/ann/data"}).as_posix()
     '/home/ann/data/streamnb/spam'
     """
     environment = os.environ if environment is None else environment
     base = environment.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "streamnb" / "spam"
+    return (Path(base) if base else Path.home() / ".local" / "share") / "streamnb" / kind
 
 
 @contextmanager

@@ -1,0 +1,209 @@
+"""The HTTP interface of a resident filter: JSON objects of decisions and feedback."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import json
+from collections.abc import Awaitable, Callable
+from importlib import resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from streamnb.errors import StreamNBError
+from streamnb_consumers.daemon.health import Health
+from streamnb_consumers.daemon.listen.journal import Answer
+from streamnb_consumers.daemon.listen.service import Service, content_id
+from streamnb_consumers.errors import BadRecordError, BusyError
+from streamnb_consumers.jsons import compact
+from streamnb_consumers.pipeline.reading import read_object
+
+__all__ = ["make_app"]
+
+_JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc822"
+_MOST_LINES = 10_000
+_WORDS = 20  # that an explanation lists
+
+Action = Callable[[Service, bytes], Awaitable[Answer]]
+
+
+class _RefusedRequestError(Exception):
+    """A request is refused, with this status."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+async def _classify(service: Service, value: bytes, words: int = 0) -> Answer:
+    return await service.send(value, _name(value), feedback=False, words=words)
+
+
+async def _explain(service: Service, value: bytes) -> Answer:
+    return await _classify(service, value, words=_WORDS)
+
+
+async def _learn(service: Service, value: bytes) -> Answer:
+    if read_object(value).get("label") is None:
+        raise BadRecordError("a label is missing: learn needs label, and id or a message")
+    return await service.send(value, _name(value), feedback=True)
+
+
+async def _unlearn(service: Service, value: bytes) -> Answer:
+    fields = {"id": _name(value), "unlearn": True}
+    return await service.send(json.dumps(fields).encode(), str(fields["id"]), feedback=True)
+
+
+def _name(value: bytes) -> str:
+    """Return the id of an object: its own, or a hash of its content."""
+    fields = read_object(value)
+    found = fields.get("id")
+    if isinstance(found, (str, int)) and not isinstance(found, bool):
+        return str(found)
+    fields.pop("label", None)
+    return content_id(b"\n\n" + json.dumps(fields, sort_keys=True).encode())
+
+
+_ACTIONS: dict[str, Action] = {
+    "/classify": _classify,
+    "/explain": _explain,
+    "/learn": _learn,
+    "/unlearn": _unlearn,
+}
+
+
+def make_app(
+    service: Service, health: Health, metrics: Callable[[], bytes], token: str = ""
+) -> Starlette:
+    """Return the ASGI application.
+
+    Parameters
+    ----------
+    service
+        Sends requests to the filter.
+    health
+        State of the filter's loop.
+    metrics
+        Returns the metrics in the format of Prometheus.
+    token
+        Token that clients of other machines send as `Authorization: Bearer`; empty refuses them.
+    """
+
+    def health_of(problem: Callable[[], str]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            found = problem()
+            return PlainTextResponse(f"{found or 'ok'}\n", 503 if found else 200)
+
+        return answer
+
+    async def show_metrics(request: Request) -> Response:
+        _authorise(request, token)
+        return PlainTextResponse(metrics(), media_type="text/plain; version=0.0.4")
+
+    async def show_openapi(request: Request) -> Response:
+        file = resources.files("streamnb_consumers.daemon.listen") / "openapi.json"
+        return Response(file.read_bytes(), media_type=_JSON)
+
+    async def act(request: Request) -> Response:
+        _authorise(request, token)
+        action, kind = _ACTIONS[request.url.path], _content_type(request)
+        if kind == _MAIL and service.kind != "spam":
+            raise _RefusedRequestError(415, f"SMS are {_JSON} or {_LINES}, not {_MAIL}")
+        body = await _body(request, service.max_bytes * (1 if kind != _LINES else 16))
+        request.scope["state"]["touch"]()
+        if kind == _LINES:
+            lines = [line for line in body.splitlines() if line.strip()]
+            if len(lines) > _MOST_LINES:
+                raise _RefusedRequestError(413, f"more than {_MOST_LINES:,} lines")
+            answers = [await _safely(action, service, line) for line in lines]
+            text = b"".join(compact(each) + b"\n" for each in answers)
+            return Response(text, media_type=_LINES)
+        if kind == _MAIL:
+            found = await _act_on_mail(request.url.path, service, body, request.query_params)
+        else:
+            found = await action(service, body)
+        if found.error:
+            raise BadRecordError(found.error)
+        return JSONResponse(_plain(found))
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        status = 400
+        if isinstance(error, _RefusedRequestError):
+            status = error.status
+        elif isinstance(error, BusyError):
+            status = 503
+        elif isinstance(error, BadRecordError):
+            status = 422
+        return JSONResponse({"error": str(error)}, status)
+
+    routes = [Route(path, act, methods=["POST"]) for path in _ACTIONS]
+    routes += [
+        Route("/healthz", health_of(health.problem_of_life)),
+        Route("/readyz", health_of(health.problem_of_readiness)),
+        Route("/metrics", show_metrics),
+        Route("/openapi.json", show_openapi),
+    ]
+    errors: Any = dict.fromkeys((_RefusedRequestError, StreamNBError, ClientDisconnect), refuse)
+    return Starlette(routes=routes, exception_handlers=errors)
+
+
+def _authorise(request: Request, token: str) -> None:
+    """Refuse clients of other machines without the token, and pages of other sites."""
+    host = request.client.host if request.client else ""
+    given = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if token and hmac.compare_digest(given.encode(), token.encode()):
+        return
+    if "origin" in request.headers:
+        raise _RefusedRequestError(403, "requests of web pages need the token")
+    if host and not ipaddress.ip_address(host).is_loopback:
+        raise _RefusedRequestError(
+            401, "clients of other machines need the token: set STREAMNB_LISTEN_TOKEN, and send "
+            "Authorization: Bearer TOKEN"
+        )  # fmt: skip
+
+
+def _content_type(request: Request) -> str:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in (_JSON, _LINES, _MAIL):
+        raise _RefusedRequestError(
+            415, f"Content-Type must be {_JSON}, {_LINES} or {_MAIL}, not {kind[:50]!r}"
+        )
+    return kind
+
+
+async def _body(request: Request, most: int) -> bytes:
+    body = bytearray()
+    async for block in request.stream():
+        body += block
+        if len(body) > most:
+            raise _RefusedRequestError(413, f"the body has more than {most:,} bytes")
+    return bytes(body)
+
+
+async def _act_on_mail(path: str, service: Service, raw: bytes, query: Any) -> Answer:
+    if path == "/learn":
+        if not query.get("label"):
+            raise BadRecordError("a label is missing: POST /learn?label=spam")
+        return await service.learn(raw, query["label"])
+    if path == "/unlearn":
+        return await service.unlearn(raw)
+    return await service.classify(raw, _WORDS if path == "/explain" else 0)
+
+
+async def _safely(action: Action, service: Service, line: bytes) -> dict[str, Any]:
+    try:
+        return _plain(await action(service, line))
+    except StreamNBError as error:
+        return {"error": str(error)}
+
+
+def _plain(answer: Answer) -> dict[str, Any]:
+    if answer.error:
+        return {"id": answer.id, "error": answer.error}
+    if answer.decision is not None:
+        return answer.decision.to_json()
+    return {"id": answer.id, "learned": answer.learned, "unlearned": answer.unlearned}

@@ -1,0 +1,357 @@
+"""Requests of clients as source and sink, through a journal on disk.
+
+A commit appends the records of a batch to the journal, and then the clients get their answers. The
+state of the filter is a fold over the journal: after a crash, the newest snapshot is restored and
+later records are read again. So a label that was acknowledged is learned exactly once.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import NamedTuple
+
+from streamnb_consumers.daemon.snapshots.local import Snapshots, sync_folder
+from streamnb_consumers.errors import AbortedError, BusyError, SnapshotError
+from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.stdio import dead_letter_line
+from streamnb_consumers.jsons import canonical, parse
+from streamnb_consumers.pipeline.join_entries import record_from_json, record_to_json
+from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
+
+__all__ = ["Answer", "Journal", "JournaledSnapshots", "RequestSink", "RequestSource"]
+
+PLACE = Partition("requests", 0)
+_SEGMENT = re.compile(r"journal-(\d{16})\.jsonl")
+
+
+class Answer(NamedTuple):
+    """The result of one request.
+
+    Attributes
+    ----------
+    id
+        Id of the message.
+    decision
+        The decision; None for labels.
+    learned, unlearned
+        The label that the model learned or unlearned; None if there was nothing to do.
+    error
+        Reason why the request was refused; empty if it was not.
+    """
+
+    id: str
+    decision: Decision | None = None
+    learned: str | None = None
+    unlearned: str | None = None
+    error: str = ""
+
+
+class Journal:
+    """A log of records in a folder, in segments that are named by their first offset.
+
+    Parameters
+    ----------
+    folder
+        The folder; created if missing.
+    keep
+        Number of segments to keep when another one begins, 1 or more.
+
+    Raises
+    ------
+    SnapshotError
+        If a segment is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, keep: int) -> None:
+        self._folder, self._keep = folder, keep
+        folder.mkdir(parents=True, exist_ok=True)
+        self.length = 0  # records, including those of deleted segments
+        for path in self._segments():
+            first = _first(path)
+            if self.length and first != self.length:
+                raise SnapshotError(f"{path} begins at {first}, but {self.length} was expected")
+            data = path.read_bytes()
+            # A killed process may leave part of a line, which nobody has acknowledged.
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                os.truncate(path, whole)
+            self.length = first + data.count(b"\n")
+        self._open(self._segments()[-1] if self._segments() else self._path())
+
+    def _segments(self) -> list[Path]:
+        return sorted(path for path in self._folder.iterdir() if _SEGMENT.fullmatch(path.name))
+
+    def _path(self) -> Path:
+        return self._folder / f"journal-{self.length:016d}.jsonl"
+
+    def _open(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._size = os.fstat(self._descriptor).st_size
+        self._empty = not self._size
+        sync_folder(self._folder)
+
+    def read(self, first: int) -> Iterator[Record]:
+        """Yield the records from an offset on.
+
+        Raises
+        ------
+        SnapshotError
+            If they were deleted, or a line is damaged.
+        """
+        paths = self._segments()
+        if first > self.length or (paths and first < _first(paths[0])):
+            raise SnapshotError(
+                f"the journal in {self._folder} has the records {_first(paths[0])} to "
+                f"{self.length}, but the snapshot ends at {first}: restore both from one backup"
+            )
+        for path in paths:
+            for offset, line in enumerate(path.read_bytes().splitlines(), _first(path)):
+                if offset >= first:
+                    try:
+                        yield record_from_json(parse(line))._replace(partition=PLACE, offset=offset)
+                    except (ValueError, TypeError, KeyError) as error:
+                        raise SnapshotError(f"{path}: record {offset} is damaged") from error
+
+    def append(self, records: Sequence[Record], durable: bool) -> None:
+        """Append records; if they must be durable, they survive a crash of the machine.
+
+        Raises
+        ------
+        AbortedError
+            If they cannot be written. Nothing is appended then.
+        """
+        data = b"".join(canonical(record_to_json(record)) + b"\n" for record in records)
+        try:
+            waiting = memoryview(data)
+            while waiting:
+                waiting = waiting[os.write(self._descriptor, waiting) :]
+            if durable:
+                os.fsync(self._descriptor)
+        except OSError as error:
+            os.ftruncate(self._descriptor, self._size)
+            raise AbortedError(f"cannot write the journal in {self._folder}: {error}") from error
+        self._size += len(data)
+        self._empty = False
+        self.length += len(records)
+
+    def rotate(self) -> None:
+        """Begin a new segment after a snapshot, and delete those that no snapshot needs."""
+        if self._empty:
+            return
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+        self._open(self._path())
+        for path in self._segments()[: -self._keep - 1]:
+            path.unlink()
+
+    def close(self) -> None:
+        """Close the journal."""
+        os.close(self._descriptor)
+
+
+def _first(path: Path) -> int:
+    return int(path.name[len("journal-") :].partition(".")[0])
+
+
+class JournaledSnapshots(Snapshots):
+    """Snapshots that also limit the length of a journal."""
+
+    def __init__(self, folder: Path, keep: int, largest: int, journal: Journal) -> None:
+        super().__init__(folder, keep, largest)
+        self._journal = journal
+
+    def save(self, data: bytes) -> Path:
+        """Write a snapshot, then rotate the journal."""
+        path = super().save(data)
+        self._journal.rotate()
+        return path
+
+
+class _Request(NamedTuple):
+    record: Record
+    name: str
+    answer: Future[Answer]
+
+
+class RequestSource:
+    """Records that other threads submit, after those of the journal.
+
+    Parameters
+    ----------
+    journal
+        The journal.
+    most
+        Maximum number of requests that wait, 1 or more.
+    clock
+        Returns seconds since 1970.
+    """
+
+    def __init__(
+        self, journal: Journal, most: int = 1000, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._journal, self._clock = journal, clock
+        self._queue: queue.Queue[_Request] = queue.Queue(most)
+        self._replay: Iterator[Record] | None = None
+        self.batch: list[_Request] = []
+        self._closed = False
+
+    def submit(
+        self,
+        value: bytes,
+        name: str,
+        role: Role = "message",
+        headers: tuple[tuple[str, bytes | None], ...] = (),
+    ) -> Future[Answer]:
+        """Add a request from any thread; the future gets its answer after the commit.
+
+        Parameters
+        ----------
+        value
+            A message or feedback, in a format of the filter's reader.
+        name
+            Id of the message.
+        role
+            `message` asks for a decision, `feedback` learns or unlearns.
+        headers
+            Record headers, such as `label`.
+
+        Raises
+        ------
+        BusyError
+            If too many requests wait, or the filter stops.
+        """
+        record = Record(PLACE, 0, value, name.encode(), headers, role=role)
+        request = _Request(record, name, Future())
+        try:
+            if self._closed:
+                raise BusyError("the filter stops: try again later")
+            self._queue.put_nowait(request)
+        except queue.Full:
+            raise BusyError("too many requests wait: try again later") from None
+        return request.answer
+
+    @property
+    def ended(self) -> bool:
+        """Always false: clients may send more."""
+        return False
+
+    @property
+    def waiting(self) -> str:
+        """Whether the journal is still read."""
+        return "" if self._replay is None else "the journal is being read"
+
+    def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
+        """Read the journal from the offset of the snapshot on."""
+        self.refuse("the journal could not be written: try again later")
+        self._replay = self._journal.read(offsets.get(PLACE, 0))
+        return {PLACE: self._journal.length}
+
+    def refuse(self, why: str) -> None:
+        """Answer the requests of the open batch with an error; none of them had an effect."""
+        for request in self.batch:
+            request.answer.set_exception(BusyError(why))
+        self.batch = []
+
+    def poll(self, max_records: int, timeout: float) -> Batch:
+        """Return records of the journal; after them, wait for a first request."""
+        if self._replay is not None:
+            replayed = [record for record, _ in zip(self._replay, range(max_records), strict=False)]
+            if len(replayed) < max_records:
+                self._replay = None
+            return Batch(replayed)
+        records: list[Record] = []
+        try:
+            while len(records) < max_records:
+                request = (
+                    self._queue.get(timeout=timeout) if not records else self._queue.get_nowait()
+                )
+                offset, now = self._journal.length + len(records), int(self._clock() * 1000)
+                records.append(request.record._replace(offset=offset, timestamp=now))
+                self.batch.append(request)
+        except queue.Empty:
+            pass
+        return Batch(records)
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return the number of waiting requests."""
+        return {PLACE: self._queue.qsize()}
+
+    def close(self, timeout: float) -> None:
+        """Refuse the requests that wait."""
+        self._closed = True
+        self.refuse("the filter stops: try again later")
+        while not self._queue.empty():
+            self._queue.get_nowait().answer.set_exception(BusyError("the filter stops"))
+
+
+class RequestSink:
+    """Write the journal, then answer the requests of the batch.
+
+    Parameters
+    ----------
+    source
+        The source of the requests.
+    journal
+        The journal.
+    dead_letters
+        File of refused requests; None for none. Their clients get the error anyway.
+    """
+
+    def __init__(
+        self, source: RequestSource, journal: Journal, dead_letters: Path | None = None
+    ) -> None:
+        self._source, self._journal = source, journal
+        self._file = None if dead_letters is None else dead_letters.open("ab")
+        self._outputs = Outputs()
+
+    def start(self, timeout: float) -> None:
+        """Do nothing."""
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._outputs = Outputs()
+
+    def send(self, outputs: Outputs) -> None:
+        """Add outputs to the transaction."""
+        self._outputs.add(outputs)
+
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
+        """Append the requests to the journal, then answer them."""
+        batch, outputs, first = self._source.batch, self._outputs, self._journal.length
+        records = [request.record._replace(offset=first + at) for at, request in enumerate(batch)]
+        feedback = any(record.role == "feedback" for record in records)
+        self._journal.append(records, durable=feedback or bool(outputs.training))
+        decisions = {each.offset: each for each in outputs.decisions}
+        errors = {each.record.offset: each.error for each in outputs.dead_letters}
+        events = {each.id: each for each in outputs.training}
+        for at, request in enumerate(batch, first):
+            event = events.get(request.name)
+            request.answer.set_result(
+                Answer(
+                    request.name,
+                    decisions.get(at),
+                    event.learn if event else None,
+                    event.unlearn if event else None,
+                    errors.get(at, ""),
+                )
+            )
+        self._source.batch = []
+        if self._file is not None:
+            self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
+            self._file.flush()
+
+    def abort(self) -> None:
+        """Drop the transaction."""
+        self._outputs = Outputs()
+
+    def close(self, timeout: float) -> None:
+        """Close the journal and the file of dead letters."""
+        self._journal.close()
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,252 @@
+"""Run a resident filter: its loop in this thread, and the servers of its address in another one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import ipaddress
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from streamnb_consumers.daemon.assembly import limits_of, make_filter
+from streamnb_consumers.daemon.backoff import Breaker
+from streamnb_consumers.daemon.health import Health
+from streamnb_consumers.daemon.listen.http import make_app
+from streamnb_consumers.daemon.listen.journal import (
+    Journal,
+    JournaledSnapshots,
+    RequestSink,
+    RequestSource,
+)
+from streamnb_consumers.daemon.listen.service import Service
+from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, answer_spamd
+from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.daemon.running import GC_OBJECTS
+from streamnb_consumers.daemon.settings import LISTEN_TOKEN, Settings
+from streamnb_consumers.daemon.state_folder import default_folder, held
+from streamnb_consumers.errors import SettingsError
+
+__all__ = ["listen"]
+
+_LONGEST_LINE = 8192
+
+
+def listen(kind: str, settings: Settings) -> int:
+    """Run a resident filter until SIGTERM; return the exit status.
+
+    Parameters
+    ----------
+    kind
+        `"sms"` or `"spam"`.
+    settings
+        Settings of the filter; `snapshots` is its state folder.
+
+    Raises
+    ------
+    SettingsError
+        If the address cannot be used, or a setting does not apply.
+    BusyError
+        If another process uses the state folder.
+    """
+    if settings.bootstrap_servers:
+        raise SettingsError(
+            "bootstrap_servers is set: a listener keeps its own state. Run workers on the topics, "
+            "and send labels to the feedback topic"
+        )
+    folder = Path(settings.snapshots) if settings.snapshots else default_folder(kind)
+    with (
+        _bound(settings) as address,
+        held(folder, settings.stop_seconds),
+    ):
+        journal = Journal(folder / "journal", settings.snapshots_kept)
+        source = RequestSource(journal, settings.connections)
+        dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
+        health, metrics = Health(), PrometheusMetrics(kind=kind)
+        loop = Loop(
+            source,
+            RequestSink(source, journal, dead_letters),
+            make_filter(kind, settings, content_ids=True),
+            snapshots=JournaledSnapshots(
+                folder, settings.snapshots_kept, settings.snapshot_bytes, journal
+            ),
+            limits=limits_of(settings),
+            breaker=Breaker(2.0),  # clients see their errors; bad requests must not stop others
+            metrics=metrics,
+            health=health,
+        )
+        service = Service(kind, settings, source)
+        app = make_app(service, health, metrics.text, os.environ.get(LISTEN_TOKEN, ""))
+        server = _Server(service, app, settings)
+        gc.set_threshold(GC_OBJECTS)
+        with server.running(address), stopping_on_signals(loop):
+            loop.run()
+    return 0
+
+
+@contextlib.contextmanager
+def _bound(settings: Settings) -> Iterator[socket.socket]:
+    """Bind the address, and remove the file of a Unix socket at the end."""
+    path = settings.socket
+    try:
+        if path:
+            bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            with contextlib.suppress(FileNotFoundError):
+                if Path(path).is_socket() and bound.connect_ex(path):
+                    Path(path).unlink()  # of a killed process
+            bound.close()
+            bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            bound.bind(path)
+        else:
+            family, *_, where = socket.getaddrinfo(
+                settings.host, settings.port, type=socket.SOCK_STREAM
+            )[0]
+            bound = socket.create_server(where[:2], family=family, backlog=settings.connections)
+    except OSError as error:
+        shown = path or f"{settings.host}:{settings.port}"
+        raise SettingsError(f"cannot listen on {shown}: {error}") from error
+    with bound:
+        try:
+            yield bound
+        finally:
+            if path:
+                Path(path).unlink(missing_ok=True)
+
+
+class _Server:
+    """The asyncio side: accepts connections and finds their protocol."""
+
+    def __init__(self, service: Service, app: Any, settings: Settings) -> None:
+        self.service, self.settings = service, settings
+        self.open = 0
+        self.config = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, date_header=False,
+            timeout_keep_alive=int(settings.request_seconds),
+        )  # fmt: skip
+        self.config.load()
+        self.state = ServerState()
+        self.networks = [ipaddress.ip_network(each) for each in settings.spamd_clients]
+
+    @contextlib.contextmanager
+    def running(self, address: socket.socket) -> Iterator[None]:
+        """Serve in another thread."""
+        loop = asyncio.new_event_loop()
+        ready = threading.Event()
+
+        async def serve() -> None:
+            address.setblocking(False)
+            make: Callable[..., Any] = loop.create_server
+            if address.family == socket.AF_UNIX:
+                make = loop.create_unix_server
+            self._server = await make(lambda: _Connection(self), sock=address)
+            ready.set()
+
+        def run() -> None:
+            asyncio.set_event_loop(loop)
+            loop.run_until_complete(serve())
+            loop.run_forever()
+
+        thread = threading.Thread(target=run, name="listen", daemon=True)
+        thread.start()
+        ready.wait()
+        try:
+            yield
+        finally:
+            # Answers that are ready leave before the end.
+            loop.call_soon_threadsafe(lambda: loop.call_later(0.1, loop.stop))
+            thread.join(self.settings.stop_seconds)
+
+    def may_use_spamd(self, transport: asyncio.Transport) -> bool:
+        """Whether a client is on this machine or in `spamd_clients`."""
+        peer = transport.get_extra_info("peername")
+        if not peer or isinstance(peer, (str, bytes)):
+            return True  # of a Unix socket
+        client = ipaddress.ip_address(peer[0])
+        return client.is_loopback or any(client in network for network in self.networks)
+
+
+class _Connection(asyncio.Protocol):
+    """A connection: its first line decides the protocol; later calls go to that one."""
+
+    def __init__(self, server: _Server) -> None:
+        self._server = server
+        self._inner: asyncio.Protocol | None = None
+        self._data = b""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count the connection; refuse it if there are too many."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._server.open += 1
+        if self._server.open > self._server.settings.connections:
+            transport.write(b"SPAMD/1.1 75 EX_TEMPFAIL: too many connections\r\n\r\n")
+            transport.close()
+        self.touch()
+
+    def touch(self) -> None:
+        """Let the client have the time of one request from now on."""
+        if self._timer is not None:
+            self._timer.cancel()
+        seconds = self._server.settings.request_seconds
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Choose the protocol, or pass the data on."""
+        if self._inner is not None:
+            self._inner.data_received(data)
+            return
+        self._data += data
+        line, newline, _ = self._data.partition(b"\n")
+        if not newline and len(self._data) < _LONGEST_LINE:
+            return
+        self._inner = self._spamd() if REQUEST_LINE.match(line) else self._http()
+        self._inner.connection_made(self._transport)
+        self._inner.data_received(self._data)
+        self._data = b""
+
+    def _spamd(self) -> asyncio.Protocol:
+        reader = asyncio.StreamReader(limit=_LONGEST_LINE)
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await answer_spamd(reader, writer, self._server.service)
+
+        if not self._server.may_use_spamd(self._transport):
+            self._transport.write(b"SPAMD/1.1 76 EX_PROTOCOL: set spamd_clients\r\n\r\n")
+            self._transport.close()
+        return asyncio.StreamReaderProtocol(reader, answer)
+
+    def _http(self) -> asyncio.Protocol:
+        server = self._server
+        return H11Protocol(server.config, server.state, app_state={"touch": self.touch})
+
+    def eof_received(self) -> bool | None:
+        """Pass it on."""
+        return None if self._inner is None else self._inner.eof_received()
+
+    def pause_writing(self) -> None:
+        """Pass it on."""
+        if self._inner is not None:
+            self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Pass it on."""
+        if self._inner is not None:
+            self._inner.resume_writing()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Pass it on."""
+        self._server.open -= 1
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._inner is not None:
+            self._inner.connection_lost(error)

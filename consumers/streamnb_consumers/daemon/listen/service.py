@@ -1,0 +1,126 @@
+"""Requests to a resident filter, independent of the protocol: classify, learn, unlearn."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import math
+
+from streamnb.mail.header_block import first_value
+from streamnb_consumers.daemon.listen.journal import Answer, RequestSource
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.records import Decision
+
+__all__ = ["REQUIRED", "Service", "content_id", "points"]
+
+REQUIRED = 5.0
+"""Points from which a mail is spam, as in SpamAssassin."""
+
+
+def content_id(raw: bytes) -> str:
+    r"""Return the id of a mail: a hash of its `Message-ID` and body.
+
+    Servers add other headers on the way, so a mail that is decided on arrival and corrected in the
+    mailbox keeps its id.
+
+    Examples
+    --------
+    >>> mail = b"Message-ID: <1@x.example>\n\nhello\n"
+    >>> content_id(mail) == content_id(b"Received: by y\r\n" + mail.replace(b"\n", b"\r\n"))
+    True
+    """
+    _, _, body = raw.replace(b"\r\n", b"\n").lstrip(b"\n").partition(b"\n\n")
+    found = first_value(raw.replace(b"\r\n", b"\n"), "message-id") or b""
+    return hashlib.blake2b(found + b"\n" + body.rstrip(), digest_size=16).hexdigest()
+
+
+def points(decision: Decision, pos_label: str) -> float:
+    """Return the score of a decision in points: 5 or more mean spam, as in SpamAssassin.
+
+    The points are 5 plus the log odds of the positive label, in nats. A decision that does not
+    follow from the probability alone stays on its side of 5.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.records import Partition
+    >>> made = Decision("1", "spam", {"spam": 0.9, "ham": 0.1}, 1.0, 2, Partition("x", 0), 0)
+    >>> round(points(made, "spam"), 1)
+    7.2
+    """
+    share = decision.probabilities.get(pos_label)
+    if share is None:
+        return 0.0
+    odds = math.log(max(share, 1e-12)) - math.log(max(1.0 - share, 1e-12))
+    found = round(REQUIRED + odds, 1)
+    return max(found, REQUIRED) if decision.label == pos_label else min(found, REQUIRED - 0.1)
+
+
+class Service:
+    """Send requests to the filter, and wait for its answers.
+
+    Parameters
+    ----------
+    kind
+        `"sms"` or `"spam"`.
+    settings
+        Settings of the filter.
+    source
+        Source that the filter reads.
+    """
+
+    def __init__(self, kind: str, settings: Settings, source: RequestSource) -> None:
+        self.kind, self.settings, self._source = kind, settings, source
+        self.max_bytes = settings.max_bytes or (2**24 if kind == "spam" else 65_536)
+
+    async def classify(self, raw: bytes, words: int = 0) -> Answer:
+        """Decide a message, and name the words with the largest contributions."""
+        name = content_id(raw)
+        return await self._ask(self._message(raw, name), name, words=words)
+
+    async def learn(self, raw: bytes, label: str) -> Answer:
+        """Learn a message; a label that was learned before is corrected."""
+        name = content_id(raw)
+        return await self._ask(self._message(raw, name), name, label)
+
+    async def unlearn(self, raw: bytes) -> Answer:
+        """Unlearn a message, if it is in the join window."""
+        name = content_id(raw)
+        return await self._ask(json.dumps({"id": name, "unlearn": True}).encode(), name, role="")
+
+    async def send(self, value: bytes, name: str, feedback: bool, words: int = 0) -> Answer:
+        """Send a JSON object as it is."""
+        return await self._ask(value, name, role="" if feedback else None, words=words)
+
+    def _message(self, raw: bytes, name: str) -> bytes:
+        if self.kind == "sms":
+            return json.dumps({"id": name, "text": raw.decode("utf-8", "replace")}).encode()
+        if raw.lstrip()[:1] == b"{":  # the reader would take it for JSON
+            return json.dumps({"id": name, "base64": base64.b64encode(raw).decode()}).encode()
+        return raw
+
+    async def _ask(
+        self,
+        value: bytes,
+        name: str,
+        label: str | None = None,
+        role: str | None = None,
+        words: int = 0,
+    ) -> Answer:
+        headers: tuple[tuple[str, bytes | None], ...] = ()
+        if label is not None:
+            value, headers = self._labelled(value, label)
+        if words:
+            headers += (("explain", str(words).encode()),)
+        is_feedback = label is not None or role is not None
+        answer = self._source.submit(value, name, "feedback" if is_feedback else "message", headers)
+        return await asyncio.wrap_future(answer)
+
+    def _labelled(
+        self, value: bytes, label: str
+    ) -> tuple[bytes, tuple[tuple[str, bytes | None], ...]]:
+        """Return a message with its label: in the object, or in a header of a raw mail."""
+        if value[:1] == b"{":
+            return json.dumps(json.loads(value) | {"label": label}).encode(), ()
+        return value, (("label", label.encode()),)

@@ -1,0 +1,197 @@
+"""The protocol of SpamAssassin's spamd, for `spamc`, Exim, spamass-milter and libraries.
+
+See `spamd/PROTOCOL` in SpamAssassin, version 1.5.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import zlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from streamnb.errors import StreamNBError
+from streamnb.mail.header_block import with_header, without_header
+from streamnb_consumers.daemon.listen.journal import Answer
+from streamnb_consumers.daemon.listen.service import REQUIRED, Service, points
+from streamnb_consumers.errors import BusyError
+
+__all__ = ["REQUEST_LINE", "answer_spamd"]
+
+REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/\d+\.\d+\s*$")
+_CHECKS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS")
+_WORDS = 20  # that a report lists
+_MOST_HEADERS = 50
+# Statuses of sysexits.h.
+_BAD_DATA, _BUSY, _BAD_REQUEST = (65, "EX_DATAERR"), (75, "EX_TEMPFAIL"), (76, "EX_PROTOCOL")
+
+
+class _RequestError(Exception):
+    """The request does not follow the protocol."""
+
+
+class _Reply(NamedTuple):
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+async def answer_spamd(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, service: Service
+) -> None:
+    """Answer the one request of a connection, then close it."""
+    try:
+        output = await _reply(reader, service)
+    except (_RequestError, asyncio.LimitOverrunError, asyncio.IncompleteReadError) as error:
+        output = _failure(_BAD_REQUEST, str(error))
+    except BusyError as error:
+        output = _failure(_BUSY, str(error))
+    except StreamNBError as error:
+        output = _failure(_BAD_DATA, str(error))
+    try:
+        writer.write(output)
+        await writer.drain()
+    except ConnectionError:
+        pass  # the client has left
+    finally:
+        writer.close()
+
+
+def _failure(status: tuple[int, str], why: str) -> bytes:
+    line = " ".join(why.split())[:300]
+    return f"SPAMD/1.1 {status[0]} {status[1]}: {line}\r\n\r\n".encode()
+
+
+async def _reply(reader: asyncio.StreamReader, service: Service) -> bytes:
+    found = REQUEST_LINE.match(await reader.readline())
+    if found is None:
+        raise _RequestError("the request is no line like CHECK SPAMC/1.5")
+    command = found[1].decode()
+    if command == "PING":
+        return b"SPAMD/1.5 0 PONG\r\n\r\n"
+    if command == "SKIP":
+        return b""
+    if command not in (*_CHECKS, "TELL"):
+        raise _RequestError(f"there is no command {command}: use one of {', '.join(_CHECKS)}, TELL")
+    headers = await _headers(reader)
+    raw = await _body(reader, headers, service.max_bytes)
+    if command == "TELL":
+        reply = await _tell(service, headers, raw)
+    else:
+        reply = await _check(service, command, raw)
+    lines = [f"{name}: {value}\r\n" for name, value in reply.headers.items()]
+    lines.append(f"Content-length: {len(reply.body)}\r\n\r\n")
+    return b"SPAMD/1.1 0 EX_OK\r\n" + "".join(lines).encode() + reply.body
+
+
+async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    while line := (await reader.readline()).strip():
+        name, colon, value = line.decode("utf-8", "replace").partition(":")
+        if not colon or len(headers) >= _MOST_HEADERS:
+            raise _RequestError(f"not a header: {name[:100]!r}")
+        headers[name.strip().lower()] = value.strip()
+    return headers
+
+
+async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str], most: int) -> bytes:
+    given = headers.get("content-length")
+    if given is not None and not (given.isascii() and given.isdigit()):
+        raise _RequestError(f"Content-length must be a number, not {given[:50]!r}")
+    if given is not None and int(given) > most:
+        raise _RequestError(f"Content-length is {given}, more than max_bytes ({most:,})")
+    raw = await _read(reader, most) if given is None else await reader.readexactly(int(given))
+    if headers.get("compress", "").lower() == "zlib":
+        try:
+            raw = zlib.decompressobj().decompress(raw, most + 1)
+        except zlib.error as error:
+            raise _RequestError(f"the body is not zlib data: {error}") from None
+    if len(raw) > most:
+        raise _RequestError(f"the message has more than max_bytes ({most:,})")
+    return raw
+
+
+async def _read(reader: asyncio.StreamReader, most: int) -> bytes:
+    """Read up to the end of the input."""
+    raw = bytearray()
+    while block := await reader.read(65_536):
+        raw += block
+        if len(raw) > most:
+            break
+    return bytes(raw)
+
+
+async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Reply:
+    """Learn or unlearn a message."""
+    settings = service.settings
+    labels = {"spam": settings.pos_label, "ham": settings.negative}
+    if "local" in headers.get("set", ""):
+        label = labels.get(headers.get("message-class", "").lower())
+        if label is None:
+            given = headers.get("message-class", "")
+            raise _RequestError(f"Message-class must be spam or ham, not {given[:50]!r}")
+        answer = _checked(await service.learn(raw, label))
+    elif "local" in headers.get("remove", ""):
+        answer = _checked(await service.unlearn(raw))
+    else:
+        raise _RequestError("TELL needs the header Set: local or Remove: local")
+    told = {}
+    if answer.learned is not None:
+        told["DidSet"] = "local"
+    elif answer.unlearned is not None:
+        told["DidRemove"] = "local"
+    return _Reply(told)
+
+
+async def _check(service: Service, command: str, raw: bytes) -> _Reply:
+    """Decide a message."""
+    settings = service.settings
+    words = _WORDS if command in ("SYMBOLS", "REPORT", "REPORT_IFSPAM") else 0
+    decision = _checked(await service.classify(raw, words)).decision
+    if decision is None:
+        raise _RequestError("the input is a label, not a message")
+    score, is_spam = points(decision, settings.pos_label), decision.label == settings.pos_label
+    headers = {"Spam": f"{is_spam} ; {score:.1f} / {REQUIRED:.1f}"}
+    found = decision.words or ()
+    if command == "SYMBOLS":
+        names = (re.sub(r"[^\w.:@+-]+", "_", word) for word, _ in found)
+        return _Reply(headers, ",".join(names).encode())
+    if command == "REPORT" or (command == "REPORT_IFSPAM" and is_spam):
+        return _Reply(headers, _report(found, score).encode())
+    if command in ("HEADERS", "PROCESS"):
+        whole = _marked(raw, settings.status_header, is_spam, score, decision.version)
+        return _Reply(headers, whole if command == "PROCESS" else _head(whole))
+    return _Reply(headers)
+
+
+def _checked(answer: Answer) -> Answer:
+    if answer.error:
+        raise StreamNBError(answer.error)
+    return answer
+
+
+def _report(words: tuple[tuple[str, float], ...], score: float) -> str:
+    lines = [f"Content analysis details:   ({score:.1f} points, {REQUIRED:.1f} required)", ""]
+    lines += [" pts word", "---- ----------------------"]
+    lines += [f"{towards:4.1f} {' '.join(word.split())}" for word, towards in words]
+    return "\n".join(lines) + "\n"
+
+
+def _marked(raw: bytes, status_header: str, is_spam: bool, score: float, version: int) -> bytes:
+    """Return a mail with the headers that SpamAssassin adds."""
+    answer = "Yes" if is_spam else "No"
+    status = f"{answer}, score={score:.1f} required={REQUIRED:.1f} version={version}"
+    added = {status_header: status, "X-Spam-Level": "*" * max(0, min(50, int(score)))}
+    if is_spam:
+        added["X-Spam-Flag"] = "YES"
+    for name in (status_header, "X-Spam-Level", "X-Spam-Flag"):
+        raw = without_header(raw, name)
+    for name, value in added.items():
+        raw = with_header(raw, name, value)
+    return raw
+
+
+def _head(raw: bytes) -> bytes:
+    """Return the headers of a mail, with the empty line after them."""
+    found = re.search(rb"\r?\n\r?\n", raw)
+    return raw if found is None else raw[: found.end()]
