@@ -6,7 +6,7 @@ use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::{Dependence, Neighbourhood, Sum};
-use crate::scoring::event_model::EventModel;
+use crate::scoring::event_model::{EventModel, Output, Query};
 use crate::scoring::scorer::Scorer;
 use crate::scoring::scorer::Scratch;
 use crate::text::tokenizer::Tokenizer;
@@ -45,71 +45,41 @@ impl Scorer {
     pub fn explain(&self, store: &Store, scratch: &mut Scratch) -> Explanation {
         let Scratch { bag, terms, families, .. } = scratch;
         self.weigh_bag(store, bag);
-        let (model, watch) = (&self.model, Watch::default());
-        let mut explanation = match self.parts().dependence {
-            Dependence::Independent => match self.parts().neighbourhood {
-                Neighbourhood::Stream if self.is_online() => {
-                    let mut explanation = model.explain_sum(store, bag, |single, scores| {
-                        self.scores(store, terms, single, scores);
-                    });
-                    let Explanation { baseline, words, unseen, .. } = &mut explanation;
-                    explanation.corrections =
-                        self.online.explain(store, terms, bag, baseline, words, unseen);
-                    return explanation;
-                }
-                Neighbourhood::Stream => {
-                    return model.explain_sum(store, bag, |single, scores| {
-                        self.scores(store, terms, single, scores);
-                    });
-                }
-                Neighbourhood::Tree | Neighbourhood::Nearest => {
-                    let nothing = Slice::default();
-                    let slice = self.slice(store, bag, &mut families.nearest).unwrap_or(&nothing);
-                    model.prepare_slice(store, slice, terms);
-                    return model.explain_sum(store, bag, |single, scores| {
-                        model.slice_scores(store, slice, terms, single, scores);
-                    });
-                }
-            },
-            Dependence::Hidden => {
-                let hidden = &mut families.hidden;
-                explain_parts(store, bag, |bag, scores, parts| {
-                    model.hidden_scores(store, terms, bag, hidden, &watch, scores, Some(parts));
-                })
+        let watch = &Watch::default();
+        if self.config.parts.neighbourhood != Neighbourhood::Stream {
+            let nothing = Slice::default();
+            let slice = self.slice(store, bag, &mut families.nearest).unwrap_or(&nothing);
+            self.model.prepare_slice(store, slice, terms);
+            let query = Query { store, terms, bag, watch };
+            return self
+                .explain_sum(query, |query, scores| self.slice_scores(query, slice, scores));
+        }
+        let query = Query { store, terms, bag, watch };
+        if self.config.parts.dependence == Dependence::Independent {
+            let mut explanation =
+                self.explain_sum(query, |query, scores| self.scores(query, scores));
+            if self.is_online() {
+                let Explanation { baseline, words, unseen, .. } = &mut explanation;
+                explanation.corrections =
+                    self.config.online.explain(store, terms, bag, baseline, words, unseen);
             }
-            Dependence::HiddenRatios => {
-                let hidden = &mut families.hidden;
-                explain_parts(store, bag, |bag, scores, parts| {
-                    model.ratio_scores(store, terms, bag, hidden, &watch, scores, Some(parts));
-                })
-            }
-            Dependence::Packaged => {
-                let (packaged, threshold) = (&mut families.packaged, [store.packages().threshold]);
-                explain_parts(store, bag, |bag, scores, parts| {
-                    let parts = Some(parts);
-                    model.packaged_scores(
-                        store, terms, bag, packaged, &watch, &threshold, scores, parts,
-                    );
-                })
-            }
-            Dependence::OneDependence if EventModel::has_estimators(store, bag) => {
-                let estimators = &mut families.one_dependence;
-                explain_parts(store, bag, |bag, scores, parts| {
-                    model.one_dependence_parts(store, terms, bag, estimators, scores, parts);
-                })
-            }
-            Dependence::OneDependence => {
-                let estimators = &mut families.one_dependence;
-                model.explain_sum(store, bag, |single, scores| {
-                    model.one_dependence_scores(store, terms, single, estimators, &watch, scores);
-                })
-            }
+            return explanation;
+        }
+        // Without estimators the words are independent.
+        let is_sum = self.config.parts.dependence == Dependence::OneDependence
+            && !EventModel::has_estimators(store, bag);
+        let mut explanation = if is_sum {
+            self.explain_sum(query, |query, scores| {
+                self.dependent_scores(query, families, &mut Output { scores, parts: None });
+            })
+        } else {
+            explain_parts(query, |query, out| self.dependent_scores(query, families, out))
         };
         let mut single = Bag::default();
         for (&(word, count), (_, parts)) in bag.words.iter().zip(&mut explanation.words) {
             single.clear(store.vocabulary.slots());
             single.add(word, count);
-            self.multiply_ratios(store, terms, &single, parts);
+            self.multiply_ratios(Query { bag: &single, ..query }, parts);
         }
         explanation
     }
@@ -128,23 +98,21 @@ impl Scorer {
         scorer.prepare(store, terms);
         scorer.explain(store, scratch)
     }
-}
 
-impl EventModel {
     /// Explain a score that is a sum over words, by scoring each word alone.
     fn explain_sum(
         &self,
-        store: &Store,
-        bag: &Bag,
-        mut score: impl FnMut(&Bag, &mut Vec<f64>),
+        query: Query<'_>,
+        mut score: impl FnMut(Query<'_>, &mut Vec<f64>),
     ) -> Explanation {
+        let Query { store, bag, .. } = query;
         let mut single = Bag::default();
         let mut scores = Vec::new();
         single.clear(store.vocabulary.slots());
-        score(&single, &mut scores);
+        score(Query { bag: &single, ..query }, &mut scores);
         let baseline = scores.clone();
         let mut less_baseline = |single: &Bag| -> Vec<f64> {
-            score(single, &mut scores);
+            score(Query { bag: single, ..query }, &mut scores);
             scores.iter().zip(&baseline).map(|(score, base)| score - base).collect()
         };
         let words = bag.words.iter().map(|&(word, count)| {
@@ -153,7 +121,7 @@ impl EventModel {
             (word, less_baseline(&single))
         });
         let words = words.collect();
-        let unseen = if self.traits.sum == Sum::Vocabulary {
+        let unseen = if self.model.traits.sum == Sum::Vocabulary {
             // Unseen words replace absent words of the vocabulary as long as there are any, so only
             // their joint contribution is defined. Share it equally.
             single.clear(store.vocabulary.slots());
@@ -177,15 +145,16 @@ impl EventModel {
 /// Explain scores that come with the contributions of each word, `words × classes`, and of all
 /// tokens of unseen words.
 fn explain_parts(
-    store: &Store,
-    bag: &Bag,
-    mut score: impl FnMut(&Bag, &mut Vec<f64>, &mut Vec<f64>),
+    query: Query<'_>,
+    mut score: impl FnMut(Query<'_>, &mut Output<'_>),
 ) -> Explanation {
+    let bag = query.bag;
     let (mut baseline, mut scores, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     let mut empty = Bag::default();
-    empty.clear(store.vocabulary.slots());
-    score(&empty, &mut baseline, &mut parts);
-    score(bag, &mut scores, &mut parts);
+    empty.clear(query.store.vocabulary.slots());
+    let empty = Query { bag: &empty, ..query };
+    score(empty, &mut Output { scores: &mut baseline, parts: None });
+    score(query, &mut Output { scores: &mut scores, parts: Some(&mut parts) });
     let classes = baseline.len();
     let row = |position: usize| &parts[position * classes..(position + 1) * classes];
     let words = bag.words.iter().enumerate();

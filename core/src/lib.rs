@@ -4,6 +4,8 @@
 //! of the counts ([`statistics`]) → scores ([`scoring`]) and the contribution of each word to them
 //! ([`explain`]). Only the bindings depend on Python.
 
+#[macro_use]
+mod names;
 pub mod counts;
 pub mod error;
 pub mod explain;

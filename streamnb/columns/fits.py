@@ -45,7 +45,11 @@ class FilterWeighting:
     in_estimate: bool = False
 
     def weights(
-        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
+        self,
+        rows: ExampleTable,
+        table: AttributeTable,
+        order: list[int],
+        scoring: _core.ScoringConfig,
     ) -> AttributeWeights:
         """Return the weights; `Weighting.weights` describes the parameters."""
         found = self.measure(rows)
@@ -69,7 +73,11 @@ class WrapperWeighting:
     search: Callable[[Floats, Floats, Integers, Floats], Floats]
 
     def weights(
-        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
+        self,
+        rows: ExampleTable,
+        table: AttributeTable,
+        order: list[int],
+        scoring: _core.ScoringConfig,
     ) -> AttributeWeights:
         """Return the weights; `Weighting.weights` describes the parameters."""
         priors, terms = log_terms(rows, table, order, scoring)
@@ -113,7 +121,11 @@ class Fit:
     ridge: float
 
     def weights(
-        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
+        self,
+        rows: ExampleTable,
+        table: AttributeTable,
+        order: list[int],
+        scoring: _core.ScoringConfig,
     ) -> AttributeWeights:
         """Return the weights; `Weighting.weights` describes the parameters."""
         names, classes, weights = rows.names, rows.classes, rows.weights
@@ -139,10 +151,10 @@ class Fit:
 
 
 def log_terms(
-    rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
+    rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.ScoringConfig
 ) -> tuple[Floats, Floats]:
     """Return ln P(c), and ln P(x_j|c) of the examples: `(examples, classes, attributes)`."""
-    priors, found = table.categories.explain(dict.fromkeys(rows.words, 1.0), scoring)
+    priors, found, _ = table.categories.explain(dict.fromkeys(rows.words, 1.0), scoring)
     by_word = dict(found)
     # Words that the model does not score contribute 0, and so does the last row: no word.
     zeros = [0.0] * (max(order) + 1)

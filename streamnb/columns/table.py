@@ -27,7 +27,11 @@ class Weighting(Protocol):
     """Computes the weights of attributes."""
 
     def weights(
-        self, rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.Scoring
+        self,
+        rows: ExampleTable,
+        table: AttributeTable,
+        order: list[int],
+        scoring: _core.ScoringConfig,
     ) -> AttributeWeights:
         """Return the weights.
 
@@ -77,7 +81,7 @@ class AttributeTable:
         self.examples = Examples(bounds["index_size"])
         self.learned: dict[int, float] = {}
         self.in_use = AttributeWeights()
-        self.halved: _core.Scoring | None = None
+        self.halved: _core.ScoringConfig | None = None
         self.order: list[int] = []
         # The rank of the label of each class.
         self._ranks: dict[int, int] = {}
@@ -220,7 +224,7 @@ class AttributeTable:
         self._ranks = self._ranks | dict(ranks)  # swapped: other threads read it
         self.order = sorted(self.learned, key=self._ranks.__getitem__)
 
-    def refit(self, weighting: Weighting, scoring: _core.Scoring) -> None:
+    def refit(self, weighting: Weighting, scoring: _core.ScoringConfig) -> None:
         """Compute the weights of attributes from the examples, and use them from now on."""
         # During a batch, some classes may not have a rank yet.
         order = sorted(self.learned, key=lambda i: (i not in self._ranks, self._ranks.get(i, i)))
@@ -233,10 +237,10 @@ class AttributeTable:
 
     # --- scores -------------------------------------------------------------------------------
 
-    def _terms(self, row: Row, scoring: _core.Scoring) -> tuple[list[float], Terms]:
+    def _terms(self, row: Row, scoring: _core.ScoringConfig) -> tuple[list[float], Terms]:
         """Return ln P(c), and ln P(x_j|c) of each value, for the classes in their order."""
         order, twice = self.order, self.in_use.twice
-        priors, words = self.categories.explain(row.words, scoring)
+        priors, words, _ = self.categories.explain(row.words, scoring)
         owners = dict(zip(row.words, row.attributes, strict=True))
         if twice and self.halved is not None:
             heavy = {word: 1.0 for word, name in owners.items() if name in twice}
@@ -251,7 +255,7 @@ class AttributeTable:
                 terms.append((name, name, densities))
         return [priors[class_id] for class_id in order], terms
 
-    def _ordered_scores(self, row: Row, scoring: _core.Scoring) -> list[float]:
+    def _ordered_scores(self, row: Row, scoring: _core.ScoringConfig) -> list[float]:
         priors, terms = self._terms(row, scoring)
         return self.in_use.scores(self.order, priors, terms)
 
@@ -261,21 +265,21 @@ class AttributeTable:
             found[class_id] = value
         return found
 
-    def predict(self, row: Any, scoring: _core.Scoring) -> int | None:
+    def predict(self, row: Any, scoring: _core.ScoringConfig) -> int | None:
         """Return the class with the highest score, the first of equal ones; None without any."""
         if not self.order:
             return None
         scores = self._ordered_scores(row, scoring)
         return self.order[scores.index(max(scores))]
 
-    def scores(self, row: Row, scoring: _core.Scoring) -> list[float]:
+    def scores(self, row: Row, scoring: _core.ScoringConfig) -> list[float]:
         """Return the score of each class id."""
         return self._by_id(self._ordered_scores(row, scoring))
 
     # The softmax of the scores gives the probabilities.
     probable_scores = scores
 
-    def probabilities(self, row: Row, scoring: _core.Scoring) -> list[float]:
+    def probabilities(self, row: Row, scoring: _core.ScoringConfig) -> list[float]:
         """Return the probability of each class id."""
         scores = self._ordered_scores(row, scoring)
         highest = max(scores, default=0.0)
@@ -284,30 +288,32 @@ class AttributeTable:
         return self._by_id([share / total for share in raised])
 
     def predict_many(
-        self, rows: Any, scoring: _core.Scoring, labels: list[Any], threads: int
+        self, rows: Any, scoring: _core.ScoringConfig, labels: list[Any], threads: int
     ) -> list[Any]:
         """Return the label of each row, on one thread."""
         found = [self.predict(row, scoring) for row in rows]
         return [None if class_id is None else labels[class_id] for class_id in found]
 
-    def scores_many(self, rows: Any, scoring: _core.Scoring, threads: int) -> bytes:
+    def scores_many(self, rows: Any, scoring: _core.ScoringConfig, threads: int) -> bytes:
         """Return the scores of each row as float64: shape `(rows, class ids)`."""
         return np.array([self.scores(row, scoring) for row in rows], dtype=float).tobytes()
 
     probable_scores_many = scores_many
 
-    def predictions_many(self, rows: Any, scoring: _core.Scoring, threads: int) -> bytes:
+    def predictions_many(self, rows: Any, scoring: _core.ScoringConfig, threads: int) -> bytes:
         """Return scores twice, then probabilities: float64, shape `(rows, 3, class ids)`."""
         found = [
             [self.scores(row, scoring)] * 2 + [self.probabilities(row, scoring)] for row in rows
         ]
         return np.array(found, dtype=float).tobytes()
 
-    def explain(self, row: Any, scoring: _core.Scoring) -> tuple[list[float], list[Any]]:
-        """Return the baseline of the scores, and the contribution of each value."""
+    def explain(
+        self, row: Any, scoring: _core.ScoringConfig
+    ) -> tuple[list[float], list[Any], list[Any]]:
+        """Return the baseline, the contribution of each value, and no corrections."""
         priors, terms = self._terms(row, scoring)
         baseline, parts = self.in_use.explain(self.order, priors, terms)
-        return self._by_id(baseline), [(name, self._by_id(part)) for name, part in parts]
+        return self._by_id(baseline), [(name, self._by_id(part)) for name, part in parts], []
 
     # --- sizes --------------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ class LearnedFactor(Scorer, Tuning):
 
     name = "factor"
 
-    def __init__(self, make: Callable[..., _core.Scoring]) -> None:
+    def __init__(self, make: Callable[..., _core.ScoringConfig]) -> None:
         super().__init__(make(factor=PAPER_FACTOR))
         self.candidates = [make(factor=factor) for factor in GRID]
         self.errors = [0.0] * len(GRID)
@@ -105,7 +105,12 @@ class LearnedFactor(Scorer, Tuning):
         return GRID[self._place]
 
     def judge(
-        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self,
+        store: _core.CountStore,
+        scoring: _core.ScoringConfig,
+        labels: Labels,
+        x: Any,
+        y: Label,
     ) -> PendingUpdate | None:
         """Classify a message that is about to be learned with each factor of the grid."""
         if len(labels.order) < 2:
@@ -150,13 +155,13 @@ class OptimalFactor(Scorer, PeriodicStatistic):
     A class that is newer has the paper's factor.
     """
 
-    def __init__(self, make: Callable[..., _core.Scoring], bias_weight: float) -> None:
+    def __init__(self, make: Callable[..., _core.ScoringConfig], bias_weight: float) -> None:
         super().__init__(make(factor=PAPER_FACTOR))
         self._make = make
         self._bias_weight = bias_weight
         self._factors: list[tuple[float, float]] = []
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring) -> None:
+    def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
         """Compute the factors."""
         found = optimal_factors(Counts.of(store), self._bias_weight).tolist()
         self._use([(own, rest) for own, rest in found])

@@ -117,7 +117,7 @@ class AttributeStatistic(PeriodicStatistic):
 
     weighting: Weighting
 
-    def refresh(self, store: AttributeTable, scoring: _core.Scoring) -> None:
+    def refresh(self, store: AttributeTable, scoring: _core.ScoringConfig) -> None:
         """Compute the weights."""
         store.refit(self.weighting, scoring)
 

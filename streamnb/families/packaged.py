@@ -234,7 +234,12 @@ class BagThreshold(Tuning):
         return [self._times(factor) for factor in GRID]
 
     def judge(
-        self, store: _core.CountStore, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self,
+        store: _core.CountStore,
+        scoring: _core.ScoringConfig,
+        labels: Labels,
+        x: Any,
+        y: Label,
     ) -> PendingUpdate | None:
         """Return the log losses of a message at each threshold of the grid, to be recorded."""
         if len(labels.order) < 2:

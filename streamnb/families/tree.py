@@ -99,7 +99,7 @@ class GrownTree(PeriodicStatistic):
         self.tree = tree
         self.periodic = tree.online is None
 
-    def refresh(self, store: _core.CountStore, scoring: _core.Scoring) -> None:
+    def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
         """Grow the tree from scratch."""
         # Repeat if ids were reused for other words or classes in the meantime.
         while not store.grow_tree(

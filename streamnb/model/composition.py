@@ -39,7 +39,7 @@ class BuildContext:
 
     composition: Composition
     parameters: ScoringParameters
-    make_scoring: Callable[..., _core.Scoring]
+    make_scoring: Callable[..., _core.ScoringConfig]
     threads: int
 
 
@@ -72,7 +72,7 @@ class Component:
     decays
         Whether it works with counts that all shrink with every message (`half_life`).
     store, scoring
-        Options that it needs from `_core.CountStore` and from `_core.Scoring`.
+        Options that it needs from `_core.CountStore` and from `_core.ScoringConfig`.
     """
 
     axis: ClassVar[str] = ""
@@ -170,7 +170,7 @@ class Component:
         return self.store
 
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
-        """Return the options that the component needs from `_core.Scoring`."""
+        """Return the options that the component needs from `_core.ScoringConfig`."""
         return self.scoring
 
     def prepare(self, store: Any, context: BuildContext) -> None:
@@ -444,8 +444,8 @@ class Composition:
         settled = {"alpha": alpha, "prior": prior, "oov": oov, "vocabulary_size": m}
         options = {**settled, **self.scoring_options()}
 
-        def make_scoring(**more: Any) -> _core.Scoring:
-            return _core.Scoring(**{**options, **more})
+        def make_scoring(**more: Any) -> _core.ScoringConfig:
+            return _core.ScoringConfig(**{**options, **more})
 
         parameters = ScoringParameters(
             self.event.name, prior, alpha, float(m or 1), options.get("weights") == "chi-square"

@@ -17,7 +17,7 @@ PendingUpdate = Callable[[float], None]
 class Scorer:
     """The scoring in use; tuning replaces it."""
 
-    scoring: _core.Scoring
+    scoring: _core.ScoringConfig
 
 
 class PeriodicStatistic:
@@ -35,7 +35,7 @@ class PeriodicStatistic:
 
     periodic: bool = True
 
-    def refresh(self, store: Any, scoring: _core.Scoring) -> None:
+    def refresh(self, store: Any, scoring: _core.ScoringConfig) -> None:
         """Compute the statistic from a store and swap it in."""
         # Repeat if ids were reused for other words or classes in the meantime.
         while store.n_documents and not self.swap(store):
@@ -75,7 +75,7 @@ class Tuning:
     name: str
 
     def judge(
-        self, store: Any, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self, store: Any, scoring: _core.ScoringConfig, labels: Labels, x: Any, y: Label
     ) -> PendingUpdate | None:
         """Evaluate a message that is about to be learned, without changing the record.
 

@@ -66,7 +66,7 @@ class LabelledStore:
             return ask()
 
     def by_label(
-        self, ask: Callable[[Any, Any], Sequence[float]], x: Any, scoring: _core.Scoring
+        self, ask: Callable[[Any, Any], Sequence[float]], x: Any, scoring: _core.ScoringConfig
     ) -> dict[Label, float]:
         """Return one number for each label, from a method of the store."""
 
@@ -80,7 +80,7 @@ class LabelledStore:
         self,
         ask: Callable[[Any, Any, int], bytes],
         batch: _core.Batch,
-        scoring: _core.Scoring,
+        scoring: _core.ScoringConfig,
         threads: int,
         *rows: int,
     ) -> tuple[list[Label], Floats]:
@@ -93,23 +93,21 @@ class LabelledStore:
         return [label for label, _ in order], by_id[..., [class_id for _, class_id in order]]
 
     def predict_many(
-        self, batch: _core.Batch, scoring: _core.Scoring, threads: int
+        self, batch: _core.Batch, scoring: _core.ScoringConfig, threads: int
     ) -> list[Label | None]:
         """Return the label of each message."""
         return self._settled(
             lambda: self.store.predict_many(batch, scoring, self.labels.names, threads)
         )
 
-    def explain(self, counts: Mapping[Any, float], scoring: _core.Scoring) -> Explanation:
+    def explain(self, counts: Mapping[Any, float], scoring: _core.ScoringConfig) -> Explanation:
         """Return the contribution of each word to the score of each label."""
 
         def by_label(values: list[float]) -> dict[Label, float]:
             return {label: values[class_id] for label, class_id in self.labels.order}
 
         with self.lock:
-            baseline, words = self.store.explain(counts, scoring)
-            texts = self.store is self.counts  # tables have no corrections
-            corrections = self.counts.corrections(counts, scoring) if texts else []
+            baseline, words, corrections = self.store.explain(counts, scoring)
             return Explanation(
                 by_label(baseline),
                 {word: by_label(terms) for word, terms in words},

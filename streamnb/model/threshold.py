@@ -159,7 +159,7 @@ class LearnedThreshold(DecisionThreshold, Tuning):
         self._weight = 0.0
 
     def judge(
-        self, store: Any, scoring: _core.Scoring, labels: Labels, x: Any, y: Label
+        self, store: Any, scoring: _core.ScoringConfig, labels: Labels, x: Any, y: Label
     ) -> PendingUpdate | None:
         """Score a message that is about to be learned, if there are two classes."""
         if len(labels.order) != 2:

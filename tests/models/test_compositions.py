@@ -58,10 +58,10 @@ def parts_of(model: Any) -> dict[str, str]:
 def test_the_core_accepts_what_the_table_allows() -> None:
     for parts in COMBINATIONS:
         if is_accepted(parts):
-            _core.Scoring(**parts)
+            _core.ScoringConfig(**parts)
         else:
             with pytest.raises(InputError, match=r" need.* not '"):
-                _core.Scoring(**parts)
+                _core.ScoringConfig(**parts)
 
 
 @pytest.mark.parametrize("name", ROWS)

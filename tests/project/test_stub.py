@@ -44,7 +44,7 @@ def test_stub_and_module_have_the_same_names() -> None:
     names = {name for name in vars(_core) if not name.startswith("_")}
     stubbed = {node.name for node in STUB.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     assert names == set(_core.__all__) == stubbed
-    for native in (_core.Batch, _core.CountStore, _core.NativeTokenizer, _core.Scoring):
+    for native in (_core.Batch, _core.CountStore, _core.NativeTokenizer, _core.ScoringConfig):
         public = {name for name in vars(native) if not name.startswith("_")}
         stubbed = {name.split(".")[1] for name in MEMBERS if name.startswith(native.__name__)}
         assert public == {name for name in stubbed if not name.startswith("_")}
@@ -67,7 +67,7 @@ def test_everything_public_has_a_docstring(name: str) -> None:
     assert node.name.startswith("__") or (native.__doc__ or "").strip()
 
 
-@pytest.mark.parametrize("native", [_core.CountStore, _core.Scoring])
+@pytest.mark.parametrize("native", [_core.CountStore, _core.ScoringConfig])
 def test_each_keyword_is_accepted_with_its_default_and_no_other(native: Any) -> None:
     given = (Tokenizer().native(),) if native is _core.CountStore else ()
     keywords = [

@@ -1,13 +1,13 @@
 //! Messages and batches of messages.
 
-use super::{input_error, raise, watched};
+use super::{Numbers, watched};
 use crate::counts::batch::{self, Items, Matrix, Messages};
 use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
 use crate::counts::store::check_weight;
+use crate::error::Error;
 use crate::text::tokenizer::Tokenizer;
 use crate::threads::lock;
 use crate::watch::Watch;
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
@@ -76,16 +76,13 @@ impl Batch {
     /// of each column.
     #[staticmethod]
     fn from_rows(
-        py: Python<'_>,
-        indptr: PyBuffer<i64>,
-        indices: PyBuffer<i64>,
-        data: PyBuffer<f64>,
+        indptr: Numbers<i64>,
+        indices: Numbers<i64>,
+        data: Numbers<f64>,
         words: Vec<PyBackedStr>,
     ) -> PyResult<Self> {
         let words: Vec<&str> = words.iter().map(|word| &**word).collect();
-        let (indptr, indices) = (indptr.to_vec(py)?, indices.to_vec(py)?);
-        let matrix = Matrix::new(&indptr, &indices, &data.to_vec(py)?, &words);
-        let matrix = matrix.map_err(|error| raise(py, error))?;
+        let matrix = Matrix::new(&indptr.0, &indices.0, &data.0, &words)?;
         Ok(Batch::read(Messages::Matrix(matrix)))
     }
 
@@ -193,7 +190,7 @@ pub fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
         Err(_) => weight.extract::<f64>().unwrap_or(f64::NAN),
     };
     check_weight(given).map_err(|error| match weight.repr() {
-        Ok(shown) => input_error(weight.py(), format!("{error}: {shown} was given")),
+        Ok(shown) => Error::Invalid(format!("{error}: {shown} was given")).into(),
         Err(error) => error,
     })?;
     Ok(given)
@@ -207,7 +204,7 @@ fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
     let message = inputs(key.py())
         .and_then(|inputs| inputs.call_method1("bad_count", (key, value))?.extract::<String>());
     match message {
-        Ok(message) => input_error(key.py(), message),
+        Ok(message) => Error::Invalid(message).into(),
         Err(error) => error,
     }
 }

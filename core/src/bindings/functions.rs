@@ -2,17 +2,16 @@
 
 use super::batch::Batch;
 use super::tokenizer::NativeTokenizer;
-use super::{bytes_of, raise, watched};
+use super::{Array, Numbers, watched};
 use crate::counts::batch::Messages;
 use crate::counts::rows::ClassId;
 use crate::mail::{Header, Mail};
 use crate::statistics::cooccurrence::{self, DocumentRows};
-use crate::statistics::grow;
+use crate::statistics::grow as tree;
 use crate::statistics::split::Limits;
 use crate::text::unicode;
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 
 /// Return the Unicode versions of the character tables.
 #[pyfunction]
@@ -49,12 +48,9 @@ const CACHED_LABELS: usize = 64;
 /// The labels of a stream are usually a few objects. The same object has the same id, so most labels
 /// need no lookup in the dictionary `ids`.
 #[pyfunction]
-pub fn class_ids<'py>(
-    labels: &Bound<'py, PyList>,
-    ids: &Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyBytes>> {
+pub fn class_ids(labels: &Bound<'_, PyList>, ids: &Bound<'_, PyDict>) -> PyResult<Array<ClassId>> {
     // `__missing__` of a subclass of dict may add an id.
-    let id_of = |label: &Bound<'py, PyAny>| match ids.get_item(label)? {
+    let id_of = |label: &Bound<'_, PyAny>| match ids.get_item(label)? {
         Some(id) => id.extract(),
         None => ids.as_any().get_item(label)?.extract(),
     };
@@ -70,29 +66,25 @@ pub fn class_ids<'py>(
         }
         found.push(*id);
     }
-    Ok(bytes_of(ids.py(), &found))
+    Ok(Array(found))
 }
 
 /// Return for each word the sum, over the other words, of the squared weight of the documents that
 /// contain both, as bytes. The documents are a sparse documents × words matrix of ascending word ids.
 #[pyfunction]
-pub fn cooccurrence_squares<'py>(
-    py: Python<'py>,
-    indptr: PyBuffer<i64>,
-    word_ids: PyBuffer<i64>,
-    weights: PyBuffer<f64>,
+pub fn cooccurrence_squares(
+    py: Python<'_>,
+    indptr: Numbers<i64>,
+    word_ids: Numbers<i64>,
+    weights: Numbers<f64>,
     n_words: usize,
     threads: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let (indptr, ids, weights) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, weights.to_vec(py)?);
+) -> PyResult<Array<f64>> {
     let sums = watched(py, |watch| {
-        cooccurrence::squares(&indptr, &ids, &weights, n_words, threads, watch)
+        cooccurrence::squares(&indptr.0, &word_ids.0, &weights.0, n_words, threads, watch)
     })?;
-    Ok(bytes_of(py, &sums.map_err(|error| raise(py, error))?))
+    Ok(Array(sums?))
 }
-
-/// First words, second words, information, and its sum.
-type Information<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64);
 
 /// Return the conditional mutual information of at most `most` pairs of words that occur together:
 /// the first words and the second words, int64, and the bits, float64, as bytes; and the sum of bits
@@ -100,33 +92,26 @@ type Information<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, Py
 /// ids.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
-pub fn pair_information<'py>(
-    py: Python<'py>,
-    indptr: PyBuffer<i64>,
-    word_ids: PyBuffer<i64>,
-    class_ids: PyBuffer<i64>,
-    weights: PyBuffer<f64>,
+pub fn pair_information(
+    py: Python<'_>,
+    indptr: Numbers<i64>,
+    word_ids: Numbers<i64>,
+    class_ids: Numbers<i64>,
+    weights: Numbers<f64>,
     n_words: usize,
     n_classes: usize,
     most: usize,
     threads: usize,
-) -> PyResult<Information<'py>> {
-    let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
-    let weights = weights.to_vec(py)?;
-    let found = watched(py, |watch| {
-        let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
-        let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
-        cooccurrence::information(&rows, n_words, most, threads, watch)
-    })?;
-    let found = found.map_err(|error| raise(py, error))?;
-    let word_ids = |of: fn(&cooccurrence::Pair) -> u32| {
-        found.strongest.iter().map(|pair| i64::from(of(pair))).collect::<Vec<_>>()
-    };
-    let bits: Vec<f64> = found.strongest.iter().map(|pair| pair.bits).collect();
+) -> PyResult<(Array<i64>, Array<i64>, Array<f64>, f64)> {
+    let (indptr, ids, classes) = (&indptr.0, &word_ids.0, &class_ids.0);
+    let rows = DocumentRows { indptr, ids, classes, weights: &weights.0, n_classes };
+    let found =
+        watched(py, |watch| cooccurrence::information(&rows, n_words, most, threads, watch))??;
+    let pairs = || found.strongest.iter();
     Ok((
-        bytes_of(py, &word_ids(|pair| pair.first)),
-        bytes_of(py, &word_ids(|pair| pair.second)),
-        bytes_of(py, &bits),
+        Array(pairs().map(|pair| i64::from(pair.first)).collect()),
+        Array(pairs().map(|pair| i64::from(pair.second)).collect()),
+        Array(pairs().map(|pair| pair.bits).collect()),
         found.total,
     ))
 }
@@ -136,26 +121,22 @@ pub fn pair_information<'py>(
 /// words matrix of ascending word ids; `word_order` has the words in the order of their bytes.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
-pub fn split_depths<'py>(
-    py: Python<'py>,
-    indptr: PyBuffer<i64>,
-    word_ids: PyBuffer<i64>,
-    class_ids: PyBuffer<i64>,
-    weights: PyBuffer<f64>,
-    word_order: PyBuffer<i64>,
+pub fn split_depths(
+    py: Python<'_>,
+    indptr: Numbers<i64>,
+    word_ids: Numbers<i64>,
+    class_ids: Numbers<i64>,
+    weights: Numbers<f64>,
+    word_order: Numbers<i64>,
     n_words: usize,
     n_classes: usize,
     max_depth: usize,
     min_samples_leaf: f64,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let (indptr, ids, classes) = (indptr.to_vec(py)?, word_ids.to_vec(py)?, class_ids.to_vec(py)?);
-    let (weights, order) = (weights.to_vec(py)?, word_order.to_vec(py)?);
-    let depths = py.detach(|| {
-        let (indptr, ids, classes, weights) = (&*indptr, &*ids, &*classes, &*weights);
-        let rows = DocumentRows { indptr, ids, classes, weights, n_classes };
-        grow::depths(&rows, &order, Limits { max_depth, min_samples_leaf }, n_words)
-    });
-    Ok(bytes_of(py, &depths.map_err(|error| raise(py, error))?))
+) -> PyResult<Array<i64>> {
+    let (indptr, ids, classes) = (&indptr.0, &word_ids.0, &class_ids.0);
+    let rows = DocumentRows { indptr, ids, classes, weights: &weights.0, n_classes };
+    let limits = Limits { max_depth, min_samples_leaf };
+    Ok(Array(py.detach(|| tree::depths(&rows, &word_order.0, limits, n_words))?))
 }
 
 type Headers = Vec<(String, String)>;

@@ -11,6 +11,7 @@ mod tokenizer;
 use crate::error::Error;
 use crate::scoring::scorer::Scratch;
 use crate::watch::Watch;
+use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::cell::RefCell;
@@ -26,56 +27,79 @@ mod _core {
         tokenize_and_hash, unicode_version,
     };
     #[pymodule_export]
-    use super::scoring::{Scoring, compositions};
+    use super::scoring::{ScoringConfig, compositions};
     #[pymodule_export]
     use super::store::CountStore;
     #[pymodule_export]
     use super::tokenizer::NativeTokenizer;
 }
 
-/// Convert an error of the core to an exception of `streamnb.errors`.
-fn raise(py: Python<'_>, error: Error) -> PyErr {
-    let name = match error {
-        Error::Invalid(_) => "InputError",
-        Error::NotLearned(_) => "NotLearnedError",
-        Error::Corrupt(_) => "ModelFileError",
-    };
-    let class = py.import("streamnb.errors").and_then(|errors| errors.getattr(name));
-    match class.and_then(|class| class.call1((error.to_string(),))) {
-        Ok(value) => PyErr::from_value(value),
-        Err(error) => error,
+impl From<Error> for PyErr {
+    /// Convert an error of the core to an exception of `streamnb.errors`.
+    fn from(error: Error) -> Self {
+        let name = match error {
+            Error::Invalid(_) => "InputError",
+            Error::NotLearned(_) => "NotLearnedError",
+            Error::Corrupt(_) => "ModelFileError",
+        };
+        Python::attach(|py| {
+            let class = py.import("streamnb.errors").and_then(|errors| errors.getattr(name));
+            match class.and_then(|class| class.call1((error.to_string(),))) {
+                Ok(value) => PyErr::from_value(value),
+                Err(error) => error,
+            }
+        })
     }
 }
 
-fn input_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    raise(py, Error::Invalid(message.into()))
-}
-
 /// A number that numpy reads from its native bytes.
-trait Number: Copy {
+pub trait Number: Copy {
     fn append(self, bytes: &mut Vec<u8>);
 }
 
 macro_rules! number {
-    ($type:ty) => {
+    ($($type:ty)*) => {$(
         impl Number for $type {
             fn append(self, bytes: &mut Vec<u8>) {
                 bytes.extend_from_slice(&self.to_ne_bytes());
             }
         }
-    };
+    )*};
 }
-number!(f64);
-number!(i64);
-number!(u32);
+number!(f64 i64 u32);
 
-/// Return an array for numpy, as bytes.
-fn bytes_of<'py, T: Number>(py: Python<'py>, values: &[T]) -> Bound<'py, PyBytes> {
-    let mut bytes = Vec::with_capacity(size_of_val(values));
-    for value in values {
-        value.append(&mut bytes);
+/// An array for numpy, returned as bytes.
+pub struct Array<T>(pub Vec<T>);
+
+impl<'py, T: Number> IntoPyObject<'py> for Array<T> {
+    type Target = PyBytes;
+    type Output = Bound<'py, PyBytes>;
+    type Error = std::convert::Infallible;
+    #[cfg(feature = "stub")]
+    const OUTPUT_TYPE: pyo3::inspect::PyStaticExpr = <PyBytes as pyo3::PyTypeInfo>::TYPE_HINT;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
+        let mut bytes = Vec::with_capacity(size_of_val(&*self.0));
+        self.0.into_iter().for_each(|value| value.append(&mut bytes));
+        Ok(PyBytes::new(py, &bytes))
     }
-    PyBytes::new(py, &bytes)
+}
+
+/// The numbers of a buffer. An empty one may be unaligned.
+pub struct Numbers<T>(pub Vec<T>);
+
+impl<T: Element> FromPyObject<'_, '_> for Numbers<T> {
+    type Error = PyErr;
+    #[cfg(feature = "stub")]
+    const INPUT_TYPE: pyo3::inspect::PyStaticExpr = PyBuffer::<T>::INPUT_TYPE;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match PyBuffer::get(&object) {
+            Ok(buffer) => buffer.to_vec(object.py()).map(Numbers),
+            Err(_) if object.is_empty().unwrap_or(false) => Ok(Numbers(Vec::new())),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// Call `work` with the buffers of this thread, or with new ones if a signal handler interrupted a

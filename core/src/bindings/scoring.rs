@@ -1,25 +1,24 @@
 //! The composition of a score.
 
-use super::raise;
+use crate::error::Result;
 use crate::scoring::composition::{
-    Axis, Composition, Dependence, DocumentWeights, Estimate, Event, Needs, Neighbourhood, Traits,
-    Weights,
+    Axis, Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Traits, Weights,
 };
 use crate::scoring::event_model::{Oov, Prior};
 use crate::scoring::online_weights::{Effect, Loss, OnlineConfig};
-use crate::scoring::scorer::{Scorer, ScoringConfig};
+use crate::scoring::scorer::{self, Scorer};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
 /// The immutable composition of a score and its parameters.
 #[pyclass(frozen, module = "streamnb._core")]
-pub struct Scoring {
-    pub inner: Arc<Scorer>,
+pub struct ScoringConfig {
+    pub scorer: Arc<Scorer>,
 }
 
 #[pymethods]
-impl Scoring {
+impl ScoringConfig {
     #[new]
     #[pyo3(signature = (
         *, event="multinomial", dependence="independent", estimate="additive", weights="uniform",
@@ -31,7 +30,6 @@ impl Scoring {
     ))]
     #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
-        py: Python<'_>,
         event: &str,
         dependence: &str,
         estimate: &str,
@@ -57,42 +55,39 @@ impl Scoring {
         calibrated: bool,
         forgetting_factor: f64,
         n_neighbors: usize,
-    ) -> PyResult<Self> {
-        let config = || {
-            Ok(ScoringConfig {
-                parts: Composition {
-                    event: Event::named(event)?,
-                    dependence: Dependence::named(dependence)?,
-                    estimate: Estimate::named(estimate)?,
-                    weights: Weights::named(weights)?,
-                    document_weights: DocumentWeights::named(document_weights)?,
-                    neighbourhood: Neighbourhood::named(neighbourhood)?,
-                },
-                alpha,
-                prior: Prior::named(prior)?,
-                oov: Oov::named(oov)?,
-                vocabulary_size,
-                max_parents,
-                factor,
-                factors: factors.unwrap_or_default(),
-                online: OnlineConfig {
-                    nb_weight,
-                    learning_rate,
-                    bias_rate,
-                    rate_decay,
-                    loss: Loss::named(loss)?,
-                    effect: Effect::named(correction)?,
-                    damping,
-                    margin,
-                    warm_up,
-                    calibrated,
-                    forgetting_factor,
-                },
-                n_neighbors,
-            })
+    ) -> Result<Self> {
+        let config = scorer::ScoringConfig {
+            parts: Composition {
+                event: Event::named(event)?,
+                dependence: Dependence::named(dependence)?,
+                estimate: Estimate::named(estimate)?,
+                weights: Weights::named(weights)?,
+                document_weights: DocumentWeights::named(document_weights)?,
+                neighbourhood: Neighbourhood::named(neighbourhood)?,
+            },
+            alpha,
+            prior: Prior::named(prior)?,
+            oov: Oov::named(oov)?,
+            vocabulary_size,
+            max_parents,
+            factor,
+            factors: factors.unwrap_or_default(),
+            online: OnlineConfig {
+                nb_weight,
+                learning_rate,
+                bias_rate,
+                rate_decay,
+                loss: Loss::named(loss)?,
+                effect: Effect::named(correction)?,
+                damping,
+                margin,
+                warm_up,
+                calibrated,
+                forgetting_factor,
+            },
+            n_neighbors,
         };
-        let scorer = config().and_then(|config: ScoringConfig| config.scorer());
-        Ok(Scoring { inner: Arc::new(scorer.map_err(|error| raise(py, error))?) })
+        Ok(ScoringConfig { scorer: Arc::new(config.scorer()?) })
     }
 
     fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
@@ -115,9 +110,9 @@ pub fn compositions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         events.set_item(event.name(), row)?;
     }
     table.set_item("event", events)?;
-    let put = |axis: Axis, parts: Vec<(&str, Needs)>| -> PyResult<()> {
+    for &axis in Axis::ALL {
         let rows = PyDict::new(py);
-        for (name, needs) in parts {
+        for (name, needs) in axis.parts() {
             let row = PyDict::new(py);
             row.set_item("forms", PyTuple::new(py, needs.forms.iter().map(|form| form.name()))?)?;
             row.set_item("sums", PyTuple::new(py, needs.sums.iter().map(|sum| sum.name()))?)?;
@@ -125,21 +120,7 @@ pub fn compositions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             row.set_item("plain", PyTuple::new(py, needs.plain.iter().map(|axis| axis.name()))?)?;
             rows.set_item(name, row)?;
         }
-        table.set_item(axis.name(), rows)
-    };
-    put(
-        Axis::Dependence,
-        Dependence::ALL.iter().map(|part| (part.name(), part.needs())).collect(),
-    )?;
-    put(Axis::Estimate, Estimate::ALL.iter().map(|part| (part.name(), part.needs())).collect())?;
-    put(Axis::Weights, Weights::ALL.iter().map(|part| (part.name(), part.needs())).collect())?;
-    put(
-        Axis::DocumentWeights,
-        DocumentWeights::ALL.iter().map(|part| (part.name(), part.needs())).collect(),
-    )?;
-    put(
-        Axis::Neighbourhood,
-        Neighbourhood::ALL.iter().map(|part| (part.name(), part.needs())).collect(),
-    )?;
+        table.set_item(axis.name(), rows)?;
+    }
     Ok(table)
 }

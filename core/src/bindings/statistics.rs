@@ -1,10 +1,11 @@
 //! Statistics of a count store: replace them, and export them as arrays.
 
 use super::store::CountStore;
-use super::{bytes_of, raise};
+use super::{Array, Numbers};
 use crate::counts::attributes::{self, AttributeId};
 use crate::counts::statistic::{Exported, Statistic};
 use crate::counts::store::Store;
+use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
 use crate::statistics::fitted_weights::FittedWeights;
 use crate::statistics::grow::Sample;
@@ -13,9 +14,7 @@ use crate::statistics::parents::Parents;
 use crate::statistics::split::{Hoeffding, Limits};
 use crate::statistics::tree::Tree;
 use crate::statistics::word_weights::{WeightArrays, WordWeights};
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 impl CountStore {
     /// Replace a statistic that depends only on ids, unless the layout has changed. The old one is
@@ -25,8 +24,7 @@ impl CountStore {
     }
 }
 
-type Array<'py> = Bound<'py, PyBytes>;
-type WeightBytes<'py> = (Array<'py>, f64, Array<'py>, Array<'py>, Array<'py>, Array<'py>);
+type WeightBytes = (Array<f64>, f64, Array<f64>, Array<i64>, Array<i64>, Array<f64>);
 
 /// The growth of an online tree: δ, τ and the grace period.
 fn growth(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
@@ -37,9 +35,8 @@ fn growth(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> 
 impl CountStore {
     /// Set the weight of each word as a parent, float64 by id. Return False, without a change, if
     /// the layout differs from `layout`.
-    fn set_parents(&self, py: Python<'_>, layout: u64, weights: PyBuffer<f64>) -> PyResult<bool> {
-        let weights = weights.to_vec(py)?;
-        Ok(self.swap_in(py, Parents::new(weights), layout))
+    fn set_parents(&self, py: Python<'_>, layout: u64, weights: Numbers<f64>) -> bool {
+        self.swap_in(py, Parents::new(weights.0), layout)
     }
 
     /// Set the minimum document frequency of parents and of their children.
@@ -53,21 +50,18 @@ impl CountStore {
         &self,
         py: Python<'_>,
         layout: u64,
-        first: PyBuffer<i64>,
-        second: PyBuffer<i64>,
-        information: PyBuffer<f64>,
+        first: Numbers<i64>,
+        second: Numbers<i64>,
+        information: Numbers<f64>,
         threshold: f64,
     ) -> PyResult<bool> {
-        let (first, second) = (first.to_vec(py)?, second.to_vec(py)?);
-        let information = information.to_vec(py)?;
         let packages = py.detach(|| {
             let id = |id: i64| AttributeId::try_from(id).unwrap_or(attributes::NONE);
-            let pairs = first.into_iter().zip(second).zip(information);
+            let pairs = first.0.into_iter().zip(second.0).zip(information.0);
             let member =
                 |((one, other), information)| Member { low: id(one), high: id(other), information };
             Packages::new(&pairs.map(member).collect::<Vec<_>>(), threshold)
-        });
-        let packages = packages.map_err(|error| raise(py, error))?;
+        })?;
         Ok(self.swap_in(py, packages, layout))
     }
 
@@ -90,33 +84,27 @@ impl CountStore {
         py: Python<'_>,
         layout: u64,
         alpha: f64,
-        totals: PyBuffer<f64>,
-        indptr: PyBuffer<i64>,
-        class_ids: PyBuffer<i64>,
-        counts: PyBuffer<f64>,
+        totals: Numbers<f64>,
+        indptr: Numbers<i64>,
+        class_ids: Numbers<i64>,
+        counts: Numbers<f64>,
     ) -> PyResult<bool> {
         let arrays = EffectiveArrays {
-            totals: totals.to_vec(py)?,
-            indptr: indptr.to_vec(py)?,
-            classes: class_ids.to_vec(py)?,
-            counts: counts.to_vec(py)?,
+            totals: totals.0,
+            indptr: indptr.0,
+            classes: class_ids.0,
+            counts: counts.0,
         };
-        let table =
-            py.detach(|| Effective::new(&arrays, alpha)).map_err(|error| raise(py, error))?;
+        let table = py.detach(|| Effective::new(&arrays, alpha))?;
         Ok(self.swap_in(py, table, layout))
     }
 
     /// Return the current effective counts as arrays, in bytes: totals, indptr, class ids, counts.
     /// Words and classes are numbered as in a store restored from the snapshot.
-    fn effective<'py>(&self, py: Python<'py>) -> (Array<'py>, Array<'py>, Array<'py>, Array<'py>) {
-        let arrays = py
-            .detach(|| self.read_detached(|store| store.effective().export(&store.saved_order())));
-        (
-            bytes_of(py, &arrays.totals),
-            bytes_of(py, &arrays.indptr),
-            bytes_of(py, &arrays.classes),
-            bytes_of(py, &arrays.counts),
-        )
+    fn effective(&self, py: Python<'_>) -> (Array<f64>, Array<i64>, Array<i64>, Array<f64>) {
+        let EffectiveArrays { totals, indptr, classes, counts } =
+            self.read_long(py, |store| store.effective().export(&store.saved_order()));
+        (Array(totals), Array(indptr), Array(classes), Array(counts))
     }
 
     /// Set the weights of words, float64 by id, and of unknown words. The other arrays are the counts
@@ -127,47 +115,42 @@ impl CountStore {
         &self,
         py: Python<'_>,
         layout: u64,
-        words: PyBuffer<f64>,
+        words: Numbers<f64>,
         oov: f64,
-        documents: PyBuffer<f64>,
-        indptr: PyBuffer<i64>,
-        class_ids: PyBuffer<i64>,
-        tokens: PyBuffer<f64>,
+        documents: Numbers<f64>,
+        indptr: Numbers<i64>,
+        class_ids: Numbers<i64>,
+        tokens: Numbers<f64>,
     ) -> PyResult<bool> {
         let arrays = WeightArrays {
-            words: words.to_vec(py)?,
+            words: words.0,
             unseen: oov,
-            documents: documents.to_vec(py)?,
-            indptr: indptr.to_vec(py)?,
-            classes: class_ids.to_vec(py)?,
-            tokens: tokens.to_vec(py)?,
+            documents: documents.0,
+            indptr: indptr.0,
+            classes: class_ids.0,
+            tokens: tokens.0,
         };
         // The read lock allows predictions while the totals are summed.
-        py.detach(|| {
-            let summed = self.read_detached(|store| {
-                if store.layout() != layout {
-                    return Ok(None);
-                }
-                Ok(Some((WordWeights::new(&arrays, store)?, store.version())))
-            })?;
-            Ok(summed.is_some_and(|(weights, version)| {
-                self.write_detached(|store| store.swap_in(weights, layout, version)).is_ok()
-            }))
-        })
-        .map_err(|error| raise(py, error))
+        let summed = self.read_long(py, |store| {
+            let found = (store.layout() == layout).then(|| WordWeights::new(&arrays, store));
+            Ok::<_, Error>(found.transpose()?.map(|weights| (weights, store.version())))
+        })?;
+        Ok(summed.is_some_and(|(weights, version)| {
+            self.write_long(py, |store| store.swap_in(weights, layout, version)).is_ok()
+        }))
     }
 
     /// Return the current weights as the arrays of `set_weights`, in bytes, or None without weights.
     /// Words and classes are numbered as in a store restored from the snapshot.
-    fn weights<'py>(&self, py: Python<'py>) -> Option<WeightBytes<'py>> {
-        let arrays = py.detach(|| self.read_detached(Store::export_statistic::<WordWeights>))?;
+    fn weights(&self, py: Python<'_>) -> Option<WeightBytes> {
+        let arrays = self.read_long(py, Store::export_statistic::<WordWeights>)?;
         Some((
-            bytes_of(py, &arrays.words),
+            Array(arrays.words),
             arrays.unseen,
-            bytes_of(py, &arrays.documents),
-            bytes_of(py, &arrays.indptr),
-            bytes_of(py, &arrays.classes),
-            bytes_of(py, &arrays.tokens),
+            Array(arrays.documents),
+            Array(arrays.indptr),
+            Array(arrays.classes),
+            Array(arrays.tokens),
         ))
     }
 
@@ -177,19 +160,17 @@ impl CountStore {
         &self,
         py: Python<'_>,
         layout: u64,
-        words: PyBuffer<f64>,
+        words: Numbers<f64>,
         scale: f64,
     ) -> PyResult<bool> {
-        let fitted = FittedWeights::new(words.to_vec(py)?, scale);
-        Ok(self.swap_in(py, fitted.map_err(|error| raise(py, error))?, layout))
+        Ok(self.swap_in(py, FittedWeights::new(words.0, scale)?, layout))
     }
 
     /// Return the current fitted weights and their factor, or None without them. Words are numbered
     /// as in a store restored from the snapshot.
-    fn fitted_weights<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, f64)> {
-        let (words, scale) =
-            py.detach(|| self.read_detached(Store::export_statistic::<FittedWeights>))?;
-        Some((bytes_of(py, &words), scale))
+    fn fitted_weights(&self, py: Python<'_>) -> Option<(Array<f64>, f64)> {
+        let (words, scale) = self.read_long(py, Store::export_statistic::<FittedWeights>)?;
+        Some((Array(words), scale))
     }
 
     /// Create a tree from the arrays that `tree` returns. With `online` (δ, τ and the grace period)
@@ -197,16 +178,14 @@ impl CountStore {
     fn init_tree(
         &self,
         py: Python<'_>,
-        array: PyBuffer<i64>,
-        waited: PyBuffer<f64>,
+        array: Numbers<i64>,
+        waited: Numbers<f64>,
         max_depth: usize,
         min_samples_leaf: f64,
         online: Option<(f64, f64, f64)>,
-    ) -> PyResult<()> {
-        let (array, waited) = (array.to_vec(py)?, waited.to_vec(py)?);
+    ) {
         let growth = growth(Limits { max_depth, min_samples_leaf }, online);
-        py.detach(|| self.write_detached(|store| store.init_tree(&array, &waited, growth)));
-        Ok(())
+        self.write_long(py, |store| store.init_tree(&array.0, &waited.0, growth));
     }
 
     /// Grow a tree over the indexed documents without a lock, and replace the current tree. Return
@@ -231,8 +210,8 @@ impl CountStore {
     /// of each split, then the subtree of documents that contain it and the other subtree; a leaf is
     /// -1. The second has the weight of documents since each leaf was checked. Words are numbered as
     /// in a store restored from the snapshot.
-    fn tree<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let arrays = py.detach(|| self.read_detached(Store::export_statistic::<Tree>));
-        arrays.map(|(array, waited)| (bytes_of(py, &array), bytes_of(py, &waited)))
+    fn tree(&self, py: Python<'_>) -> Option<(Array<i64>, Array<f64>)> {
+        let (array, waited) = self.read_long(py, Store::export_statistic::<Tree>)?;
+        Some((Array(array), Array(waited)))
     }
 }

@@ -5,19 +5,18 @@
 //! holds the lock (see [`watched`](super::watched)).
 
 use super::batch::{Batch, read_counts, read_weight, with_text};
-use super::scoring::Scoring;
+use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
-use super::{bytes_of, input_error, raise, with_scratch};
+use super::{Array, Numbers, with_scratch};
 use crate::counts::batch::Labelled;
-use crate::counts::export::Counts;
 use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
+use crate::error::Error;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::messages;
 use crate::scoring::scorer::Scratch;
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString};
 use std::collections::HashMap;
@@ -26,20 +25,10 @@ use std::sync::{Mutex, PoisonError, RwLock, TryLockError};
 /// Size in bytes of messages that may take a millisecond to learn.
 const LONG: usize = 1 << 14;
 
-type Array<'py> = Bound<'py, PyBytes>;
-type CountArrays<'py> =
-    (u64, u64, Array<'py>, Array<'py>, Array<'py>, Array<'py>, Array<'py>, Array<'py>, Array<'py>);
-type DocumentArrays<'py> = (
-    CountArrays<'py>,
-    Array<'py>,
-    Array<'py>,
-    Array<'py>,
-    Array<'py>,
-    Array<'py>,
-    Array<'py>,
-    Array<'py>,
-    Array<'py>,
-);
+type Floats = Array<f64>;
+type Ints = Array<i64>;
+type CountArrays = (u64, u64, Floats, Floats, Ints, Ints, Floats, Floats, Floats);
+type DocumentArrays = (CountArrays, Ints, Floats, Ints, Ints, Floats, Ints, Ints, Ints);
 
 /// Counts learned from a stream of messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -63,6 +52,11 @@ impl CountStore {
         }
     }
 
+    /// [`read`](Self::read) without the GIL, for long work.
+    pub fn read_long<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Store) -> R + Send) -> R {
+        py.detach(|| self.read_detached(work))
+    }
+
     pub fn read_detached<R>(&self, work: impl FnOnce(&Store) -> R) -> R {
         work(&self.store.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -83,9 +77,18 @@ impl CountStore {
         work: impl FnOnce(&mut Store) -> R + Send,
     ) -> R {
         if message.size() >= LONG {
-            return py.detach(|| self.write_detached(work));
+            return self.write_long(py, work);
         }
         self.write(py, work)
+    }
+
+    /// [`write`](Self::write) without the GIL, for long work.
+    pub fn write_long<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Store) -> R + Send,
+    ) -> R {
+        py.detach(|| self.write_detached(work))
     }
 
     pub fn write_detached<R>(&self, work: impl FnOnce(&mut Store) -> R) -> R {
@@ -115,17 +118,17 @@ impl CountStore {
         let py = x.py();
         let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
-        self.with_message(x, |message| {
+        let learned = self.with_message(x, |message| {
             let last = &self.last_message;
             self.write_message(py, message, |store| {
                 let Some(class_id) = class_of(store) else { return Ok(false) };
                 with_scratch(|scratch| {
                     messages::learn(store, tokenizer, message, scratch, class_id, weight, last)?;
-                    Ok(true)
+                    Ok::<_, Error>(true)
                 })
             })
-        })?
-        .map_err(|error| raise(py, error))
+        })?;
+        Ok(learned?)
     }
 }
 
@@ -139,7 +142,6 @@ impl CountStore {
     ))]
     #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
-        py: Python<'_>,
         tokenizer: Py<NativeTokenizer>,
         max_features: usize,
         index_size: usize,
@@ -156,7 +158,7 @@ impl CountStore {
     ) -> PyResult<Self> {
         let term_weighting = TermWeighting::named(term_weighting).ok_or_else(|| {
             let names = TermWeighting::names();
-            input_error(py, format!("term_weighting must be {names}, not {term_weighting:?}"))
+            Error::Invalid(format!("term_weighting must be {names}, not {term_weighting:?}"))
         })?;
         let settings = Settings {
             max_features,
@@ -172,15 +174,14 @@ impl CountStore {
             timed,
             windowed,
         };
-        settings.check_forgetting().map_err(|error| raise(py, error))?;
+        settings.check_forgetting()?;
         Ok(Self::of(Store::new(settings), tokenizer))
     }
 
     /// Restore a store from the bytes of `snapshot`.
     #[staticmethod]
-    fn restore(py: Python<'_>, tokenizer: Py<NativeTokenizer>, snapshot: &[u8]) -> PyResult<Self> {
-        let store = Store::restore(snapshot).map_err(|error| raise(py, error))?;
-        Ok(Self::of(store, tokenizer))
+    fn restore(tokenizer: Py<NativeTokenizer>, snapshot: &[u8]) -> PyResult<Self> {
+        Ok(Self::of(Store::restore(snapshot)?, tokenizer))
     }
 
     /// Set new ranks of some class ids: the order of the labels, which breaks ties and orders
@@ -192,27 +193,18 @@ impl CountStore {
     /// Return the state as canonical bytes, with the classes in the order of their ranks. Without
     /// `statistics` the bytes depend only on the learned messages.
     fn snapshot<'py>(&self, py: Python<'py>, statistics: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| {
-            self.read_detached(|store| store.snapshot(&store.class_order(), statistics))
-        });
-        Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
+        let bytes = self.read_long(py, |store| store.snapshot(&store.class_order(), statistics))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
-        let store = py.detach(|| self.read_detached(Store::clone));
-        Self::of(store, self.tokenizer.clone_ref(py))
+        Self::of(self.read_long(py, Store::clone), self.tokenizer.clone_ref(py))
     }
 
     /// A number that changes whenever an id may be assigned to another word or class.
     #[getter]
     fn layout(&self, py: Python<'_>) -> u64 {
         self.read(py, Store::layout)
-    }
-
-    /// A number that increases with every change of the counts.
-    #[getter]
-    fn version(&self, py: Python<'_>) -> u64 {
-        self.read(py, Store::version)
     }
 
     /// Return for each class whether it has documents.
@@ -279,24 +271,22 @@ impl CountStore {
 
     /// Compute instance weights of the messages learned from now on: from the probability of their
     /// class under this scoring. The store must have `instance_weights`.
-    fn weigh_instances(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
-        let inner = scoring.inner.clone();
-        py.detach(|| self.write_detached(|store| store.weigh_instances(inner)))
-            .map_err(|error| raise(py, error))
+    fn weigh_instances(&self, py: Python<'_>, scoring: &ScoringConfig) -> PyResult<()> {
+        let scorer = scoring.scorer.clone();
+        Ok(self.write_long(py, |store| store.weigh_instances(scorer))?)
     }
 
     /// Correct the scores of this scoring by each message learned from now on. The store must have
     /// `online_weights`.
-    fn correct_online(&self, py: Python<'_>, scoring: &Scoring) -> PyResult<()> {
-        let inner = scoring.inner.clone();
-        py.detach(|| self.write_detached(|store| store.correct_online(inner)))
-            .map_err(|error| raise(py, error))
+    fn correct_online(&self, py: Python<'_>, scoring: &ScoringConfig) -> PyResult<()> {
+        let scorer = scoring.scorer.clone();
+        Ok(self.write_long(py, |store| store.correct_online(scorer))?)
     }
 
     /// Maintain the norms of the complement weights of this scoring from now on.
-    fn normalise(&self, py: Python<'_>, scoring: &Scoring) {
-        let model = scoring.inner.model.clone();
-        py.detach(|| self.write_detached(|store| store.normalise(model)));
+    fn normalise(&self, py: Python<'_>, scoring: &ScoringConfig) {
+        let model = scoring.scorer.model.clone();
+        self.write_long(py, |store| store.normalise(model));
     }
 
     /// Learn one message.
@@ -327,22 +317,15 @@ impl CountStore {
         &self,
         py: Python<'_>,
         batch: &Batch,
-        class_ids: &Bound<'_, PyAny>,
+        class_ids: Numbers<ClassId>,
         weight: &Bound<'_, PyAny>,
         start: usize,
         stop: usize,
         threads: usize,
     ) -> PyResult<()> {
         let weight = read_weight(weight)?;
-        // An empty array may be unaligned.
-        let class_ids = if class_ids.is_empty()? {
-            Vec::new()
-        } else {
-            PyBuffer::<ClassId>::get(class_ids)?.to_vec(py)?
-        };
         let batch_texts = batch.with_tokenizer(&self.tokenizer.get().inner);
-        let labelled = Labelled::new(batch_texts, start..stop, &class_ids, weight)
-            .map_err(|error| raise(py, error))?;
+        let labelled = Labelled::new(batch_texts, start..stop, &class_ids.0, weight)?;
         let learned = batch.watched(py, |watch| {
             self.write_detached(|store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
@@ -350,7 +333,7 @@ impl CountStore {
                 })
             })
         })?;
-        learned.map_err(|error| raise(py, error))
+        Ok(learned?)
     }
 
     /// Set the times of the messages that are learned next, for a half-life in time: seconds, NaN
@@ -369,24 +352,21 @@ impl CountStore {
         let py = x.py();
         let weight = read_weight(weight)?;
         let tokenizer = &self.tokenizer.get().inner;
-        self.with_message(x, |message| {
+        let unlearned = self.with_message(x, |message| {
             self.write_message(py, message, |store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
                     message.unlearn(store, tokenizer, tokens, bag, class_id, weight)
                 })
             })
-        })?
-        .map_err(|error| raise(py, error))
+        })?;
+        Ok(unlearned?)
     }
 
     /// Add the counts of another store; `class_ids` maps its classes to those of this store.
     fn merge(&self, py: Python<'_>, other: &CountStore, class_ids: Vec<ClassId>) -> PyResult<()> {
-        py.detach(|| {
-            // A copy prevents a deadlock of two stores that merge each other.
-            let other = other.read_detached(Store::clone);
-            self.write_detached(|store| store.merge(&other, &class_ids))
-        })
-        .map_err(|error| raise(py, error))
+        // A copy prevents a deadlock of two stores that merge each other.
+        let other = other.read_long(py, Store::clone);
+        Ok(self.write_long(py, |store| store.merge(&other, &class_ids))?)
     }
 
     /// Subtract the counts of another store.
@@ -396,16 +376,13 @@ impl CountStore {
         other: &CountStore,
         class_ids: Vec<ClassId>,
     ) -> PyResult<()> {
-        py.detach(|| {
-            let other = other.read_detached(Store::clone);
-            self.write_detached(|store| store.subtract(&other, &class_ids))
-        })
-        .map_err(|error| raise(py, error))
+        let other = other.read_long(py, Store::clone);
+        Ok(self.write_long(py, |store| store.subtract(&other, &class_ids))?)
     }
 
     /// Remove all words except the `keep` words with the highest document frequency.
     fn prune(&self, py: Python<'_>, keep: usize) {
-        py.detach(|| self.write_detached(|store| store.prune(keep)));
+        self.write_long(py, |store| store.prune(keep));
     }
 
     /// Set the number of values of attributes, including values not learned yet.
@@ -423,16 +400,13 @@ impl CountStore {
     fn rename(&self, py: Python<'_>, names: HashMap<String, String>) {
         let names = names.into_iter().map(|(old, new)| (old.into_bytes(), new.into_bytes()));
         let names = names.collect();
-        py.detach(|| self.write_detached(|store| store.rename(&names)));
+        self.write_long(py, |store| store.rename(&names));
     }
 
     /// Return the counts as arrays, in bytes: (layout, version, documents and tokens by class id,
     /// and the sparse words × classes matrix: indptr, class ids, tokens, documents, lengths).
-    fn counts<'py>(&self, py: Python<'py>) -> CountArrays<'py> {
-        let counts = py.detach(|| {
-            self.read_detached(|store| (store.layout(), store.version(), store.export()))
-        });
-        counts_for_python(py, counts)
+    fn counts(&self, py: Python<'_>) -> CountArrays {
+        self.read_long(py, count_arrays)
     }
 
     /// Return the word of each id; the word of a free id is empty.
@@ -449,42 +423,37 @@ impl CountStore {
     /// × words matrix of counts: indptr, word ids, counts; the ids of all words in the order of their
     /// bytes, empty unless `ordered`; the class ids in the order of their ranks; and the attribute id
     /// of each word, -1 for free word ids.
-    fn documents<'py>(&self, py: Python<'py>, ordered: bool) -> DocumentArrays<'py> {
-        let (counts, documents, words, classes) = py.detach(|| {
-            self.read_detached(|store| {
-                let counts = (store.layout(), store.version(), store.export());
-                let words = if ordered { store.vocabulary().sorted_ids() } else { Vec::new() };
-                (counts, store.export_documents(), words, store.class_order())
-            })
-        });
-        let ids = |ids: Vec<u32>| ids.into_iter().map(i64::from).collect::<Vec<_>>();
-        (
-            counts_for_python(py, counts),
-            bytes_of(py, &documents.classes),
-            bytes_of(py, &documents.weights),
-            bytes_of(py, &documents.indptr),
-            bytes_of(py, &documents.words),
-            bytes_of(py, &documents.counts),
-            bytes_of(py, &ids(words)),
-            bytes_of(py, &ids(classes)),
-            bytes_of(py, &documents.attributes),
-        )
+    fn documents(&self, py: Python<'_>, ordered: bool) -> DocumentArrays {
+        self.read_long(py, |store| {
+            let documents = store.export_documents();
+            let words = if ordered { store.vocabulary().sorted_ids() } else { Vec::new() };
+            let ids = |ids: Vec<u32>| Array(ids.into_iter().map(i64::from).collect());
+            (
+                count_arrays(store),
+                Array(documents.classes),
+                Array(documents.weights),
+                Array(documents.indptr),
+                Array(documents.words),
+                Array(documents.counts),
+                ids(words),
+                ids(store.class_order()),
+                Array(documents.attributes),
+            )
+        })
     }
 }
 
-fn counts_for_python<'py>(
-    py: Python<'py>,
-    (layout, version, export): (u64, u64, Counts),
-) -> CountArrays<'py> {
+fn count_arrays(store: &Store) -> CountArrays {
+    let counts = store.export();
     (
-        layout,
-        version,
-        bytes_of(py, &export.class_documents),
-        bytes_of(py, &export.class_tokens),
-        bytes_of(py, &export.indptr),
-        bytes_of(py, &export.classes),
-        bytes_of(py, &export.tokens),
-        bytes_of(py, &export.documents),
-        bytes_of(py, &export.lengths),
+        store.layout(),
+        store.version(),
+        Array(counts.class_documents),
+        Array(counts.class_tokens),
+        Array(counts.indptr),
+        Array(counts.classes),
+        Array(counts.tokens),
+        Array(counts.documents),
+        Array(counts.lengths),
     )
 }

@@ -1,7 +1,7 @@
 //! The tokenizer.
 
 use super::batch::with_text;
-use super::{input_error, with_scratch};
+use super::with_scratch;
 use crate::counts::message::Message;
 use crate::text::token::Token;
 use crate::text::tokenizer::{self, Boundaries, Sizes, TokenizerOptions};
@@ -24,7 +24,6 @@ impl NativeTokenizer {
     ))]
     #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
-        py: Python<'_>,
         lowercase: bool,
         strip_accents: bool,
         deobfuscate: bool,
@@ -40,13 +39,11 @@ impl NativeTokenizer {
         max_tokens: Option<u32>,
         max_bytes: Option<u32>,
     ) -> PyResult<Self> {
-        let boundaries =
-            Boundaries::named(boundaries).map_err(|error| input_error(py, error.to_string()))?;
-        let options = TokenizerOptions {
+        let inner = tokenizer::Tokenizer::new(TokenizerOptions {
             lowercase,
             strip_accents,
             deobfuscate,
-            boundaries,
+            boundaries: Boundaries::named(boundaries)?,
             words,
             sparse_bigrams,
             characters,
@@ -57,9 +54,7 @@ impl NativeTokenizer {
             max_token_length,
             max_tokens,
             max_bytes,
-        };
-        let inner = tokenizer::Tokenizer::new(options)
-            .map_err(|error| input_error(py, error.to_string()))?;
+        })?;
         Ok(NativeTokenizer { inner })
     }
 

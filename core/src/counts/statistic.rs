@@ -18,7 +18,7 @@ pub struct Counted<'a> {
 }
 
 /// A statistic in use. Every notification does nothing by default.
-pub trait Statistic: Any + Send + Sync {
+pub trait Statistic: Any + Send + Sync + BoxedClone {
     /// A word was forgotten: its id may belong to another word later.
     fn forget_word(&mut self, _word: WordId) {}
 
@@ -69,10 +69,20 @@ pub trait Statistic: Any + Send + Sync {
     }
 
     /// Heap bytes held.
-    fn size(&self) -> usize;
+    fn size(&self) -> usize {
+        0
+    }
+}
 
-    /// A copy, for a copy of the store.
+/// A copy of a statistic, for a copy of the store.
+pub trait BoxedClone {
     fn boxed_clone(&self) -> Box<dyn Statistic>;
+}
+
+impl<T: Statistic + Clone> BoxedClone for T {
+    fn boxed_clone(&self) -> Box<dyn Statistic> {
+        Box::new(self.clone())
+    }
 }
 
 /// Words and classes in snapshot order; a restored store numbers them in this order.

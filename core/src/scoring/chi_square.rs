@@ -1,9 +1,8 @@
 //! Chi-square ratios R_wc: how much more often than by chance a class has a word.
 
-use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
-use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::event_model::{ClassTerms, EventModel, Query};
 
 /// ln max(R_wc, 1), the contribution of a token to a score. `streamnb/families/chi_square.py` cites
 /// the equation and the paper.
@@ -34,7 +33,8 @@ impl EventModel {
 
     /// Multiply P(w|c) and P(w|c̄) by max(R, 1), where R is how much more often than by chance the
     /// documents of the class, or of all others, contain the word.
-    pub fn add_chi_square(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+    pub fn add_chi_square(&self, query: Query<'_>, out: &mut [f64]) {
+        let Query { store, terms, bag, .. } = query;
         let all = store.documents();
         let documents = |class: ClassId| store.classes()[class as usize].documents;
         let (own, complement) = (self.traits.own, self.traits.complement);

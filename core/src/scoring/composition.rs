@@ -9,6 +9,7 @@
 //! does not name.
 
 use crate::error::{Error, Result};
+use crate::names::listed;
 
 named_enum! {
     /// How a class gives a word its probability.
@@ -148,34 +149,33 @@ impl Event {
     }
 }
 
-/// Event models with equal traits would score alike, so each one must have its own.
-const _: () = {
-    let mut one = 1;
-    while one < Event::ALL.len() {
-        let mut other = 0;
-        while other < one {
-            let (a, b) = (Event::ALL[one].traits(), Event::ALL[other].traits());
-            assert!(
-                a.own != b.own
-                    || a.complement != b.complement
-                    || a.form as u8 != b.form as u8
-                    || a.sum as u8 != b.sum as u8,
-                "two event models have the same traits"
-            );
-            other += 1;
-        }
-        one += 1;
+named_enum! {
+    /// An axis other than the event model.
+    "axis" Axis {
+        Dependence = "dependence",
+        Estimate = "estimate",
+        Weights = "weights",
+        DocumentWeights = "document_weights",
+        Neighbourhood = "neighbourhood",
     }
-};
+}
 
-/// An axis other than the event model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    Dependence,
-    Estimate,
-    Weights,
-    DocumentWeights,
-    Neighbourhood,
+impl Axis {
+    /// The name and the needs of each part, the plain one first.
+    pub fn parts(self) -> Vec<(&'static str, Needs)> {
+        macro_rules! parts {
+            ($part:ty) => {
+                <$part>::ALL.iter().map(|part| (part.name(), part.needs())).collect()
+            };
+        }
+        match self {
+            Axis::Dependence => parts!(Dependence),
+            Axis::Estimate => parts!(Estimate),
+            Axis::Weights => parts!(Weights),
+            Axis::DocumentWeights => parts!(DocumentWeights),
+            Axis::Neighbourhood => parts!(Neighbourhood),
+        }
+    }
 }
 
 /// The requirements of a part on the event model and on the other parts.
@@ -205,13 +205,19 @@ impl Needs {
         plain_reason: "",
     };
 
-    /// An event model of word counts that is additive over the words of a message.
-    const WORD_COUNTS: Needs = Needs {
-        forms: &[Form::Counts],
-        sums: &[Sum::Message],
-        event_reason: "an event model that adds up word counts",
-        ..Needs::NOTHING
-    };
+    /// An event model of word counts that is additive over the words of a message, and plain parts on
+    /// some axes.
+    fn counts(subject: &'static str, plain: &'static [Axis], plain_reason: &'static str) -> Needs {
+        let (forms, sums) = (&[Form::Counts], &[Sum::Message]);
+        let event_reason = "an event model that adds up word counts";
+        Needs { subject, forms, sums, both_sides: false, event_reason, plain, plain_reason }
+    }
+
+    /// These needs, and the terms of the class and of all others.
+    fn of_both_sides(self) -> Needs {
+        let event_reason = "an event model with both P(w|c) and P(w|c̄)";
+        Needs { both_sides: true, event_reason, ..self }
+    }
 
     fn are_met_by(&self, event: Event) -> bool {
         let Traits { own, complement, form, sum } = event.traits();
@@ -222,118 +228,101 @@ impl Needs {
 }
 
 impl Dependence {
-    pub const fn needs(self) -> Needs {
-        let parents = Needs {
-            subject: "hidden parents need",
-            plain: &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
-            plain_reason: "the documents that contain a parent are counted in the whole stream, \
-                           without weights",
-            ..Needs::WORD_COUNTS
+    pub fn needs(self) -> Needs {
+        let parents = |subject| {
+            Needs::counts(
+                subject,
+                &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
+                "the documents that contain a parent are counted in the whole stream, without \
+                 weights",
+            )
         };
         match self {
             Dependence::Independent => Needs::NOTHING,
-            Dependence::Hidden => parents,
-            Dependence::HiddenRatios => Needs {
-                both_sides: true,
-                subject: "hidden parents of ratios need",
-                event_reason: "an event model with both P(w|c) and P(w|c̄)",
-                ..parents
-            },
-            Dependence::OneDependence => {
-                Needs { subject: "one-dependence estimators need", ..parents }
-            }
+            Dependence::Hidden => parents("hidden parents need"),
+            Dependence::HiddenRatios => parents("hidden parents of ratios need").of_both_sides(),
+            Dependence::OneDependence => parents("one-dependence estimators need"),
             Dependence::Packaged => Needs {
                 forms: &[Form::Counts, Form::Values],
-                subject: "packaged parents need",
                 event_reason: "an event model that adds up word counts or binned values",
-                ..parents
+                ..parents("packaged parents need")
             },
         }
     }
 }
 
 impl Estimate {
-    pub const fn needs(self) -> Needs {
-        let whole = Needs {
-            plain: &[Axis::Dependence, Axis::Weights, Axis::DocumentWeights, Axis::Neighbourhood],
-            plain_reason: "it estimates from the counts of the whole stream, without weights",
-            ..Needs::WORD_COUNTS
+    pub fn needs(self) -> Needs {
+        let whole = |subject| {
+            Needs::counts(
+                subject,
+                &[Axis::Dependence, Axis::Weights, Axis::DocumentWeights, Axis::Neighbourhood],
+                "it estimates from the counts of the whole stream, without weights",
+            )
         };
         match self {
             Estimate::Additive => Needs::NOTHING,
-            Estimate::Correlation => Needs { subject: "the correlation factor needs", ..whole },
+            Estimate::Correlation => whole("the correlation factor needs"),
             Estimate::Effective => Needs {
                 forms: &[Form::Presence],
                 sums: &[Sum::Vocabulary],
-                subject: "the estimate by higher-order paths needs",
                 event_reason: "an event model of word presence",
-                ..whole
+                ..whole("the estimate by higher-order paths needs")
             },
         }
     }
 }
 
 impl Weights {
-    pub const fn needs(self) -> Needs {
-        let counts = Needs {
-            subject: "word weights need",
-            plain: &[Axis::Estimate, Axis::Neighbourhood],
-            plain_reason: "weights are statistics of the counts of the whole stream",
-            ..Needs::WORD_COUNTS
-        };
+    pub fn needs(self) -> Needs {
         match self {
             Weights::Uniform => Needs::NOTHING,
-            Weights::Multiplied | Weights::ChiSquare => counts,
-            Weights::Fitted => Needs {
-                subject: "fitted word weights need",
-                plain: &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
-                plain_reason: "they are fitted to the counts of the whole stream, without weights",
-                ..counts
-            },
-            Weights::Online => Needs {
-                both_sides: true,
-                subject: "online word weights need",
-                event_reason: "an event model with both P(w|c) and P(w|c̄)",
-                plain: &[
-                    Axis::Dependence,
-                    Axis::Estimate,
-                    Axis::DocumentWeights,
-                    Axis::Neighbourhood,
-                ],
-                plain_reason: "they correct the scores of independent words by unweighted counts",
-                ..counts
-            },
+            Weights::Multiplied | Weights::ChiSquare => Needs::counts(
+                "word weights need",
+                &[Axis::Estimate, Axis::Neighbourhood],
+                "weights are statistics of the counts of the whole stream",
+            ),
+            Weights::Fitted => Needs::counts(
+                "fitted word weights need",
+                &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
+                "they are fitted to the counts of the whole stream, without weights",
+            ),
+            Weights::Online => Needs::counts(
+                "online word weights need",
+                &[Axis::Dependence, Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
+                "they correct the scores of independent words by unweighted counts",
+            )
+            .of_both_sides(),
         }
     }
 }
 
 impl DocumentWeights {
-    pub const fn needs(self) -> Needs {
+    pub fn needs(self) -> Needs {
         match self {
             DocumentWeights::Uniform => Needs::NOTHING,
-            DocumentWeights::Instance => Needs {
-                subject: "document weights need",
-                plain: &[Axis::Dependence, Axis::Estimate, Axis::Neighbourhood],
-                plain_reason: "they multiply the counts of independent words in the whole stream",
-                ..Needs::WORD_COUNTS
-            },
+            DocumentWeights::Instance => Needs::counts(
+                "document weights need",
+                &[Axis::Dependence, Axis::Estimate, Axis::Neighbourhood],
+                "they multiply the counts of independent words in the whole stream",
+            ),
         }
     }
 }
 
 impl Neighbourhood {
-    pub const fn needs(self) -> Needs {
+    pub fn needs(self) -> Needs {
         match self {
             Neighbourhood::Stream => Needs::NOTHING,
             Neighbourhood::Tree | Neighbourhood::Nearest => Needs {
                 forms: &[Form::Counts, Form::Presence],
                 sums: &[Sum::Message, Sum::Vocabulary],
-                subject: "neighbourhoods need",
                 event_reason: "an event model of texts without sums over all words of the stream",
-                plain: &[Axis::Dependence, Axis::Estimate, Axis::Weights, Axis::DocumentWeights],
-                plain_reason: "parents, paths, factors and weights are statistics of the whole \
-                               stream",
-                ..Needs::NOTHING
+                ..Needs::counts(
+                    "neighbourhoods need",
+                    &[Axis::Dependence, Axis::Estimate, Axis::Weights, Axis::DocumentWeights],
+                    "parents, paths, factors and weights are statistics of the whole stream",
+                )
             },
         }
     }
@@ -363,30 +352,34 @@ impl Composition {
         }
     }
 
+    /// The name of the part on an axis.
+    fn on(self, axis: Axis) -> &'static str {
+        match axis {
+            Axis::Dependence => self.dependence.name(),
+            Axis::Estimate => self.estimate.name(),
+            Axis::Weights => self.weights.name(),
+            Axis::DocumentWeights => self.document_weights.name(),
+            Axis::Neighbourhood => self.neighbourhood.name(),
+        }
+    }
+
     /// Refuse parts whose needs are not met.
     pub fn check(self) -> Result<()> {
-        let all = [
-            self.dependence.needs(),
-            self.estimate.needs(),
-            self.weights.needs(),
-            self.document_weights.needs(),
-            self.neighbourhood.needs(),
-        ];
-        for needs in &all {
-            if !needs.are_met_by(self.event) {
-                let events = Event::ALL.iter().filter(|&&event| needs.are_met_by(event));
-                return Err(Error::Invalid(format!(
-                    "{} {}: event must be {}, not '{}'",
-                    needs.subject,
-                    needs.event_reason,
-                    listed(events.map(|event| event.name())),
-                    self.event.name(),
-                )));
-            }
+        let needs = |&axis: &Axis| axis.parts().into_iter().find(|part| part.0 == self.on(axis));
+        let all: Vec<Needs> = Axis::ALL.iter().filter_map(needs).map(|part| part.1).collect();
+        if let Some(needs) = all.iter().find(|needs| !needs.are_met_by(self.event)) {
+            let events = Event::ALL.iter().filter(|&&event| needs.are_met_by(event));
+            return Err(Error::Invalid(format!(
+                "{} {}: event must be {}, not '{}'",
+                needs.subject,
+                needs.event_reason,
+                listed(events.map(|event| event.name())),
+                self.event.name(),
+            )));
         }
         for needs in &all {
             for &axis in needs.plain {
-                let (name, part, plain) = self.on(axis);
+                let (name, part, plain) = (axis.name(), self.on(axis), axis.parts()[0].0);
                 if part != plain {
                     return Err(Error::Invalid(format!(
                         "{} {name} '{plain}', not '{part}': {}",
@@ -396,38 +389,5 @@ impl Composition {
             }
         }
         Ok(())
-    }
-
-    /// The name of an axis, of its part here, and of its plain part.
-    fn on(self, axis: Axis) -> (&'static str, &'static str, &'static str) {
-        match axis {
-            Axis::Dependence => {
-                ("dependence", self.dependence.name(), Dependence::Independent.name())
-            }
-            Axis::Estimate => ("estimate", self.estimate.name(), Estimate::Additive.name()),
-            Axis::Weights => ("weights", self.weights.name(), Weights::Uniform.name()),
-            Axis::DocumentWeights => {
-                ("document_weights", self.document_weights.name(), DocumentWeights::Uniform.name())
-            }
-            Axis::Neighbourhood => {
-                ("neighbourhood", self.neighbourhood.name(), Neighbourhood::Stream.name())
-            }
-        }
-    }
-}
-
-impl Axis {
-    pub fn name(self) -> &'static str {
-        Composition::plain(Event::Multinomial).on(self).0
-    }
-}
-
-/// Write names as `'a', 'b' or 'c'`.
-pub(crate) fn listed(names: impl Iterator<Item = &'static str>) -> String {
-    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
-    match names.split_last() {
-        Some((last, first)) if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        Some((last, _)) => last.clone(),
-        None => String::new(),
     }
 }

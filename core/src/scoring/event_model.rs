@@ -1,11 +1,14 @@
 //! An event model with its prior, smoothing and vocabulary size, and its terms for each class.
 
+use crate::counts::bag::Bag;
 use crate::counts::rows::{Class, ClassId, small_whole};
 use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};
 use crate::scoring::composition::{Event, Form, Sum, Traits};
+use crate::scoring::scorer::ScoringConfig;
 use crate::statistics::word_weights::Totals;
+use crate::watch::Watch;
 use std::sync::{Arc, OnceLock};
 
 named_enum! {
@@ -63,13 +66,8 @@ pub struct EventModel {
 
 impl EventModel {
     /// Check `alpha` (above 0) and `vocabulary_size` (at least 1).
-    pub fn new(
-        event: Event,
-        alpha: f64,
-        prior: Prior,
-        oov: Oov,
-        vocabulary_size: Option<f64>,
-    ) -> Result<Self> {
+    pub(crate) fn new(config: &ScoringConfig) -> Result<Self> {
+        let &ScoringConfig { parts, alpha, prior, oov, vocabulary_size, .. } = config;
         if !(alpha > 0.0 && alpha.is_finite()) {
             return Err(Error::Invalid(format!(
                 "alpha must be a positive number (1 is Laplace smoothing), not {alpha}"
@@ -83,15 +81,15 @@ impl EventModel {
             )));
         }
         Ok(EventModel {
-            event,
-            traits: event.traits(),
+            event: parts.event,
+            traits: parts.event.traits(),
             prior,
             oov,
             vocabulary_size,
             unit: 1.0,
             alpha,
             log_alpha: alpha.ln(),
-            max_parents: usize::MAX,
+            max_parents: config.max_parents.unwrap_or(usize::MAX),
             table: log_table(alpha),
         })
     }
@@ -102,15 +100,6 @@ impl EventModel {
         let alpha = self.alpha / self.unit * unit;
         let table = Arc::default();
         EventModel { unit, alpha, log_alpha: alpha.ln(), table, ..self.clone() }
-    }
-
-    /// Whether both models score alike.
-    pub(crate) fn equals(&self, other: &Self) -> bool {
-        self.event == other.event
-            && self.alpha == other.alpha
-            && self.prior == other.prior
-            && self.oov == other.oov
-            && self.vocabulary_size == other.vocabulary_size
     }
 
     /// ln(count + α), from a table if the count is a small integer.
@@ -192,6 +181,53 @@ pub struct ClassTerms {
     pub factors: Factors,
     /// ln t and, for the complement, ln(1 + t): the factors of a word that the class does not have.
     pub log_factors: Factors,
+}
+
+/// A message to score, and the counts that it is scored by.
+#[derive(Clone, Copy)]
+pub struct Query<'a> {
+    pub store: &'a Store,
+    /// The prepared terms of each class.
+    pub terms: &'a [ClassTerms],
+    pub bag: &'a Bag,
+    /// Stops long computations.
+    pub watch: &'a Watch<'a>,
+}
+
+impl Query<'_> {
+    /// The sum of the document frequencies of the words.
+    pub(crate) fn postings(&self) -> usize {
+        self.bag.words.iter().map(|&(word, _)| self.store.index.frequency(word)).sum()
+    }
+}
+
+/// The score of each class and, if requested, the part of each word: `words × classes`, and one row
+/// for all tokens of unseen words.
+pub struct Output<'a> {
+    pub scores: &'a mut Vec<f64>,
+    pub parts: Option<&'a mut Vec<f64>>,
+}
+
+impl Output<'_> {
+    /// Set `rows × classes` scores and all parts to 0.
+    pub(crate) fn clear(&mut self, query: Query<'_>, rows: usize) {
+        let classes = query.terms.len();
+        self.scores.clear();
+        self.scores.resize(rows * classes, 0.0);
+        if let Some(parts) = &mut self.parts {
+            parts.clear();
+            parts.resize((query.bag.words.len() + 1) * classes, 0.0);
+        }
+    }
+
+    /// Add a part to the score of a class. `place` is its place among the parts.
+    #[inline]
+    pub(crate) fn add(&mut self, class: usize, place: usize, part: f64) {
+        self.scores[class] += part;
+        if let Some(parts) = &mut self.parts {
+            parts[place] += part;
+        }
+    }
 }
 
 impl EventModel {

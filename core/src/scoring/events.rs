@@ -6,55 +6,32 @@
 use crate::counts::attributes::{AttributeId, NONE};
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
-use crate::counts::slice::{Cells, Slice};
+use crate::counts::slice::Cells;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::{Form, Sum, Traits};
-use crate::scoring::event_model::{ClassTerms, EventModel, Prior};
+use crate::scoring::event_model::{ClassTerms, EventModel, Prior, Query};
 
 impl EventModel {
-    /// Compute the joint log-likelihood of the bag for each class in `out[class]`, from a slice of the
-    /// counts. The value for a class without documents is undefined. `terms` are those of
-    /// [`EventModel::prepare_slice`].
-    pub fn slice_scores(
-        &self,
-        store: &Store,
-        slice: &Slice,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut Vec<f64>,
-    ) {
-        out.clear();
-        out.resize(terms.len(), 0.0);
-        self.add_words(store, slice, terms, bag, out);
-    }
-
     /// Add the joint log-likelihood of the bag, from these counts.
     #[inline]
-    pub fn add_words(
-        &self,
-        store: &Store,
-        counts: &impl Cells,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-    ) {
+    pub(crate) fn add_words(&self, query: Query<'_>, counts: &impl Cells, out: &mut [f64]) {
         let Traits { own, complement, form, sum } = self.traits;
         match sum {
             Sum::Message => match form {
-                Form::Values => self.add_attributes(store, terms, bag, out),
-                Form::Numbers => self.add_categories(store, terms, bag, out),
+                Form::Values => self.add_attributes(query, out),
+                Form::Numbers => self.add_categories(query, out),
                 Form::Counts | Form::Presence => match (own, complement) {
-                    (true, true) => self.add_both(counts, terms, bag, out, |_, _, _| {}),
-                    (true, false) => self.add_multinomial(counts, terms, bag, out),
-                    (false, _) => self.add_complement(counts, terms, bag, out),
+                    (true, true) => self.add_both(query, counts, out, |_, _, _| {}),
+                    (true, false) => self.add_multinomial(query, counts, out),
+                    (false, _) => self.add_complement(query, counts, out),
                 },
             },
             Sum::Vocabulary => {
                 let cells = |word| counts.cells(word).map(|cell| (cell.class, cell.documents));
-                self.add_bernoulli(store, cells, terms, bag, out);
+                self.add_bernoulli(query, cells, out);
             }
-            Sum::Normalised => self.add_normalised(counts, terms, bag, out),
+            Sum::Normalised => self.add_normalised(query, counts, out),
         }
     }
 
@@ -64,13 +41,8 @@ impl EventModel {
     }
 
     /// Equations 1, 4 and 6: ln P(c) + Σ_i f_i ln P(w_i | c).
-    fn add_multinomial(
-        &self,
-        counts: &impl Cells,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-    ) {
+    fn add_multinomial(&self, query: Query<'_>, counts: &impl Cells, out: &mut [f64]) {
+        let Query { terms, bag, .. } = query;
         let tokens = self.tokens(bag);
         for (score, class) in out.iter_mut().zip(terms) {
             *score += class.prior + tokens * (self.log_alpha - class.tokens);
@@ -84,13 +56,8 @@ impl EventModel {
     }
 
     /// Equations 2, 5 and 7: −ln P(c̄) − Σ_i f_i ln P(w_i | c̄).
-    pub(crate) fn add_complement(
-        &self,
-        counts: &impl Cells,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-    ) {
+    pub(crate) fn add_complement(&self, query: Query<'_>, counts: &impl Cells, out: &mut [f64]) {
+        let Query { terms, bag, .. } = query;
         let tokens = self.tokens(bag);
         // The complement of a class without the word has the total; only the other classes differ.
         let mut shared = self.log_alpha * (tokens - bag.tokens());
@@ -114,12 +81,12 @@ impl EventModel {
     #[inline]
     pub(crate) fn add_both(
         &self,
+        query: Query<'_>,
         counts: &impl Cells,
-        terms: &[ClassTerms],
-        bag: &Bag,
         out: &mut [f64],
         mut visit: impl FnMut(WordId, f64, f64),
     ) {
+        let Query { terms, bag, .. } = query;
         let (tokens, known) = (self.tokens(bag), bag.tokens());
         let mut shared = self.log_alpha * (tokens - known);
         for &(word, count) in &bag.words {
@@ -148,14 +115,13 @@ impl EventModel {
 
     /// ln P(c) + Σ_present ln p_wc + Σ_absent ln(1 − p_wc), p_wc = (df_wc + α)/(n_c + 2α).
     /// `documents` returns the classes of a word, and its (effective) documents in them.
-    pub fn add_bernoulli<I: Iterator<Item = (ClassId, f64)>>(
+    fn add_bernoulli<I: Iterator<Item = (ClassId, f64)>>(
         &self,
-        store: &Store,
+        query: Query<'_>,
         documents: impl Fn(WordId) -> I,
-        terms: &[ClassTerms],
-        bag: &Bag,
         out: &mut [f64],
     ) {
+        let Query { store, terms, bag, .. } = query;
         let unseen = if self.is_smooth() { bag.unseen_words() as f64 } else { 0.0 };
         let present = bag.words.len() as f64;
         // Unknown words of a fixed vocabulary are absent, except those of this message.
@@ -180,7 +146,8 @@ impl EventModel {
     }
 
     /// ln P(c) + Σ_i ln (n_ic + α/v_i)/(n_c + α), v_i the number of values of attribute i.
-    fn add_attributes(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+    fn add_attributes(&self, query: Query<'_>, out: &mut [f64]) {
+        let Query { store, terms, bag, .. } = query;
         let mut known = bag.words.len() as f64;
         let mut shared = 0.0;
         for &(word, _) in &bag.words {
@@ -204,7 +171,8 @@ impl EventModel {
 
     /// ln P(c) + Σ_i ln (n_ic + α)/(n_c + α v_i), v_i the number of values of attribute i:
     /// Equation 4 of the paper on loss-minimised weights.
-    fn add_categories(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
+    fn add_categories(&self, query: Query<'_>, out: &mut [f64]) {
+        let Query { store, terms, bag, .. } = query;
         let values = bag.words.iter().map(|&(word, _)| store.attributes.of(word));
         let unseen = bag.unseen.iter().map(|unseen| unseen.hash as AttributeId);
         let unseen = unseen.filter(|&attribute| self.is_smooth() && attribute != NONE);
@@ -250,20 +218,20 @@ impl EventModel {
     }
 
     /// Add the Bernoulli score from effective counts.
-    pub fn add_effective(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
-        let effective = store.effective();
+    pub fn add_effective(&self, query: Query<'_>, out: &mut [f64]) {
+        let effective = query.store.effective();
         let cells = |word| effective.cells(word).iter().map(|cell| (cell.class, cell.count));
-        self.add_bernoulli(store, cells, terms, bag, out);
+        self.add_bernoulli(query, cells, out);
     }
 
     /// Return ln P(w | c) by Equation 6, or ln P(w | c̄) by Equation 7, for each class.
-    pub fn log_word(
+    pub(crate) fn log_word(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
+        query: Query<'_>,
         word: Option<WordId>,
         complement: bool,
     ) -> Vec<f64> {
+        let Query { store, terms, .. } = query;
         let tokens_in = |class| {
             word.and_then(|word| store.rows().cell(word, class)).map_or(0.0, |cell| cell.tokens)
         };

@@ -16,13 +16,10 @@
 //!   outer sums. The second walk dominates the time, so it reads one or two adjacent numbers for
 //!   each document.
 
-use crate::counts::bag::Bag;
 use crate::counts::index::Posting;
-use crate::counts::store::Store;
-use crate::scoring::event_model::ClassTerms;
-use crate::scoring::event_model::EventModel;
+use crate::counts::vocabulary::WordId;
+use crate::scoring::event_model::{EventModel, Output, Query};
 use crate::scoring::top_k::sums_of_others;
-use crate::watch::Watch;
 
 /// Cost of a look-up in the pair table, in steps along postings. On 5,206 SMS a look-up took about
 /// 50 ns and a step 2.7 ns; among 1, 5, 10, 20 and 40, 20 gave the fastest predictions.
@@ -60,99 +57,112 @@ pub struct HiddenScratch {
     documents: Vec<f64>,
 }
 
+impl Side {
+    /// The sign of its logarithms in a score.
+    pub(crate) fn sign(self) -> f64 {
+        if self == Side::Class { 1.0 } else { -1.0 }
+    }
+}
+
+/// Append W_t / (L_tc + `smoothing`) of a word t for each class.
+pub(crate) fn push_rates(
+    query: Query<'_>,
+    word: WordId,
+    side: Side,
+    (weight, smoothing): (f64, f64),
+    rates: &mut Vec<f64>,
+) {
+    let cells = query.store.rows.cells(word);
+    let total: f64 = match side {
+        Side::Class => 0.0,
+        Side::Complement => cells.clone().map(|cell| cell.length).sum(),
+    };
+    let start = rates.len();
+    rates.resize(start + query.terms.len(), weight / (total + smoothing));
+    for cell in cells {
+        let length = if side == Side::Class { cell.length } else { total - cell.length };
+        rates[start + cell.class as usize] = weight / (length + smoothing);
+    }
+}
+
 impl EventModel {
-    /// Compute the joint log-likelihood of the bag with hidden parents for each class in `out`.
-    ///
-    /// `parts` receives the part of each word, f_i ln P(w_i | hp_i, c), `words × classes`, and then
-    /// one row for all tokens of unseen words.
-    #[expect(clippy::too_many_arguments, reason = "the signature of all families")]
-    pub fn hidden_scores(
+    /// Compute the joint log-likelihood of the bag with hidden parents for each class.
+    pub(crate) fn hidden_scores(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut HiddenScratch,
-        watch: &Watch,
-        out: &mut Vec<f64>,
-        mut parts: Option<&mut Vec<f64>>,
+        out: &mut Output<'_>,
     ) {
-        out.clear();
-        out.resize(terms.len(), 0.0);
-        if let Some(parts) = parts.as_deref_mut() {
-            parts.clear();
-            parts.resize((bag.words.len() + 1) * terms.len(), 0.0);
-        }
+        out.clear(query, 1);
         if self.traits.own {
-            for (score, class) in out.iter_mut().zip(terms) {
+            for (score, class) in out.scores.iter_mut().zip(query.terms) {
                 *score += class.prior;
             }
-            let side = Side::Class;
-            self.add_side(store, terms, bag, scratch, watch, side, out, parts.as_deref_mut());
+            self.add_side(query, scratch, Side::Class, out);
         }
         if self.traits.complement {
-            for (score, class) in out.iter_mut().zip(terms) {
+            for (score, class) in out.scores.iter_mut().zip(query.terms) {
                 *score -= class.prior_complement;
             }
-            self.add_side(store, terms, bag, scratch, watch, Side::Complement, out, parts);
+            self.add_side(query, scratch, Side::Complement, out);
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
     fn add_side(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut HiddenScratch,
-        watch: &Watch,
         side: Side,
-        out: &mut [f64],
-        mut parts: Option<&mut Vec<f64>>,
+        out: &mut Output<'_>,
     ) {
-        let classes = out.len();
-        let parents = self.collect_parents(store, bag, scratch, side);
+        let parents = self.collect_parents(query, scratch, side);
         scratch.sums.clear();
-        scratch.sums.resize(bag.words.len() * classes, 0.0);
+        scratch.sums.resize(query.bag.words.len() * query.terms.len(), 0.0);
         if !parents.is_empty() {
-            if is_cheaper_by_pairs(store, bag, parents.len()) {
-                sum_pairs(store, bag, &parents, scratch, watch, side, classes);
+            if is_cheaper_by_pairs(query, parents.len()) {
+                sum_pairs(query, &parents, scratch, side);
             } else {
                 let HiddenScratch { rates, parent_of, sums, documents, .. } = scratch;
-                let walk = Walk { store, bag, parents: &parents, rates, parent_of };
-                walk.add_sums(side, documents, sums, watch);
+                let walk = Walk { query, parents: &parents, rates, parent_of };
+                walk.add_sums(side, documents, sums);
             }
         }
-        let sign = if side == Side::Class { 1.0 } else { -1.0 };
-        let mut add = |position: usize, count: f64, class: usize, log: f64| {
-            out[class] += sign * count * log;
-            if let Some(parts) = parts.as_deref_mut() {
-                parts[position * classes + class] += sign * count * log;
-            }
-        };
-        for (position, &(word, count)) in bag.words.iter().enumerate() {
-            let own = scratch.parent_of[position];
-            let Some((weight, rates)) = scratch.others(own, classes) else {
-                let logs = self.log_word(store, terms, Some(word), side == Side::Complement);
+        self.add_logs(query, scratch, side, out, |sum, rate, weight| {
+            ((self.alpha * rate + sum.unwrap_or(0.0)) / weight).ln()
+        });
+    }
+
+    /// Add the logarithms of all words, and of the unseen ones. `log` computes them from the sum of a
+    /// known word, Σ r_tc and Σ W_t of its parents; a word without parents has P(w_i | c).
+    pub(crate) fn add_logs(
+        &self,
+        query: Query<'_>,
+        scratch: &HiddenScratch,
+        side: Side,
+        out: &mut Output<'_>,
+        log: impl Fn(Option<f64>, f64, f64) -> f64,
+    ) {
+        let (words, classes) = (&query.bag.words, query.terms.len());
+        let unseen = if self.is_smooth() { query.bag.unseen_tokens() } else { 0.0 };
+        for position in 0..=words.len() {
+            let (word, count) = match words.get(position) {
+                Some(&(word, count)) => (Some(word), count),
+                None if unseen > 0.0 => (None, unseen),
+                None => break,
+            };
+            let count = side.sign() * count;
+            let row = position * classes;
+            let parent = scratch.parent_of.get(position).copied().unwrap_or(NO_PARENT);
+            if let Some((weight, rates)) = scratch.others(parent, classes) {
+                for (class, &rate) in rates.iter().enumerate() {
+                    let sum = scratch.sums.get(row + class).copied();
+                    out.add(class, row + class, count * log(sum, rate, weight));
+                }
+            } else {
+                let logs = self.log_word(query, word, side == Side::Complement);
                 for (class, log) in logs.into_iter().enumerate() {
-                    add(position, count, class, log);
+                    out.add(class, row + class, count * log);
                 }
-                continue;
-            };
-            for (class, rate) in rates.iter().enumerate() {
-                let sum = self.alpha * rate + scratch.sums[position * classes + class];
-                add(position, count, class, (sum / weight).ln());
-            }
-        }
-        let unseen = bag.unseen_tokens();
-        if self.is_smooth() && unseen > 0.0 {
-            let logs = match scratch.others(NO_PARENT, classes) {
-                Some((weight, rates)) => {
-                    rates.iter().map(|rate| (self.alpha * rate / weight).ln()).collect()
-                }
-                None => self.log_word(store, terms, None, side == Side::Complement),
-            };
-            for (class, log) in logs.into_iter().enumerate() {
-                add(bag.words.len(), unseen, class, log);
             }
         }
     }
@@ -160,12 +170,11 @@ impl EventModel {
     /// Return the positions of the qualified parents in the bag, and compute their rates.
     pub(crate) fn collect_parents(
         &self,
-        store: &Store,
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut HiddenScratch,
         side: Side,
     ) -> Vec<usize> {
-        let (classes, known) = (store.classes.len(), store.parents());
+        let Query { store, bag, terms, .. } = query;
         let smoothing = self.smoothing_by_parents(store);
         let parents = self.parents_of(store, bag);
         let mut weights = Vec::with_capacity(parents.len());
@@ -174,26 +183,14 @@ impl EventModel {
         scratch.parent_of.resize(bag.words.len(), NO_PARENT);
         for (parent, &position) in parents.iter().enumerate() {
             let word = bag.words[position].0;
-            let weight = known.weight(word);
+            let weight = store.parents().weight(word);
             scratch.parent_of[position] = parent as u32;
             weights.push(weight);
-            let start = scratch.rates.len();
-            let total: f64 = match side {
-                Side::Class => 0.0,
-                Side::Complement => store.rows.cells(word).map(|cell| cell.length).sum(),
-            };
-            scratch.rates.resize(start + classes, weight / (total + smoothing));
-            for cell in store.rows.cells(word) {
-                let length = match side {
-                    Side::Class => cell.length,
-                    Side::Complement => total - cell.length,
-                };
-                scratch.rates[start + cell.class as usize] = weight / (length + smoothing);
-            }
+            push_rates(query, word, side, (weight, smoothing), &mut scratch.rates);
         }
         sums_of_others(&weights, 1, &mut scratch.other_weights);
-        if classes > 0 {
-            sums_of_others(&scratch.rates, classes, &mut scratch.other_rates);
+        if !terms.is_empty() {
+            sums_of_others(&scratch.rates, terms.len(), &mut scratch.other_rates);
         }
         parents
     }
@@ -210,24 +207,14 @@ impl HiddenScratch {
     }
 }
 
-fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize) -> bool {
-    if !store.pairs.is_complete() {
-        return false;
-    }
-    let lookups = parents * bag.words.len();
-    let steps: usize = bag.words.iter().map(|&(word, _)| store.index.frequency(word)).sum();
-    lookups * PAIR_COST < steps
+fn is_cheaper_by_pairs(query: Query<'_>, parents: usize) -> bool {
+    let lookups = parents * query.bag.words.len();
+    query.store.pairs.is_complete() && lookups * PAIR_COST < query.postings()
 }
 
-fn sum_pairs(
-    store: &Store,
-    bag: &Bag,
-    parents: &[usize],
-    scratch: &mut HiddenScratch,
-    watch: &Watch,
-    side: Side,
-    classes: usize,
-) {
+fn sum_pairs(query: Query<'_>, parents: &[usize], scratch: &mut HiddenScratch, side: Side) {
+    let Query { store, bag, watch, terms } = query;
+    let classes = terms.len();
     let HiddenScratch { rates, parent_of, sums, .. } = scratch;
     let mut add = |child: usize, parent: usize, class: usize, count: f64| {
         let rates = &rates[parent * classes..(parent + 1) * classes];
@@ -264,26 +251,25 @@ fn sum_pairs(
 
 /// The two walks along the postings of a message's words.
 struct Walk<'a> {
-    pub store: &'a Store,
-    pub bag: &'a Bag,
+    query: Query<'a>,
     /// The positions of the parents in the bag.
-    pub parents: &'a [usize],
+    parents: &'a [usize],
     /// r_tc, `parents × classes`.
-    pub rates: &'a [f64],
+    rates: &'a [f64],
     /// Position of each word's row in `rates`, or `NO_PARENT`.
-    pub parent_of: &'a [u32],
+    parent_of: &'a [u32],
 }
 
 impl<'a> Walk<'a> {
     /// Add the sums over the documents on a side of each class to `sums`, `words × classes`.
     /// `documents` is zero before and afterwards.
-    fn add_sums(&self, side: Side, documents: &mut Vec<f64>, sums: &mut [f64], watch: &Watch) {
-        match (self.store.classes.len(), side) {
-            (2, _) => self.add_rows::<2>(side, documents, sums, watch),
-            (3, _) => self.add_rows::<3>(side, documents, sums, watch),
-            (4, _) => self.add_rows::<4>(side, documents, sums, watch),
-            (_, Side::Class) => self.add_classes(documents, sums, watch),
-            (_, Side::Complement) => self.add_complements(documents, sums, watch),
+    fn add_sums(&self, side: Side, documents: &mut Vec<f64>, sums: &mut [f64]) {
+        match (self.query.terms.len(), side) {
+            (2, _) => self.add_rows::<2>(side, documents, sums),
+            (3, _) => self.add_rows::<3>(side, documents, sums),
+            (4, _) => self.add_rows::<4>(side, documents, sums),
+            (_, Side::Class) => self.add_classes(documents, sums),
+            (_, Side::Complement) => self.add_complements(documents, sums),
         }
     }
 
@@ -294,9 +280,8 @@ impl<'a> Walk<'a> {
         side: Side,
         documents: &mut Vec<f64>,
         sums: &mut [f64],
-        watch: &Watch,
     ) {
-        let index = &self.store.index;
+        let index = &self.query.store.index;
         let (classes, weights) = (index.classes(), index.weights());
         let add = |sum: &mut f64, slot: usize, rate: f64| *sum += weights[slot] * rate;
         match side {
@@ -312,7 +297,7 @@ impl<'a> Walk<'a> {
             }),
         }
         let (rows, _) = documents.as_chunks::<CLASSES>();
-        self.for_each_child(watch, sums, |runs, own, sums| {
+        self.for_each_child(sums, |runs, own, sums| {
             let mut turns = [[0.0; CLASSES]; TURNS];
             for run in runs {
                 match own {
@@ -339,13 +324,13 @@ impl<'a> Walk<'a> {
     }
 
     /// With many classes, each document has one sum, that of its class.
-    fn add_classes(&self, documents: &mut Vec<f64>, sums: &mut [f64], watch: &Watch) {
-        let index = &self.store.index;
+    fn add_classes(&self, documents: &mut Vec<f64>, sums: &mut [f64]) {
+        let index = &self.query.store.index;
         let (classes, weights) = (index.classes(), index.weights());
         self.fill(documents, 1, |documents, slot, rates| {
             documents[slot] += weights[slot] * rates[classes[slot] as usize];
         });
-        self.for_each_child(watch, sums, |runs, own, sums| {
+        self.for_each_child(sums, |runs, own, sums| {
             for posting in runs.into_iter().flatten() {
                 let slot = posting.slot as usize;
                 let class = classes[slot] as usize;
@@ -357,15 +342,15 @@ impl<'a> Walk<'a> {
     }
 
     /// With many classes, each document has the sums of all other classes.
-    fn add_complements(&self, documents: &mut Vec<f64>, sums: &mut [f64], watch: &Watch) {
-        let (index, width) = (&self.store.index, self.store.classes.len());
+    fn add_complements(&self, documents: &mut Vec<f64>, sums: &mut [f64]) {
+        let (index, width) = (&self.query.store.index, self.query.terms.len());
         let (classes, weights) = (index.classes(), index.weights());
         self.fill(documents, width, |documents, slot, rates| {
             let sums = &mut documents[slot * width..(slot + 1) * width];
             sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += weights[slot] * rate);
         });
         let none = vec![0.0; width];
-        self.for_each_child(watch, sums, |runs, own, sums| {
+        self.for_each_child(sums, |runs, own, sums| {
             let own = own.unwrap_or(&none);
             for posting in runs.into_iter().flatten() {
                 let slot = posting.slot as usize;
@@ -383,9 +368,8 @@ impl<'a> Walk<'a> {
 
     /// The rates and postings of the parents.
     fn parents(&self) -> impl Iterator<Item = (&'a [f64], &'a [Posting])> {
-        let Walk { store, bag, parents, rates, .. } = *self;
-        let rates = rates.chunks_exact(store.classes.len().max(1));
-        rates.zip(parents).flat_map(move |(rates, &position)| {
+        let Walk { query: Query { store, bag, terms, .. }, parents, rates, .. } = *self;
+        rates.chunks_exact(terms.len().max(1)).zip(parents).flat_map(move |(rates, &position)| {
             store.index.posting_runs(bag.words[position].0).map(|run| (rates, run))
         })
     }
@@ -397,7 +381,7 @@ impl<'a> Walk<'a> {
         width: usize,
         add: impl Fn(&mut [f64], usize, &[f64]),
     ) {
-        let length = self.store.index.slots() * width;
+        let length = self.query.store.index.slots() * width;
         if documents.len() < length {
             documents.resize(length, 0.0);
         }
@@ -408,7 +392,8 @@ impl<'a> Walk<'a> {
 
     /// Reset the filled numbers to 0.
     fn clear(&self, documents: &mut [f64], width: usize) {
-        let (all, some) = (self.store.index.slots(), self.parents().map(|(_, run)| run.len()));
+        let (all, some) =
+            (self.query.store.index.slots(), self.parents().map(|(_, run)| run.len()));
         if all <= some.sum() {
             return documents[..all * width].fill(0.0);
         }
@@ -421,12 +406,11 @@ impl<'a> Walk<'a> {
     /// and its sums by class.
     fn for_each_child(
         &self,
-        watch: &Watch,
         sums: &mut [f64],
         mut add: impl FnMut([&[Posting]; 2], Option<&[f64]>, &mut [f64]),
     ) {
-        let Walk { store, bag, rates, parent_of, .. } = *self;
-        let classes = store.classes.len();
+        let Walk { query: Query { store, bag, terms, watch }, rates, parent_of, .. } = *self;
+        let classes = terms.len();
         let children = bag.words.iter().zip(parent_of).zip(sums.chunks_exact_mut(classes.max(1)));
         for ((&(word, _), &parent), sums) in children {
             if watch.stops(1 + store.index.frequency(word)) {

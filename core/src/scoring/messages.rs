@@ -131,9 +131,8 @@ impl Scorer {
     /// Whether scoring a message of so many bytes may take a millisecond: 64 kB take about that if
     /// words are independent, and the first kilobyte may if words are compared in pairs.
     pub fn may_take_long(&self, bytes: usize) -> bool {
-        let parts = self.parts();
-        let independent = parts.dependence == Dependence::Independent
-            && parts.neighbourhood == Neighbourhood::Stream;
+        let independent = self.config.parts.dependence == Dependence::Independent
+            && self.config.parts.neighbourhood == Neighbourhood::Stream;
         bytes >= if independent { 1 << 16 } else { 1 << 10 }
     }
 }

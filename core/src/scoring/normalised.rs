@@ -11,13 +11,12 @@
 //!
 //! Rennie et al. 2003: Tackling the Poor Assumptions of Naive Bayes Text Classifiers, Table 4.
 
-use crate::counts::bag::Bag;
 use crate::counts::rows::Rows;
 use crate::counts::slice::Cells;
 use crate::counts::statistic::{Counted, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::event_model::{ClassTerms, EventModel, Query};
 
 /// Logarithms are rounded to multiples of 1/STEPS before they are added up.
 const STEPS: f64 = (1_u64 << 48) as f64;
@@ -97,10 +96,6 @@ impl Statistic for Normalisers {
     fn size(&self) -> usize {
         self.logs.own.capacity() * size_of::<i128>()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Store {
@@ -130,90 +125,13 @@ impl EventModel {
     }
 
     /// Add −ln P(c̄) + Σ_i f_i ln θ_ci / Z_c.
-    pub(crate) fn add_normalised(
-        &self,
-        counts: &impl Cells,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-    ) {
-        self.add_complement(counts, terms, bag, out);
-        for (score, class) in out.iter_mut().zip(terms) {
+    pub(crate) fn add_normalised(&self, query: Query<'_>, counts: &impl Cells, out: &mut [f64]) {
+        self.add_complement(query, counts, out);
+        for (score, class) in out.iter_mut().zip(query.terms) {
             let sum = *score + class.prior_complement;
             // With at least two words, −Z_c ≥ m ln m > 1. A single word has share 1 and no effect.
             let share = if class.normaliser > 1.0 { sum / class.normaliser } else { 0.0 };
             *score = share - class.prior_complement;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counts::store::Settings;
-    use crate::scoring::composition::Event;
-    use crate::scoring::event_model::Prior;
-    use crate::scoring::scorer::{Scorer, ScoringConfig};
-
-    const TEXTS: [(&str, u32); 4] =
-        [("win cash cash now", 0), ("see you now", 1), ("win prize", 0), ("lunch with you", 2)];
-
-    fn scorer() -> Scorer {
-        let config = ScoringConfig::new(Event::NormalisedComplement);
-        ScoringConfig { alpha: 0.5, prior: Prior::Uniform, ..config }.scorer().unwrap()
-    }
-
-    fn store() -> Store {
-        Store::new(Settings { max_features: 100, ..Settings::COUNTS })
-    }
-
-    fn bag(store: &mut Store, text: &str) -> Bag {
-        let mut bag = Bag::default();
-        bag.clear(store.vocabulary().slots());
-        for name in text.split_whitespace() {
-            let token = store.vocabulary().token(name.as_bytes());
-            bag.add(store.intern(&token), 1.0);
-        }
-        bag
-    }
-
-    fn sums(logs: &ComplementLogs) -> (f64, i128, Vec<i128>) {
-        (logs.words, logs.totals, logs.own.clone())
-    }
-
-    #[test]
-    fn sums_follow_learning_and_unlearning() {
-        let mut store = store();
-        store.normalise(scorer().model);
-        for (text, class) in TEXTS {
-            let mut bag = bag(&mut store, text);
-            store.learn(&mut bag, class, 2.0).unwrap();
-            let expected = ComplementLogs::of(&scorer().model, store.rows());
-            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&expected));
-        }
-        for (text, class) in TEXTS {
-            let mut bag = bag(&mut store, text);
-            store.unlearn(&mut bag, class, 2.0).unwrap();
-            let mut expected = ComplementLogs::of(&scorer().model, store.rows());
-            expected.own.resize(3, 0);
-            assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), sums(&expected));
-        }
-        assert_eq!(sums(&store.statistic::<Normalisers>().unwrap().logs), (0.0, 0, vec![0; 3]));
-    }
-
-    #[test]
-    fn weights_of_each_class_add_up_to_one() {
-        let mut store = store();
-        store.normalise(scorer().model);
-        for (text, class) in TEXTS {
-            let mut bag = bag(&mut store, text);
-            store.learn(&mut bag, class, 1.0).unwrap();
-        }
-        let every = bag(&mut store, "win cash now see you prize lunch with");
-        let (mut terms, mut out) = (Vec::new(), Vec::new());
-        scorer().prepare(&store, &mut terms);
-        scorer().scores(&store, &terms, &every, &mut out);
-        assert_eq!(out.len(), 3);
-        assert!(out.iter().all(|score| (score - 1.0).abs() < 1e-12), "{out:?}");
     }
 }

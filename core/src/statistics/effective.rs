@@ -8,6 +8,7 @@ use crate::counts::statistic::{Exported, SavedOrder, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
+use crate::statistics::row_bounds;
 
 /// The effective count of one word in one class.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,27 +61,25 @@ impl Effective {
         let mut table = Effective {
             alpha,
             classes: arrays.totals.iter().map(of_total).collect(),
-            rows: Vec::with_capacity(arrays.indptr.len().saturating_sub(1)),
-            cells: Vec::with_capacity(arrays.counts.len()),
+            ..Effective::default()
+        };
+        let Some(rows) = row_bounds(&arrays.indptr, arrays.counts.len()) else {
+            return invalid("row bounds must ascend, within the counts");
         };
         let mut absent = vec![Vec::new(); arrays.totals.len()];
-        for bounds in arrays.indptr.windows(2) {
-            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
-                (Ok(start), Ok(end)) if start <= end && end <= arrays.counts.len() => start..end,
-                _ => return invalid("row bounds must ascend, within the counts"),
-            };
+        for (first, end) in rows {
             let start = table.cells.len();
-            for (&class, &count) in arrays.classes[range.clone()].iter().zip(&arrays.counts[range])
-            {
-                let totals =
-                    usize::try_from(class).ok().and_then(|class| table.classes.get_mut(class));
-                let Some(totals) = totals else { return invalid("a class has no total") };
+            for (&class, &count) in arrays.classes[first..end].iter().zip(&arrays.counts[first..]) {
+                let class = ClassId::try_from(class).unwrap_or(ClassId::MAX);
+                let Some(totals) = table.classes.get_mut(class as usize) else {
+                    return invalid("a class has no total");
+                };
                 if !(0.0..=totals.total).contains(&count) {
                     return invalid("counts must be from 0 to the total of their class");
                 }
                 totals.words += 1.0;
                 absent[class as usize].push(totals.total - count);
-                table.cells.push(EffectiveCell { class: class as ClassId, count });
+                table.cells.push(EffectiveCell { class, count });
             }
             table.rows.push((start, table.cells.len()));
         }
@@ -148,10 +147,6 @@ impl Statistic for Effective {
             + self.rows.capacity() * size_of::<(usize, usize)>()
             + self.cells.capacity() * size_of::<EffectiveCell>()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Exported for Effective {
@@ -173,66 +168,5 @@ impl Exported for Effective {
             arrays.indptr.push(arrays.counts.len() as i64);
         }
         arrays
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn arrays() -> EffectiveArrays {
-        EffectiveArrays {
-            totals: vec![6.0, 0.0, 4.0],
-            indptr: vec![0, 2, 2, 3],
-            classes: vec![0, 2, 0],
-            counts: vec![5.0, 4.0, 6.0],
-        }
-    }
-
-    #[test]
-    fn holds_counts_and_their_sums() {
-        let table = Effective::new(&arrays(), 1.0).unwrap();
-        assert_eq!(table.cells(0), [(0, 5.0), (2, 4.0)].map(cell));
-        assert_eq!((table.cells(1), table.cells(9)), (&[][..], &[][..]));
-        assert_eq!((table.class(0).total, table.class(0).words), (6.0, 2.0));
-        assert!((table.class(0).absences - (2f64.ln() + 1f64.ln())).abs() < 1e-15);
-        assert_eq!(table.class(1), EffectiveClass::default());
-        assert_eq!(table.class(9), EffectiveClass::default());
-    }
-
-    #[test]
-    fn forgets_words_and_classes() {
-        let mut table = Effective::new(&arrays(), 1.0).unwrap();
-        table.forget_word(0);
-        table.forget_word(7);
-        assert_eq!((table.cells(0), table.class(0).words), (&[][..], 1.0));
-        assert_eq!((table.class(2).words, table.class(2).total), (0.0, 4.0));
-        let mut table = Effective::new(&arrays(), 1.0).unwrap();
-        table.forget_class(0);
-        table.forget_class(7);
-        assert_eq!((table.cells(0), table.cells(2)), (&[cell((2, 4.0))][..], &[][..]));
-        assert_eq!(table.class(0), EffectiveClass::default());
-        assert_eq!(table.class(2).words, 1.0);
-    }
-
-    #[test]
-    fn refuses_invalid_tables() {
-        let wrong = [
-            EffectiveArrays { counts: vec![5.0, 4.0], ..arrays() },
-            EffectiveArrays { counts: vec![7.0, 4.0, 6.0], ..arrays() },
-            EffectiveArrays { counts: vec![f64::NAN, 4.0, 6.0], ..arrays() },
-            EffectiveArrays { totals: vec![6.0, 0.0, -1.0], ..arrays() },
-            EffectiveArrays { indptr: vec![0, 2, 1, 3], ..arrays() },
-            EffectiveArrays { indptr: vec![0, 9], ..arrays() },
-            EffectiveArrays { classes: vec![0, 3, 0], ..arrays() },
-            EffectiveArrays { classes: vec![0, -1, 0], ..arrays() },
-        ];
-        for arrays in wrong {
-            assert!(Effective::new(&arrays, 1.0).is_err());
-        }
-    }
-
-    fn cell((class, count): (ClassId, f64)) -> EffectiveCell {
-        EffectiveCell { class, count }
     }
 }

@@ -45,10 +45,6 @@ impl Statistic for FittedWeights {
     fn size(&self) -> usize {
         self.words.capacity() * size_of::<f64>()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Exported for FittedWeights {
@@ -57,26 +53,5 @@ impl Exported for FittedWeights {
 
     fn export(&self, order: &SavedOrder) -> (Vec<f64>, f64) {
         (order.words.iter().map(|&word| self.of_word(word)).collect(), self.scale)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_out_of_range_are_refused() {
-        assert!(FittedWeights::new(vec![0.0, 1.0], 1.0).is_ok());
-        for (word, scale) in [(-1.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (1.0, -1.0)] {
-            assert!(FittedWeights::new(vec![word], scale).is_err());
-        }
-    }
-
-    #[test]
-    fn a_forgotten_word_leaves_no_weight() {
-        let mut weights = FittedWeights::new(vec![0.25, 3.0], 0.5).expect("weights");
-        weights.forget_word(1);
-        let order = SavedOrder { words: vec![1, 0, 7], classes: Vec::new() };
-        assert_eq!(weights.export(&order), (vec![NEW_WORD, 0.25, NEW_WORD], 0.5));
     }
 }

@@ -7,6 +7,7 @@
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
+use crate::statistics::row_bounds;
 
 /// The extra weight of tokens, by word: (class, tokens).
 #[derive(Clone, Default)]
@@ -28,19 +29,17 @@ impl InstanceTokens {
         if classes.len() != tokens.len() {
             return invalid("there must be one class for each count");
         }
-        let mut rows = Vec::with_capacity(indptr.len().saturating_sub(1));
-        for bounds in indptr.windows(2) {
-            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
-                (Ok(start), Ok(end)) if start <= end && end <= tokens.len() => start..end,
-                _ => return invalid("row bounds must ascend, within the counts"),
-            };
-            let cells = classes[range.clone()].iter().zip(&tokens[range]);
-            let cells = cells.map(|(&class, &tokens)| match ClassId::try_from(class) {
-                Ok(class) if (class as usize) < n_classes => Ok((class, tokens)),
-                _ => Err(Error::Invalid("weights: a class is unknown".into())),
-            });
-            rows.push(cells.collect::<Result<_>>()?);
+        let Some(bounds) = row_bounds(indptr, tokens.len()) else {
+            return invalid("row bounds must ascend, within the counts");
+        };
+        if !classes.iter().all(|&class| usize::try_from(class).is_ok_and(|id| id < n_classes)) {
+            return invalid("a class is unknown");
         }
+        let cells = |(start, end): (usize, usize)| {
+            let cells = classes[start..end].iter().zip(&tokens[start..end]);
+            cells.map(|(&class, &tokens)| (class as ClassId, tokens)).collect()
+        };
+        let rows = bounds.into_iter().map(cells).collect();
         Ok(InstanceTokens { rows, online: false })
     }
 
@@ -97,34 +96,5 @@ impl InstanceTokens {
     pub fn size(&self) -> usize {
         let cells: usize = self.rows.iter().map(|cells| size_of_val(&**cells)).sum();
         cells + self.rows.capacity() * size_of::<Box<[(ClassId, f64)]>>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_come_and_go() {
-        let mut table = InstanceTokens::new(&[0, 1, 1], &[1], &[0.5], 2).expect("a matrix");
-        table.add(0, 1, 1.0);
-        table.add(3, 0, 2.0);
-        assert_eq!((table.tokens(0, 1), table.tokens(3, 0), table.tokens(9, 0)), (1.5, 2.0, 0.0));
-        assert_eq!((table.take(3, 0, 5.0), table.take(3, 0, 1.0)), (2.0, 0.0));
-        assert_eq!((table.drop_cell(0, 1), table.drop_cell(0, 1)), (1.5, 0.0));
-        assert!(!table.is_online() && InstanceTokens::online().is_online());
-    }
-
-    #[test]
-    fn invalid_matrices_are_refused() {
-        for (indptr, classes, tokens) in [
-            (&[0, 1][..], &[0, 1][..], &[1.0][..]),
-            (&[0, 2], &[0], &[1.0]),
-            (&[1, 0], &[0], &[1.0]),
-            (&[0, 1], &[2], &[1.0]),
-            (&[0, 1], &[-1], &[1.0]),
-        ] {
-            assert!(InstanceTokens::new(indptr, classes, tokens, 2).is_err());
-        }
     }
 }

@@ -116,10 +116,7 @@ impl OnlineWeights {
     /// Add w of a word times its value, by class.
     #[inline]
     pub fn add_to(&self, corrections: &mut [f64], word: WordId, value: f64) {
-        if (word as usize) < self.words.slots() {
-            let cells = self.words.cells(word);
-            cells.for_each(|cell| corrections[cell.class as usize] += cell.weight * value);
-        }
+        self.of_word(word).for_each(|(class, w)| corrections[class as usize] += w * value);
     }
 
     /// w of a word, by class.
@@ -131,43 +128,24 @@ impl OnlineWeights {
     }
 
     /// Take a step for each of these classes: b by the gradient, and w of each word by the gradient
-    /// times the word's value times `share`.
+    /// times `share` of the place of the word and of the class. Corrections are at least `least`, and
+    /// words with share 0 take no step.
     pub fn step(
         &mut self,
         gradients: &[(ClassId, f64)],
         (bias, word): (Rates, Rates),
         words: &[(WordId, f64)],
-        share: f64,
-    ) {
-        self.step_classes(gradients, bias);
-        if word.rate == 0.0 || gradients.is_empty() {
-            return;
-        }
-        for &(id, value) in words {
-            self.words.reach(id);
-            for &(class, gradient) in gradients {
-                self.words.entry(id, class).step(gradient * (value * share), word);
-            }
-        }
-    }
-
-    /// Take a step for each of these classes, with the share of each word and gradient, `words ×
-    /// gradients`. Corrections are at least `least`, and words with share 0 take no step.
-    pub fn step_by(
-        &mut self,
-        gradients: &[(ClassId, f64)],
-        (bias, word): (Rates, Rates),
-        words: &[(WordId, f64)],
-        shares: &[f64],
         least: f64,
+        share: impl Fn(usize, usize) -> f64,
     ) {
         self.step_classes(gradients, bias);
         if word.rate == 0.0 || gradients.is_empty() {
             return;
         }
-        for (&(id, _), shares) in words.iter().zip(shares.chunks_exact(gradients.len())) {
+        for (place, &(id, _)) in words.iter().enumerate() {
             self.words.reach(id);
-            for (&(class, gradient), &share) in gradients.iter().zip(shares) {
+            for (step, &(class, gradient)) in gradients.iter().enumerate() {
+                let share = share(place, step);
                 if share != 0.0 {
                     let correction = self.words.entry(id, class);
                     correction.step(gradient * share, word);
@@ -316,10 +294,6 @@ impl Statistic for OnlineWeights {
     fn size(&self) -> usize {
         self.words.size() + self.classes.capacity() * size_of::<Correction>() + self.exposure.size()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]
@@ -329,10 +303,15 @@ mod tests {
     const RATES: (Rates, Rates) =
         (Rates { rate: 1.0, decay: 16.0 }, Rates { rate: 4.0, decay: 16.0 });
 
+    fn step(weights: &mut OnlineWeights, gradients: &[(ClassId, f64)], words: &[WordId]) {
+        let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
+        weights.step(gradients, RATES, &words, f64::NEG_INFINITY, |_, _| 0.5);
+    }
+
     fn learned() -> OnlineWeights {
         let mut weights = OnlineWeights::default();
-        weights.step(&[(0, 0.5)], RATES, &[(0, 1.0), (3, 1.0)], 0.5);
-        weights.step(&[(1, -0.5)], RATES, &[(3, 1.0)], 0.5);
+        step(&mut weights, &[(0, 0.5)], &[0, 3]);
+        step(&mut weights, &[(1, -0.5)], &[3]);
         weights.learn_two(1, 2.0, false, 0.999);
         weights
     }
@@ -358,8 +337,8 @@ mod tests {
     fn bytes_do_not_depend_on_ids() {
         let weights = learned();
         let mut other = OnlineWeights::default();
-        other.step(&[(5, 0.5)], RATES, &[(7, 1.0), (2, 1.0)], 0.5);
-        other.step(&[(0, -0.5)], RATES, &[(2, 1.0)], 0.5);
+        step(&mut other, &[(5, 0.5)], &[7, 2]);
+        step(&mut other, &[(0, -0.5)], &[2]);
         other.learn_two(5, -2.0, true, 0.999);
         let expected = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
         assert_eq!(bytes(&other, vec![7, 1, 2], vec![5, 0]), expected);

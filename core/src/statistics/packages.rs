@@ -150,10 +150,6 @@ impl Statistic for Packages {
             + self.strengths.capacity() * size_of::<f64>()
             + self.forgotten.capacity()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 static NONE: Packages = Packages {
@@ -184,37 +180,4 @@ fn hash(low: AttributeId, high: AttributeId) -> u64 {
     let key = (u64::from(low) << 32) | u64::from(high);
     let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f_u128;
     (product as u64) ^ ((product >> 64) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn member(low: AttributeId, high: AttributeId, information: f64) -> Member {
-        Member { low, high, information }
-    }
-
-    #[test]
-    fn looks_up_both_directions() {
-        let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
-        let mut packages = Packages::new(&pairs, 0.1).unwrap();
-        assert_eq!((packages.information(0, 2), packages.information(2, 0)), (0.25, 0.25));
-        assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
-        let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
-        assert_eq!(packages.members(|id| if id < 3 { 2 - id } else { id }), turned);
-        assert_eq!([0, 1, 3, 900, 901].map(|id| packages.strength(id)), [0.75, 0.5, 2.0, 2.0, 0.0]);
-        packages.forget_attribute(0);
-        assert_eq!([0, 1].map(|id| packages.strength(id)), [0.0, 0.5]);
-        assert_eq!((packages.information(2, 0), packages.information(900, 3)), (0.0, 2.0));
-        assert_eq!(packages.members(|id| id), [member(3, 900, 2.0)]);
-        assert_eq!(Packages::default().information(0, 1), 0.0);
-    }
-
-    #[test]
-    fn refuses_invalid_pairs() {
-        for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)]
-        {
-            assert!(Packages::new(&[bad], 0.0).is_err());
-        }
-    }
 }

@@ -35,10 +35,6 @@ impl Statistic for Parents {
     fn size(&self) -> usize {
         self.0.capacity() * size_of::<f64>()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Store {
@@ -108,14 +104,6 @@ impl Statistic for FrequentWords {
     fn recount(&mut self, counted: &Counted<'_>) {
         self.recount_rows(counted.rows);
     }
-
-    fn size(&self) -> usize {
-        0
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Store {
@@ -130,57 +118,5 @@ impl Store {
     pub fn frequent_words(&self) -> usize {
         let counted = self.statistic::<FrequentWords>();
         counted.map_or(self.vocabulary.len(), |frequent| frequent.number)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counts::bag::Bag;
-    use crate::counts::store::Settings;
-
-    fn bag(store: &mut Store, words: &[&str]) -> Bag {
-        let mut bag = Bag::default();
-        for word in words {
-            let token = store.vocabulary().token(word.as_bytes());
-            bag.words.push((store.intern(&token), 1.0));
-        }
-        bag
-    }
-
-    #[test]
-    fn frequent_words_follow_the_messages() {
-        let mut store = Store::new(Settings::COUNTS);
-        assert_eq!(store.frequent_words(), 0);
-        store.set_min_df(2);
-        let messages: [(&[&str], u32, f64); 4] =
-            [(&["a", "b"], 0, 1.0), (&["b", "c"], 1, 1.0), (&["c"], 0, 2.0), (&["d"], 1, 0.1)];
-        for (words, class, weight) in messages {
-            let mut bag = bag(&mut store, words);
-            store.learn(&mut bag, class, weight).expect("valid");
-        }
-        // b is in two messages of two classes; c is in one of them and in one of weight 2.
-        assert_eq!(store.frequent_words(), 2);
-        for _ in 0..19 {
-            let mut bag = bag(&mut store, &["d"]);
-            store.learn(&mut bag, 1, 0.1).expect("valid");
-        }
-        assert_eq!(store.frequent_words(), 3);
-        let mut second = bag(&mut store, &["b", "c"]);
-        store.unlearn(&mut second, 1, 1.0).expect("learned");
-        assert_eq!(store.frequent_words(), 2);
-        let kept = store.statistic::<FrequentWords>().cloned().expect("counted");
-        assert_eq!(FrequentWords::of(2, store.rows()), kept);
-        let mut twice = store.clone();
-        twice.merge(&store, &[0, 1]).expect("valid");
-        assert_eq!(twice.frequent_words(), 4);
-    }
-
-    #[test]
-    fn a_forgotten_word_is_not_a_parent() {
-        let mut parents = Parents::new(vec![0.5, 0.25]);
-        parents.forget_word(0);
-        parents.forget_word(9);
-        assert_eq!([0, 1, 9].map(|word| parents.weight(word)), [0.0, 0.25, 0.0]);
     }
 }

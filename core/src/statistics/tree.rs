@@ -79,10 +79,6 @@ impl Tree {
         self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
     }
 
-    fn leaf_of(&self, words: &[(WordId, f64)]) -> usize {
-        self.descend(words).2
-    }
-
     /// The slice of the leaf of a message. The bag contains each word once.
     #[inline]
     pub fn slice(&self, bag: &Bag) -> &Slice {
@@ -91,13 +87,13 @@ impl Tree {
 
     /// Add a document, or a part of its weight.
     pub fn add(&mut self, document: &Document, weight: f64) {
-        let leaf = self.leaf_of(&document.words);
+        let leaf = self.descend(&document.words).2;
         self.leaves[leaf].add(document.class, &document.words, weight);
     }
 
     /// Remove a document, or a part of its weight.
     pub fn remove(&mut self, document: &Document, weight: f64) {
-        let leaf = self.leaf_of(&document.words);
+        let leaf = self.descend(&document.words).2;
         self.leaves[leaf].remove(document.class, &document.words, weight);
     }
 
@@ -105,23 +101,6 @@ impl Tree {
     pub fn recount_documents<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
         self.leaves.fill_with(|| Slice::new(self.frequencies));
         documents.for_each(|document| self.add(document, document.weight));
-    }
-
-    /// Count the documents of some leaves again.
-    fn recount_leaves<'a>(
-        &mut self,
-        leaves: &[usize],
-        documents: impl Iterator<Item = &'a Document>,
-    ) {
-        for &leaf in leaves {
-            self.leaves[leaf] = Slice::new(self.frequencies);
-        }
-        for document in documents {
-            let leaf = self.leaf_of(&document.words);
-            if leaves.contains(&leaf) {
-                self.leaves[leaf].add(document.class, &document.words, document.weight);
-            }
-        }
     }
 
     /// Check the leaf of an added document, and split it if it is due. `indexed` are all documents of
@@ -139,11 +118,16 @@ impl Tree {
             return;
         }
         self.waited[leaf] = 0.0;
-        if let Some(split) = growth.decide(&self.leaves()[leaf], depth, order) {
+        if let Some(split) = growth.decide(&self.leaves[leaf], depth, order) {
             self.split(node, split.word);
-            // The old leaf and the new one.
-            let new = self.leaves().len() - 1;
-            self.recount_leaves(&[leaf, new], indexed());
+            self.leaves[leaf] = Slice::new(self.frequencies);
+            let new = self.leaves.len() - 1;
+            for document in indexed() {
+                let place = self.descend(&document.words).2;
+                if place == leaf || place == new {
+                    self.leaves[place].add(document.class, &document.words, document.weight);
+                }
+            }
         }
     }
 
@@ -168,12 +152,7 @@ impl Tree {
     }
 
     /// The tree as an array: the word of each split, then the side of documents that contain it, then
-    /// the other; -1 for a leaf. `name` numbers the words.
-    pub fn to_array(&self, name: impl Fn(WordId) -> i64) -> Vec<i64> {
-        self.to_arrays(name).0
-    }
-
-    /// The array of the tree, and `waited` of its leaves in the order of the array.
+    /// the other; -1 for a leaf. `name` numbers the words. The second array has `waited` of each leaf.
     pub fn to_arrays(&self, name: impl Fn(WordId) -> i64) -> (Vec<i64>, Vec<f64>) {
         let mut array = Vec::with_capacity(self.nodes.len());
         let mut waited = Vec::with_capacity(self.leaves.len());
@@ -268,10 +247,6 @@ impl Statistic for Tree {
             + self.words.capacity() * size_of::<WordId>()
             + self.waited.capacity() * size_of::<f64>()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Store {
@@ -313,19 +288,19 @@ mod tests {
         tree.recount_documents(documents.iter());
         let sizes = |tree: &Tree| tree.leaves().iter().map(Slice::documents).collect::<Vec<_>>();
         assert_eq!(
-            (tree.to_array(i64::from), sizes(&tree)),
+            (tree.to_arrays(i64::from).0, sizes(&tree)),
             (vec![5, 3, -1, -1, -1], vec![1.0; 3])
         );
         tree.remove(&documents[0], 1.0);
         tree.add(&document(0, &[2, 9]), 2.0);
         assert_eq!(sizes(&tree).iter().sum::<f64>(), 4.0);
-        assert_eq!(tree.leaves()[tree.leaf_of(&[])].documents(), 3.0);
+        assert_eq!(tree.leaves()[tree.descend(&[]).2].documents(), 3.0);
         // A word that is gone splits nothing any more.
         tree.forget_word(5);
         tree.forget_word(77);
-        assert_eq!(tree.to_array(i64::from), [-1]);
+        assert_eq!(tree.to_arrays(i64::from).0, [-1]);
         tree.recount_documents(documents.iter());
-        assert_eq!(tree.leaves()[tree.leaf_of(&[(5, 1.0)])].documents(), 3.0);
+        assert_eq!(tree.leaves()[tree.descend(&[(5, 1.0)]).2].documents(), 3.0);
     }
 
     #[test]

@@ -211,10 +211,6 @@ impl Statistic for WordWeights {
             + self.words.capacity() * size_of::<f64>()
             + self.totals.capacity() * size_of::<Totals>()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Statistic> {
-        Box::new(self.clone())
-    }
 }
 
 impl Exported for WordWeights {

@@ -10,7 +10,7 @@
 //! * Lowering depends on the context only for the capital sigma (U+03A3). A message that contains
 //!   one is folded as a whole by [`Folding::fold`].
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::sync::OnceLock;
 
 use unicode_normalization::char::{
@@ -25,24 +25,15 @@ const CAPITAL_SIGMA: char = 'Σ';
 
 /// The Unicode versions of the compiled-in tables. Stores with different versions may cut
 /// characters that only the newer version assigns into different tokens.
-#[must_use]
 pub fn version() -> String {
-    let (case, decomposition, segmentation) = (
-        char::UNICODE_VERSION,
-        unicode_normalization::UNICODE_VERSION,
-        unicode_segmentation::UNICODE_VERSION,
-    );
+    fn dotted((major, minor, patch): (impl Display, impl Display, impl Display)) -> String {
+        format!("{major}.{minor}.{patch}")
+    }
     format!(
-        "case {}.{}.{}, decomposition {}.{}.{}, segmentation {}.{}.{}",
-        case.0,
-        case.1,
-        case.2,
-        decomposition.0,
-        decomposition.1,
-        decomposition.2,
-        segmentation.0,
-        segmentation.1,
-        segmentation.2
+        "case {}, decomposition {}, segmentation {}",
+        dotted(char::UNICODE_VERSION),
+        dotted(unicode_normalization::UNICODE_VERSION),
+        dotted(unicode_segmentation::UNICODE_VERSION),
     )
 }
 
@@ -57,7 +48,6 @@ pub struct Folding {
 
 impl Folding {
     /// Fold a text as a whole.
-    #[must_use]
     pub fn fold(self, text: &str) -> String {
         let mut stripped = String::with_capacity(text.len());
         text.chars().for_each(|character| self.strip(character, |c| stripped.push(c)));
@@ -77,7 +67,6 @@ impl Folding {
 }
 
 /// Return whether Python's `\w` matches a character: a letter, a number or the underscore.
-#[must_use]
 pub fn is_word(character: char) -> bool {
     // `is_alphanumeric` is true for the letters (L) and numbers (N), and for marks and circled
     // letters that have the property Alphabetic.
@@ -90,7 +79,6 @@ pub fn is_word(character: char) -> bool {
 }
 
 /// Return whether Python's `\s` matches a character: white space and four separators of ASCII.
-#[must_use]
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\x1c'..='\x1f')
 }
@@ -225,7 +213,6 @@ impl fmt::Debug for FoldTable {
 
 impl FoldTable {
     /// The table of a folding; the process has one for each.
-    #[must_use]
     pub fn of(folding: Folding) -> &'static Self {
         static TABLES: [OnceLock<FoldTable>; 4] = [const { OnceLock::new() }; 4];
         let index = usize::from(folding.lowercase) | usize::from(folding.strip_accents) << 1;

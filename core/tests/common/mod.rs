@@ -8,6 +8,7 @@ use _core::counts::store::{Settings, Store};
 use _core::error::Result;
 use _core::explain::Explanation;
 use _core::scoring::composition::Event;
+use _core::scoring::event_model::Query;
 use _core::scoring::scorer::{self, Scorer, ScoringConfig};
 use _core::statistics::parents::Parents;
 use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
@@ -183,7 +184,8 @@ impl Learner {
         self.look_up(words);
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scorer.prepare(&self.store, &mut terms);
-        scorer.scores(&self.store, &terms, &self.bag, &mut scores);
+        let (store, bag, watch) = (&self.store, &self.bag, &Watch::default());
+        scorer.scores(Query { store, terms: &terms, bag, watch }, &mut scores);
         scores
     }
 

@@ -19,8 +19,8 @@ use crate::counts::index::Slot;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::scoring::cooccurrence::simd_counts::{LANES, SimdCounts};
+use crate::scoring::event_model::Query;
 use crate::scoring::hidden::PAIR_COST;
-use crate::watch::Watch;
 
 /// Cost of a posting in steps along an overlap: it is counted, arranged and added up. After 1,000 and
 /// 5,000 SMS, 4 to 16 gave predictions of the same speed, 1 and 2 slower ones.
@@ -49,43 +49,38 @@ impl Cooccurrence {
     /// together with it, and n_itc of the classes in which it did. `parents` are ascending.
     pub fn visit(
         &mut self,
-        store: &Store,
-        bag: &Bag,
+        query: Query<'_>,
         parents: &[usize],
-        watch: &Watch,
         visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
-        if is_cheaper_by_pairs(store, bag, parents.len()) {
-            self.visit_pairs(store, bag, parents, watch, visit);
+        if is_cheaper_by_pairs(query, parents.len()) {
+            self.visit_pairs(query, parents, visit);
         } else {
-            self.walk(store, bag, parents, watch, visit);
+            self.walk(query, parents, visit);
         }
     }
 
     /// [`visit`](Self::visit) without the pair table.
     pub fn walk(
         &mut self,
-        store: &Store,
-        bag: &Bag,
+        query: Query<'_>,
         parents: &[usize],
-        watch: &Watch,
         visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
-        if is_cheaper_by_simd(store, bag, parents) {
-            self.lanes.visit(store, bag, parents, watch, visit);
+        if is_cheaper_by_simd(query, parents) {
+            self.lanes.visit(query, parents, visit);
         } else {
-            self.overlaps.visit(store, bag, parents, watch, visit);
+            self.overlaps.visit(query, parents, visit);
         }
     }
 
     fn visit_pairs(
         &mut self,
-        store: &Store,
-        bag: &Bag,
+        query: Query<'_>,
         parents: &[usize],
-        watch: &Watch,
         mut visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
+        let Query { store, bag, watch, .. } = query;
         self.is_parent.clear();
         self.is_parent.resize(bag.words.len(), false);
         parents.iter().for_each(|&parent| self.is_parent[parent] = true);
@@ -145,12 +140,11 @@ impl Overlaps {
     /// See [`Cooccurrence::visit`]; i = t is included.
     pub fn visit(
         &mut self,
-        store: &Store,
-        bag: &Bag,
+        query: Query<'_>,
         parents: &[usize],
-        watch: &Watch,
         mut visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
+        let Query { store, bag, watch, .. } = query;
         self.arrange(store, bag);
         let classes = store.classes.len();
         self.counts.resize(bag.words.len() * classes, 0.0);
@@ -236,22 +230,16 @@ impl Overlaps {
     }
 }
 
-/// The sum of the document frequencies of the words of a message.
-fn postings(store: &Store, bag: &Bag) -> usize {
-    bag.words.iter().map(|&(word, _)| store.index.frequency(word)).sum()
-}
-
-fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize) -> bool {
-    if !(store.pairs.is_complete() && store.settings.own_pairs) {
-        return false;
-    }
+fn is_cheaper_by_pairs(query: Query<'_>, parents: usize) -> bool {
     // Two parents share one look-up.
-    let lookups = parents * (2 * bag.words.len() - parents + 1) / 2;
-    lookups * PAIR_COST < postings(store, bag) * POSTING_COST
+    let lookups = parents * (2 * query.bag.words.len() - parents + 1) / 2;
+    let can = query.store.pairs.is_complete() && query.store.settings.own_pairs;
+    can && lookups * PAIR_COST < query.postings() * POSTING_COST
 }
 
-fn is_cheaper_by_simd(store: &Store, bag: &Bag, parents: &[usize]) -> bool {
-    let postings = postings(store, bag);
+fn is_cheaper_by_simd(query: Query<'_>, parents: &[usize]) -> bool {
+    let Query { store, bag, .. } = query;
+    let postings = query.postings();
     let of_parents = parents.iter().map(|&parent| store.index.frequency(bag.words[parent].0));
     // The mean overlap of a document with the message.
     let overlap = postings / store.index.len().max(1) + 1;
@@ -260,43 +248,27 @@ fn is_cheaper_by_simd(store: &Store, bag: &Bag, parents: &[usize]) -> bool {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::counts::store::Settings;
-    use crate::statistics::parents::Parents;
+    use crate::watch::Watch;
     use std::collections::BTreeMap;
 
     const WORDS: u64 = 12;
 
-    pub(crate) fn made_up_store(max_pairs: usize) -> Store {
-        store_of_weights(max_pairs, 0.5)
-    }
-
-    /// A store of 250 generated documents of three classes, the oldest evicted; all words except the
-    /// first are parents.
-    fn store_of_weights(max_pairs: usize, least: f64) -> Store {
-        let settings = Settings {
+    /// A store of 250 generated documents of three classes, the oldest evicted. Documents have weight
+    /// `least` or one more.
+    fn store(max_pairs: usize, least: f64) -> Store {
+        let mut store = Store::new(Settings {
             max_features: 1000,
             index_size: 150,
             max_pairs,
             own_pairs: true,
             ..Settings::COUNTS
-        };
-        store_of(settings, 250, least, |word| word as f64 * 0.125)
-    }
-
-    /// A store of generated documents of three classes. Documents have weight `least` or one more, and
-    /// words have these weights as parents.
-    pub(crate) fn store_of(
-        settings: Settings,
-        documents: usize,
-        least: f64,
-        parent: impl Fn(usize) -> f64,
-    ) -> Store {
-        let mut store = Store::new(settings);
+        });
         let mut bag = Bag::default();
         let mut state = 1u64;
-        for _ in 0..documents {
+        for _ in 0..250 {
             bag.clear(store.vocabulary().slots());
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             for shift in (0..24).step_by(4) {
@@ -307,20 +279,20 @@ pub(crate) mod tests {
             let (class, weight) = ((state >> 60) as ClassId % 3, least + (state >> 63) as f64);
             assert!(store.learn(&mut bag, class, weight).is_ok());
         }
-        let weights = (0..store.vocabulary().slots()).map(parent).collect();
-        let layout = store.layout();
-        assert!(store.swap_in(Parents::new(weights), layout, 0).is_ok());
         store
     }
 
-    pub(crate) fn made_up_message(store: &Store) -> Bag {
+    fn message(store: &Store) -> Bag {
         let mut bag = Bag::default();
         bag.clear(store.vocabulary().slots());
         for word in [7, 2, 5, 0, 3] {
             bag.add(word, f64::from(word + 1));
         }
-        bag.add_unseen(99, 2.0);
         bag
+    }
+
+    fn query<'a>(store: &'a Store, bag: &'a Bag, watch: &'a Watch) -> Query<'a> {
+        Query { store, bag, watch, terms: &[] }
     }
 
     type Counts = BTreeMap<(usize, usize, ClassId), f64>;
@@ -360,25 +332,17 @@ pub(crate) mod tests {
 
     #[test]
     fn all_ways_count_what_the_documents_hold() {
-        let (bag, parents, watch) = (made_up_message, [0, 1, 2, 4], Watch::default());
+        let (parents, watch) = ([0, 1, 2, 4], Watch::default());
         // Fractions, small integers, and numbers above 16 bits.
         for least in [0.5, 1.0, 40_000.0] {
-            let store = store_of_weights(10_000, least);
-            let bag = bag(&store);
-            let pairs = counted(|together, visit| {
-                together.visit_pairs(&store, &bag, &parents, &watch, visit);
-            });
-            let overlaps = counted(|together, visit| {
-                together.overlaps.visit(&store, &bag, &parents, &watch, visit);
-            });
-            let lanes = counted(|together, visit| {
-                together.lanes.visit(&store, &bag, &parents, &watch, visit);
-            });
+            let store = store(10_000, least);
+            let bag = message(&store);
+            let query = query(&store, &bag, &watch);
             let literal = literal(&store, &bag, &parents);
             assert!(literal.len() > 50);
-            assert_eq!(pairs, literal);
-            assert_eq!(overlaps, literal);
-            assert_eq!(lanes, literal);
+            assert_eq!(counted(|all, visit| all.visit_pairs(query, &parents, visit)), literal);
+            assert_eq!(counted(|all, visit| all.overlaps.visit(query, &parents, visit)), literal);
+            assert_eq!(counted(|all, visit| all.lanes.visit(query, &parents, visit)), literal);
         }
     }
 
@@ -399,26 +363,21 @@ pub(crate) mod tests {
         (0..3 * LANES as u32).for_each(|word| bag.add(word, 1.0));
         let parents: Vec<usize> = (0..2 * LANES + 5).collect();
         let watch = Watch::default();
-        let lanes = counted(|together, visit| {
-            together.lanes.visit(&store, &bag, &parents, &watch, visit);
-        });
-        assert_eq!(lanes, literal(&store, &bag, &parents));
-        let overlaps = counted(|together, visit| {
-            together.overlaps.visit(&store, &bag, &parents, &watch, visit);
-        });
-        assert_eq!(lanes, overlaps);
+        let query = query(&store, &bag, &watch);
+        let literal = literal(&store, &bag, &parents);
+        assert_eq!(counted(|all, visit| all.lanes.visit(query, &parents, visit)), literal);
+        assert_eq!(counted(|all, visit| all.overlaps.visit(query, &parents, visit)), literal);
     }
 
     #[test]
     fn a_dropped_table_leaves_the_documents() {
-        let (with, without) = (made_up_store(10_000), made_up_store(0));
-        let bag = made_up_message(&with);
-        assert!(is_cheaper_by_pairs(&with, &bag, 4));
-        assert!(!is_cheaper_by_pairs(&without, &bag, 4));
+        let (with, without, watch) = (store(10_000, 0.5), store(0, 0.5), Watch::default());
+        let bag = message(&with);
+        assert!(is_cheaper_by_pairs(query(&with, &bag, &watch), 4));
+        assert!(!is_cheaper_by_pairs(query(&without, &bag, &watch), 4));
         let run = |store: &Store| {
-            counted(|together, visit| {
-                together.visit(store, &bag, &[0, 1, 2, 4], &Watch::default(), visit);
-            })
+            let query = query(store, &bag, &watch);
+            counted(|together, visit| together.visit(query, &[0, 1, 2, 4], visit))
         };
         assert_eq!(run(&with), run(&without));
     }

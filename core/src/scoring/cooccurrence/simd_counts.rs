@@ -9,7 +9,7 @@ use crate::counts::index::Slot;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::watch::Watch;
+use crate::scoring::event_model::Query;
 
 /// Number of parents at once: the lanes of a document fill one cache line.
 pub(crate) const LANES: usize = 32;
@@ -50,12 +50,11 @@ impl SimdCounts {
     /// See [`Cooccurrence::visit`](super::Cooccurrence::visit); i = t is included.
     pub fn visit(
         &mut self,
-        store: &Store,
-        bag: &Bag,
+        query: Query<'_>,
         parents: &[usize],
-        watch: &Watch,
         mut visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
+        let Query { store, bag, watch, .. } = query;
         let classes = store.classes.len();
         for block in parents.chunks(LANES) {
             if watch.is_stopped() {

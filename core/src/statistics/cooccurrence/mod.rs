@@ -6,6 +6,7 @@ mod squares;
 mod terms;
 
 use crate::error::{Error, Result};
+use crate::statistics::row_bounds;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,23 +65,12 @@ fn read_rows(
     if !ids.iter().all(|&id| usize::try_from(id).is_ok_and(|id| id < words)) {
         return invalid("a word is out of range");
     }
-    let mut rows = Vec::with_capacity(weights.len());
-    for bounds in indptr.windows(2) {
-        match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
-            (Ok(start), Ok(end)) if start <= end && end <= ids.len() => {
-                if !ids[start..end].is_sorted_by(|one, other| one < other) {
-                    return invalid("words must ascend");
-                }
-                rows.push((start, end));
-            }
-            _ => return invalid("row bounds must ascend and cover all words"),
-        }
-    }
-    if rows.first().is_some_and(|row| row.0 != 0)
-        || rows.last().map_or(0, |row| row.1) != ids.len()
-        || !rows.is_sorted_by(|one, other| one.1 == other.0)
-    {
+    let whole = indptr.first() == Some(&0) && indptr.last() == Some(&(ids.len() as i64));
+    let Some(rows) = row_bounds(indptr, ids.len()).filter(|_| whole) else {
         return invalid("row bounds must ascend and cover all words");
+    };
+    if !rows.iter().all(|&(start, end)| ids[start..end].is_sorted_by(|one, other| one < other)) {
+        return invalid("words must ascend");
     }
     Ok(rows)
 }
@@ -159,56 +149,5 @@ impl<'a> Postings<'a> {
             made
         };
         shared(threads.min(self.pairs() / MIN_PER_THREAD), watch, work, work)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refuses_invalid_tables() {
-        let rows = |indptr: &[i64], ids: &[i64], weights: &[f64]| {
-            read_rows(indptr, ids, weights, 2).is_ok()
-        };
-        assert!(rows(&[0, 2], &[0, 1], &[1.0]));
-        assert!(!rows(&[0, 2], &[1, 0], &[1.0]));
-        assert!(!rows(&[0, 2], &[0, 2], &[1.0]));
-        assert!(!rows(&[0, 2], &[-1, 0], &[1.0]));
-        assert!(!rows(&[0, 3], &[0, 1], &[1.0]));
-        assert!(!rows(&[0, 1], &[0, 1], &[1.0]));
-        assert!(!rows(&[1, 2], &[0, 1], &[1.0]));
-        assert!(!rows(&[0, 2], &[0, 1], &[1.0, 1.0]));
-        assert!(!rows(&[0, 2], &[0, 1], &[0.0]));
-        assert!(!rows(&[0, 2, 1, 2], &[0, 1], &[1.0; 3]));
-    }
-
-    #[test]
-    fn classes_are_checked() {
-        let read = |classes: &[i64], n_classes| {
-            let (indptr, ids, weights) = (&[0, 2, 3][..], &[0, 1, 1][..], &[1.0, 2.0][..]);
-            DocumentRows { indptr, ids, classes, weights, n_classes }.read(2).is_ok()
-        };
-        assert!(read(&[0, 1], 2));
-        assert!(!read(&[0, 1], 1) && !read(&[0], 2) && !read(&[0, -1], 2));
-    }
-
-    #[test]
-    fn threads_visit_each_word_once() {
-        let words = 1_500;
-        let ids: Vec<i64> = (0..4).flat_map(|_| 0..words).collect();
-        let rows = (0..4).map(|row| (row * words as usize, (row + 1) * words as usize)).collect();
-        let postings = Postings::new(&ids, rows, words as usize);
-        for (threads, working) in [(1, 1), (3, 3), (99, postings.pairs() / MIN_PER_THREAD)] {
-            let visit = |seen: &mut Vec<usize>, word| {
-                seen.push(word);
-                postings.of(word).map(|(_, others)| others.len()).sum()
-            };
-            let found = postings.visit(threads, &Watch::default(), Vec::new, visit);
-            assert_eq!(found.len(), working);
-            let mut seen = found.concat();
-            seen.sort_unstable();
-            assert!(seen.into_iter().eq(0..words as usize));
-        }
     }
 }

@@ -253,3 +253,20 @@ impl<'a> Output<'a> {
         self.len
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_huge_message_leaves_no_huge_buffers() {
+        let mut scratch = Scratch::new();
+        let table = FoldTable::of(Folding::default());
+        fold::<false>(table, &"word ".repeat(1 << 18), &mut scratch);
+        scratch.shrink();
+        assert_eq!(scratch.folded.capacity(), 0);
+        fold::<false>(table, "two words", &mut scratch);
+        scratch.shrink();
+        assert!(scratch.folded.capacity() > 0);
+    }
+}

@@ -18,16 +18,13 @@ mod fields;
 mod fold;
 mod ngrams;
 mod runs;
-#[cfg(test)]
-mod tests;
 mod token_sink;
 
-use std::error::Error;
-use std::fmt;
 use std::hash::BuildHasher;
 use std::io::Write;
 use std::ops::ControlFlow;
 
+use crate::error::{Error, Result};
 use crate::text::token::Token;
 use crate::text::unicode::{FoldTable, Folding};
 pub use fold::Scratch;
@@ -43,32 +40,18 @@ pub const MAX_NGRAM: u32 = 255;
 /// Shortest and longest n-gram.
 pub type Sizes = (u32, u32);
 
-/// Where words begin and end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Boundaries {
-    /// Words are the matches of `\b\w[\w\-]+\b`.
-    Python,
-    /// Words are those of Unicode Standard Annex 29; symbols are words, too.
-    Unicode,
-}
-
-impl Boundaries {
-    /// The boundaries of this name.
-    ///
-    /// # Errors
-    ///
-    /// [`OptionsError::UnknownBoundaries`] for any other name.
-    pub fn named(name: &str) -> Result<Self, OptionsError> {
-        match name {
-            "python" => Ok(Self::Python),
-            "unicode" => Ok(Self::Unicode),
-            other => Err(OptionsError::UnknownBoundaries(other.into())),
-        }
+named_enum! {
+    /// Where words begin and end.
+    "boundaries" Boundaries {
+        /// Words are the matches of `\b\w[\w\-]+\b`.
+        Python = "python",
+        /// Words are those of Unicode Standard Annex 29; symbols are words, too.
+        Unicode = "unicode",
     }
 }
 
 /// How messages become tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct TokenizerOptions {
     /// Lower the case (after the accents, if those are stripped).
     pub lowercase: bool,
@@ -126,11 +109,7 @@ impl Default for TokenizerOptions {
 
 impl TokenizerOptions {
     /// Check that the options are valid together.
-    ///
-    /// # Errors
-    ///
-    /// The first [`OptionsError`] found.
-    pub fn validate(&self) -> Result<(), OptionsError> {
+    fn check(&self) -> Result<()> {
         let sizes = [
             ("words", self.words),
             ("characters", self.characters),
@@ -138,16 +117,25 @@ impl TokenizerOptions {
         ];
         for (name, (min, max)) in sizes.iter().filter_map(|&(name, sizes)| Some((name, sizes?))) {
             if min == 0 || min > max || max > MAX_NGRAM {
-                return Err(OptionsError::Sizes { name, min, max });
+                return Err(Error::Invalid(format!(
+                    "{name} must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ \
+                     {MAX_NGRAM}, not ({min}, {max})"
+                )));
             }
         }
         if self.kinds() == 0 {
-            return Err(OptionsError::NoKind);
+            return Err(Error::Invalid(
+                "the tokenizer has no kind of token: set words, sparse_bigrams, characters, \
+                 characters_within_words or length"
+                    .into(),
+            ));
         }
         if let Some(window) = self.sparse_bigrams
             && !(2..=MAX_NGRAM).contains(&window)
         {
-            return Err(OptionsError::Window(window));
+            return Err(Error::Invalid(format!(
+                "sparse_bigrams must be a window of 2 to {MAX_NGRAM} words, not {window}"
+            )));
         }
         let limits = [
             ("max_token_length", self.max_token_length),
@@ -155,13 +143,11 @@ impl TokenizerOptions {
             ("max_bytes", self.max_bytes),
         ];
         match limits.iter().find(|(_, limit)| *limit == Some(0)) {
-            Some(&(name, _)) => Err(OptionsError::Zero(name)),
+            Some((name, _)) => {
+                Err(Error::Invalid(format!("{name} must be None or 1 or more, not 0")))
+            }
             None => Ok(()),
         }
-    }
-
-    fn folding(&self) -> Folding {
-        Folding { lowercase: self.lowercase, strip_accents: self.strip_accents }
     }
 
     /// Number of kinds of tokens; n-grams and sparse bigrams of words are one kind.
@@ -181,46 +167,6 @@ impl TokenizerOptions {
     }
 }
 
-/// Why options are invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OptionsError {
-    /// The name of the boundaries is unknown.
-    UnknownBoundaries(String),
-    /// The sizes of n-grams are not a range within 1 to [`MAX_NGRAM`].
-    Sizes { name: &'static str, min: u32, max: u32 },
-    /// The window is not within 2 to [`MAX_NGRAM`] words.
-    Window(u32),
-    /// A limit is 0.
-    Zero(&'static str),
-    /// No kind of token is selected.
-    NoKind,
-}
-
-impl fmt::Display for OptionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownBoundaries(name) => {
-                write!(f, "boundaries must be 'python' or 'unicode', not {name:?}")
-            }
-            Self::Sizes { name, min, max } => write!(
-                f,
-                "{name} must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ \
-                 {MAX_NGRAM}, not ({min}, {max})"
-            ),
-            Self::Window(window) => {
-                write!(f, "sparse_bigrams must be a window of 2 to {MAX_NGRAM} words, not {window}")
-            }
-            Self::Zero(name) => write!(f, "{name} must be None or 1 or more, not 0"),
-            Self::NoKind => f.write_str(
-                "the tokenizer has no kind of token: set words, sparse_bigrams, characters, \
-                 characters_within_words or length",
-            ),
-        }
-    }
-}
-
-impl Error for OptionsError {}
-
 /// Splits messages into tokens. Cheap to clone and shared between threads.
 #[derive(Clone, Debug)]
 pub struct Tokenizer {
@@ -229,14 +175,11 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer with these options.
-    ///
-    /// # Errors
-    ///
-    /// An [`OptionsError`] if the options are invalid.
-    pub fn new(options: TokenizerOptions) -> Result<Self, OptionsError> {
-        options.validate()?;
-        Ok(Self { options, table: FoldTable::of(options.folding()) })
+    /// A tokenizer with these options, which must be valid.
+    pub fn new(options: TokenizerOptions) -> Result<Self> {
+        options.check()?;
+        let TokenizerOptions { lowercase, strip_accents, .. } = options;
+        Ok(Self { options, table: FoldTable::of(Folding { lowercase, strip_accents }) })
     }
 
     /// Fold and split a message, and pass each [`Token`] to `emit`.
@@ -256,7 +199,9 @@ impl Tokenizer {
             deobfuscated = deobfuscate::deobfuscate(text);
             text = &deobfuscated;
         }
-        let subject = options.subject.then(|| fields::subject(self.unnamed(text))).flatten();
+        // The headers come before the first field.
+        let unnamed = || self.fields(text).next().map_or(text, |(_, text)| text);
+        let subject = options.subject.then(|| fields::subject(unnamed())).flatten();
         let marked = options.kinds() > 1 || options.length;
         let mut plain = PlainSink { hasher, emit, left };
         if !marked && !options.fields && subject.is_none() {
@@ -269,12 +214,6 @@ impl Tokenizer {
         scratch.shrink();
     }
 
-    /// The part of a text before the first field.
-    fn unnamed<'a>(&self, text: &'a str) -> &'a str {
-        let first = self.options.fields.then(|| fields::fields(text).next()).flatten();
-        first.map_or(text, |(_, text)| text)
-    }
-
     /// Split the subject, then each field of a text, or the whole text.
     fn split_fields<S: BuildHasher, E: FnMut(Token<'_>)>(
         &self,
@@ -284,13 +223,19 @@ impl Tokenizer {
         sink: &mut PrefixSink<'_, S, E>,
     ) -> ControlFlow<()> {
         let subject = subject.map(|text| (fields::SUBJECT, text));
-        let whole = (!self.options.fields).then_some(("", text));
-        let fields = self.options.fields.then(|| fields::fields(text)).into_iter().flatten();
-        for (name, text) in subject.into_iter().chain(whole).chain(fields) {
+        for (name, text) in subject.into_iter().chain(self.fields(text)) {
             sink.enter_field(name);
             self.split(text, scratch, sink)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The fields of a text with their names; without the option, the whole text.
+    fn fields<'a>(&self, text: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let whole = (!self.options.fields).then_some(("", text));
+        whole
+            .into_iter()
+            .chain(self.options.fields.then(|| fields::fields(text)).into_iter().flatten())
     }
 
     /// Split a text into all kinds of tokens, the words first.
@@ -307,7 +252,14 @@ impl Tokenizer {
         if python_words {
             let len = fold::<false>(table, text, scratch);
             self.push_length(scratch, len, sink)?;
-            self.push_python_words(scratch, len, longest, sink)?;
+            if options.words == Some((1, 1)) && options.sparse_bigrams.is_none() {
+                // The hot path.
+                let push = |start, end| sink.push(&scratch.folded, start, end);
+                runs::words(scratch, len, longest, push)?;
+            } else {
+                runs::find_words(scratch, len, longest);
+                self.push_words(scratch, sink)?;
+            }
             if !options.has_characters() {
                 return ControlFlow::Continue(());
             }
@@ -323,34 +275,13 @@ impl Tokenizer {
         }
         if let Some(sizes) = options.characters {
             sink.set_mark(Some(CHARACTERS_MARK));
-            ngrams::across_words(scratch, len, sizes, |buffer, start, end| {
-                sink.push(buffer, start, end)
-            })?;
+            ngrams::across_words(scratch, len, sizes, sink)?;
         }
         if let Some(sizes) = options.characters_within_words {
             sink.set_mark(Some(WITHIN_WORDS_MARK));
-            ngrams::within_words(scratch, len, sizes, longest, |buffer, start, end| {
-                sink.push(buffer, start, end)
-            })?;
+            ngrams::within_words(scratch, len, sizes, longest, sink)?;
         }
         ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn push_python_words(
-        &self,
-        scratch: &mut Scratch,
-        len: usize,
-        longest: usize,
-        sink: &mut impl TokenSink,
-    ) -> ControlFlow<()> {
-        if self.options.words == Some((1, 1)) && self.options.sparse_bigrams.is_none() {
-            // The hot path.
-            let push = |start, end| sink.push(&scratch.folded, start, end);
-            return runs::words(scratch, len, longest, push);
-        }
-        runs::find_words(scratch, len, longest);
-        self.push_words(scratch, sink)
     }
 
     /// Push the n-grams and the sparse bigrams of the scratch's words.
@@ -358,15 +289,11 @@ impl Tokenizer {
         let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
         if let Some(sizes) = words {
             let paired = sparse_bigrams.is_some();
-            ngrams::of_words(scratch, sizes, paired, |buffer, start, end| {
-                sink.push(buffer, start, end)
-            })?;
+            ngrams::of_words(scratch, sizes, paired, sink)?;
         }
         let Some(window) = sparse_bigrams else { return ControlFlow::Continue(()) };
         let paired = words.is_some_and(|(min, max)| (min..=max).contains(&2));
-        ngrams::sparse_bigrams(scratch, window, paired, |buffer, start, end| {
-            sink.push(buffer, start, end)
-        })
+        ngrams::sparse_bigrams(scratch, window, paired, sink)
     }
 
     /// Push the length of the folded text, if the option is set and the text is not empty.

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use super::Sizes;
 use super::fold::{SLACK, Scratch, Span};
 use super::runs::{characters, runs};
+use super::token_sink::TokenSink;
 use crate::text::token::BLOCK;
 
 /// Push the n-grams of words, the shortest first.
@@ -16,16 +17,16 @@ pub(super) fn of_words(
     scratch: &mut Scratch,
     (min, max): Sizes,
     paired: bool,
-    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     if max > 1 {
-        return joined(scratch, min as usize..=max as usize, push);
+        return joined(scratch, min as usize..=max as usize, sink);
     }
     let Scratch { folded, spans, .. } = &*scratch;
-    spans.iter().try_for_each(|word| push(folded, word.start, word.end))?;
+    spans.iter().try_for_each(|word| sink.push(folded, word.start, word.end))?;
     if !paired {
         for pair in spans.windows(2).filter(|pair| pair[1].tight) {
-            push(folded, pair[0].start, pair[1].end)?;
+            sink.push(folded, pair[0].start, pair[1].end)?;
         }
     }
     ControlFlow::Continue(())
@@ -34,7 +35,7 @@ pub(super) fn of_words(
 fn joined(
     scratch: &mut Scratch,
     sizes: RangeInclusive<usize>,
-    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined, places, .. } = scratch;
     let bytes = spans.last().map_or(0, |last| last.end);
@@ -52,8 +53,8 @@ fn joined(
     }
     sizes.into_iter().try_for_each(|n| {
         places.windows(n).try_for_each(|words| match words {
-            [only] => push(joined, only.0, only.1),
-            [first, .., last] => push(joined, first.0, last.1),
+            [only] => sink.push(joined, only.0, only.1),
+            [first, .., last] => sink.push(joined, first.0, last.1),
             [] => ControlFlow::Break(()),
         })
     })
@@ -68,7 +69,7 @@ pub(super) fn sparse_bigrams(
     scratch: &mut Scratch,
     window: u32,
     paired: bool,
-    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined: pair, .. } = scratch;
     let longest = spans.iter().map(|word| word.end - word.start).max().unwrap_or(0);
@@ -82,7 +83,7 @@ pub(super) fn sparse_bigrams(
             if distance > 1 || !paired {
                 let tight = distance == 1 && second.tight;
                 let end = copy(folded, second, pair, last_space + usize::from(!tight));
-                push(pair, 0, end)?;
+                sink.push(pair, 0, end)?;
                 pair[last_space] = b' ';
             }
         }
@@ -114,7 +115,7 @@ pub(super) fn across_words(
     scratch: &mut Scratch,
     len: usize,
     (min, max): Sizes,
-    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     let Scratch { folded, bits, joined, .. } = scratch;
     joined.clear();
@@ -132,7 +133,7 @@ pub(super) fn across_words(
     let len = joined.len();
     joined.resize(len + SLACK, 0);
     (min as usize..=max as usize)
-        .try_for_each(|n| each_ngram(&joined[..len], n, |start, end| push(joined, start, end)))
+        .try_for_each(|n| each_ngram(&joined[..len], n, |start, end| sink.push(joined, start, end)))
 }
 
 /// Push the n-grams of the characters of each word; the scratch's bits mark the white space.
@@ -141,7 +142,7 @@ pub(super) fn within_words(
     len: usize,
     (min, max): Sizes,
     longest: usize,
-    mut push: impl FnMut(&[u8], usize, usize) -> ControlFlow<()>,
+    sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     let Scratch { folded, bits, joined, .. } = scratch;
     let mut word = |start: usize, end: usize| {
@@ -158,9 +159,9 @@ pub(super) fn within_words(
         for n in min as usize..=max as usize {
             if n >= count {
                 // The whole word, once.
-                return push(joined, 0, len);
+                return sink.push(joined, 0, len);
             }
-            each_ngram(&joined[..len], n, |start, end| push(joined, start, end))?;
+            each_ngram(&joined[..len], n, |start, end| sink.push(joined, start, end))?;
         }
         ControlFlow::Continue(())
     };

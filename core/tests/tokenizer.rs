@@ -1,6 +1,10 @@
-use super::*;
-use crate::text::token::Token;
-use crate::text::unicode::is_word;
+//! Tokens equal those of the patterns and rules, computed by slow code.
+
+use _core::text::distinct::{DistinctTokens, TokenizedTexts};
+use _core::text::token::Token;
+use _core::text::tokenizer::{Boundaries, Scratch, Sizes, Tokenizer, TokenizerOptions};
+use _core::text::unicode::{Folding, is_word};
+use foldhash::fast::FixedState;
 use std::hash::RandomState;
 
 /// Options without a kind of token.
@@ -126,7 +130,7 @@ fn tokens_of_random_texts_match_the_pattern() {
             text.extend(std::iter::repeat_n(character, times));
         }
         assert_eq!(tokens_of(keep, &text), matches(&text), "{text:?}");
-        let folded = TokenizerOptions::default().folding().fold(&text);
+        let folded = Folding { lowercase: true, strip_accents: true }.fold(&text);
         assert_eq!(words_of(&text), matches(&folded), "{text:?}");
     }
 }
@@ -170,45 +174,31 @@ fn limits_hold() {
 #[test]
 fn bad_options_are_refused() {
     let base = TokenizerOptions::default();
-    let check = |options: TokenizerOptions| options.validate();
-    assert_eq!(check(base), Ok(()));
-    assert_eq!(check(none()), Err(OptionsError::NoKind));
+    let error = |options| Tokenizer::new(options).expect_err("refused").to_string();
+    assert!(Tokenizer::new(base).is_ok());
+    assert!(error(none()).starts_with("the tokenizer has no kind of token: set words, "));
     for (min, max) in [(0, 1), (2, 1), (1, 256)] {
-        let sizes = |name| Err(OptionsError::Sizes { name, min, max });
-        assert_eq!(check(words((min, max))), sizes("words"));
-        assert_eq!(check(characters((min, max))), sizes("characters"));
-        assert_eq!(check(within_words((min, max))), sizes("characters_within_words"));
+        let allowed = "must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ 255";
+        let message = |name| format!("{name} {allowed}, not ({min}, {max})");
+        assert_eq!(error(words((min, max))), message("words"));
+        assert_eq!(error(characters((min, max))), message("characters"));
+        assert_eq!(error(within_words((min, max))), message("characters_within_words"));
     }
     for window in [0, 1, 256] {
-        assert_eq!(check(sparse(window)), Err(OptionsError::Window(window)));
+        let allowed = "sparse_bigrams must be a window of 2 to 255 words";
+        assert_eq!(error(sparse(window)), format!("{allowed}, not {window}"));
     }
-    let none = TokenizerOptions { max_token_length: Some(0), ..base };
-    assert_eq!(check(none), Err(OptionsError::Zero("max_token_length")));
-    let none = TokenizerOptions { max_bytes: Some(0), ..base };
-    assert_eq!(check(none), Err(OptionsError::Zero("max_bytes")));
-    let none = TokenizerOptions { max_tokens: Some(0), ..base };
-    assert_eq!(Tokenizer::new(none).err(), Some(OptionsError::Zero("max_tokens")));
-    assert_eq!(
-        OptionsError::Sizes { name: "words", min: 2, max: 1 }.to_string(),
-        "words must be the shortest and the longest n-gram, 1 ≤ shortest ≤ longest ≤ 255, not (2, 1)"
-    );
+    for (name, options) in [
+        ("max_token_length", TokenizerOptions { max_token_length: Some(0), ..base }),
+        ("max_bytes", TokenizerOptions { max_bytes: Some(0), ..base }),
+        ("max_tokens", TokenizerOptions { max_tokens: Some(0), ..base }),
+    ] {
+        assert_eq!(error(options), format!("{name} must be None or 1 or more, not 0"));
+    }
     assert_eq!(
         Boundaries::named("river").map_err(|error| error.to_string()),
         Err("boundaries must be 'python' or 'unicode', not \"river\"".into())
     );
-}
-
-#[test]
-fn a_huge_message_leaves_no_huge_buffers() {
-    let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
-    let (mut scratch, hasher) = (Scratch::new(), RandomState::new());
-    let mut count = 0;
-    let text = "word ".repeat(1 << 18);
-    tokenizer.tokenize(&text, &mut scratch, &hasher, |_| count += 1);
-    assert_eq!(count, 1 << 18);
-    assert_eq!(scratch.folded.capacity(), 0);
-    tokenizer.tokenize("two words", &mut scratch, &hasher, |_| count += 1);
-    assert_eq!(count, (1 << 18) + 2);
 }
 
 #[test]
@@ -417,4 +407,75 @@ fn ascii_is_split_as_the_unicode_rules_split_it() {
         }
         assert_eq!(unicode(keep, &text), expected, "{text:?}");
     }
+}
+
+fn counts(tokens: &DistinctTokens) -> Vec<(&[u8], f64)> {
+    let of_token = |place| (tokens.token(place).bytes, tokens.iter().nth(place).unwrap().1);
+    (0..tokens.len()).map(of_token).collect()
+}
+
+#[test]
+fn tokens_are_counted_in_order_of_first_appearance() {
+    let hasher = FixedState::default();
+    let mut tokens = DistinctTokens::default();
+    for words in [&["to", "a-word-of-16-byte", "", "to"][..], &["you", "to", "you", "you"]] {
+        tokens.clear();
+        words.iter().for_each(|word| tokens.add(&Token::new(&hasher, word.as_bytes())));
+        let mut expected: Vec<(&[u8], f64)> = Vec::new();
+        for word in words {
+            match expected.iter_mut().find(|(known, _)| *known == word.as_bytes()) {
+                Some((_, count)) => *count += 1.0,
+                None => expected.push((word.as_bytes(), 1.0)),
+            }
+        }
+        assert_eq!(counts(&tokens), expected);
+    }
+    let token = Token::new(&hasher, b"you");
+    let found = tokens.token(0);
+    assert_eq!((found.key, found.hash, found.is_short()), (token.key, token.hash, true));
+}
+
+#[test]
+fn tokenized_texts_keep_their_tokens() {
+    let hasher = FixedState::default();
+    let (mut tokens, mut texts) = (DistinctTokens::default(), TokenizedTexts::default());
+    let cut: [&[&str]; 4] =
+        [&["to", "a-word-of-16-byte", "to"], &[], &["b-word-of-16-byte", "you"], &["to"]];
+    for round in 0..2 {
+        texts.clear();
+        for words in cut.iter().skip(round) {
+            tokens.clear();
+            words.iter().for_each(|word| tokens.add(&Token::new(&hasher, word.as_bytes())));
+            texts.push(&tokens);
+        }
+        let text = |place| texts.text(place).map(|(token, count)| (token.bytes, count));
+        assert_eq!(
+            text(2 - round).collect::<Vec<_>>(),
+            [(&b"b-word-of-16-byte"[..], 1.0), (b"you", 1.0)]
+        );
+        assert_eq!(text(1 - round).count(), 0);
+        assert!(text(3 - round).eq([(&b"to"[..], 1.0)]));
+    }
+    tokens.clear();
+    texts.clear();
+    texts.push(&tokens);
+    assert_eq!(texts.text(0).count(), 0);
+}
+
+#[test]
+fn tokens_with_equal_hashes_are_distinct_and_memory_is_freed() {
+    let mut tokens = DistinctTokens::default();
+    let words: Vec<String> = (0..40_000).map(|i| format!("{i}{}", "-".repeat(i % 20))).collect();
+    tokens.clear();
+    for round in 1..=2 {
+        for (i, word) in words.iter().enumerate() {
+            let token = Token::new(&FixedState::default(), word.as_bytes());
+            tokens.add(&Token { hash: i as u64 / 8, ..token });
+        }
+        assert!(tokens.iter().all(|(_, count)| count == f64::from(round)));
+    }
+    assert!(tokens.iter().map(|(token, _)| token.bytes).eq(words.iter().map(String::as_bytes)));
+    assert!(tokens.size() > 1 << 20);
+    tokens.clear();
+    assert_eq!((tokens.size(), tokens.is_empty()), (0, true));
 }

@@ -1,0 +1,161 @@
+//! Statistics of the counts: invalid arrays are refused, and forgotten words and classes leave nothing.
+
+mod common;
+
+use _core::counts::attributes::AttributeId;
+use _core::counts::rows::ClassId;
+use _core::counts::statistic::{Exported, SavedOrder, Statistic};
+use _core::counts::store::Settings;
+use _core::statistics::effective::{Effective, EffectiveArrays, EffectiveCell, EffectiveClass};
+use _core::statistics::fitted_weights::FittedWeights;
+use _core::statistics::instance_weights::InstanceTokens;
+use _core::statistics::packages::{Member, Packages};
+use common::{Example, Learner};
+
+fn arrays() -> EffectiveArrays {
+    EffectiveArrays {
+        totals: vec![6.0, 0.0, 4.0],
+        indptr: vec![0, 2, 2, 3],
+        classes: vec![0, 2, 0],
+        counts: vec![5.0, 4.0, 6.0],
+    }
+}
+
+#[test]
+fn effective_counts_have_their_sums() {
+    let table = Effective::new(&arrays(), 1.0).unwrap();
+    assert_eq!(table.cells(0), [(0, 5.0), (2, 4.0)].map(cell));
+    assert_eq!((table.cells(1), table.cells(9)), (&[][..], &[][..]));
+    assert_eq!((table.class(0).total, table.class(0).words), (6.0, 2.0));
+    assert!((table.class(0).absences - (2f64.ln() + 1f64.ln())).abs() < 1e-15);
+    assert_eq!(table.class(1), EffectiveClass::default());
+    assert_eq!(table.class(9), EffectiveClass::default());
+}
+
+#[test]
+fn effective_counts_forget_words_and_classes() {
+    let mut table = Effective::new(&arrays(), 1.0).unwrap();
+    table.forget_word(0);
+    table.forget_word(7);
+    assert_eq!((table.cells(0), table.class(0).words), (&[][..], 1.0));
+    assert_eq!((table.class(2).words, table.class(2).total), (0.0, 4.0));
+    let mut table = Effective::new(&arrays(), 1.0).unwrap();
+    table.forget_class(0);
+    table.forget_class(7);
+    assert_eq!((table.cells(0), table.cells(2)), (&[cell((2, 4.0))][..], &[][..]));
+    assert_eq!(table.class(0), EffectiveClass::default());
+    assert_eq!(table.class(2).words, 1.0);
+}
+
+#[test]
+fn invalid_effective_counts_are_refused() {
+    let wrong = [
+        EffectiveArrays { counts: vec![5.0, 4.0], ..arrays() },
+        EffectiveArrays { counts: vec![7.0, 4.0, 6.0], ..arrays() },
+        EffectiveArrays { counts: vec![f64::NAN, 4.0, 6.0], ..arrays() },
+        EffectiveArrays { totals: vec![6.0, 0.0, -1.0], ..arrays() },
+        EffectiveArrays { indptr: vec![0, 2, 1, 3], ..arrays() },
+        EffectiveArrays { indptr: vec![0, 9], ..arrays() },
+        EffectiveArrays { classes: vec![0, 3, 0], ..arrays() },
+        EffectiveArrays { classes: vec![0, -1, 0], ..arrays() },
+    ];
+    for arrays in wrong {
+        assert!(Effective::new(&arrays, 1.0).is_err());
+    }
+}
+
+fn cell((class, count): (ClassId, f64)) -> EffectiveCell {
+    EffectiveCell { class, count }
+}
+
+#[test]
+fn instance_tokens_come_and_go() {
+    let mut table = InstanceTokens::new(&[0, 1, 1], &[1], &[0.5], 2).expect("a matrix");
+    table.add(0, 1, 1.0);
+    table.add(3, 0, 2.0);
+    assert_eq!((table.tokens(0, 1), table.tokens(3, 0), table.tokens(9, 0)), (1.5, 2.0, 0.0));
+    assert_eq!((table.take(3, 0, 5.0), table.take(3, 0, 1.0)), (2.0, 0.0));
+    assert_eq!((table.drop_cell(0, 1), table.drop_cell(0, 1)), (1.5, 0.0));
+    assert!(!table.is_online() && InstanceTokens::online().is_online());
+}
+
+#[test]
+fn invalid_instance_tokens_are_refused() {
+    for (indptr, classes, tokens) in [
+        (&[0, 1][..], &[0, 1][..], &[1.0][..]),
+        (&[0, 2], &[0], &[1.0]),
+        (&[1, 0], &[0], &[1.0]),
+        (&[0, 1], &[2], &[1.0]),
+        (&[0, 1], &[-1], &[1.0]),
+    ] {
+        assert!(InstanceTokens::new(indptr, classes, tokens, 2).is_err());
+    }
+}
+
+#[test]
+fn fitted_weights_out_of_range_are_refused() {
+    assert!(FittedWeights::new(vec![0.0, 1.0], 1.0).is_ok());
+    for (word, scale) in [(-1.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (1.0, -1.0)] {
+        assert!(FittedWeights::new(vec![word], scale).is_err());
+    }
+}
+
+#[test]
+fn a_forgotten_word_leaves_no_weight() {
+    let mut weights = FittedWeights::new(vec![0.25, 3.0], 0.5).expect("weights");
+    weights.forget_word(1);
+    let order = SavedOrder { words: vec![1, 0, 7], classes: Vec::new() };
+    assert_eq!(weights.export(&order), (vec![1.0, 0.25, 1.0], 0.5));
+}
+
+fn member(low: AttributeId, high: AttributeId, information: f64) -> Member {
+    Member { low, high, information }
+}
+
+#[test]
+fn packages_are_looked_up_in_both_directions() {
+    let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
+    let mut packages = Packages::new(&pairs, 0.1).unwrap();
+    assert_eq!((packages.information(0, 2), packages.information(2, 0)), (0.25, 0.25));
+    assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
+    let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
+    assert_eq!(packages.members(|id| if id < 3 { 2 - id } else { id }), turned);
+    assert_eq!([0, 1, 3, 900, 901].map(|id| packages.strength(id)), [0.75, 0.5, 2.0, 2.0, 0.0]);
+    packages.forget_attribute(0);
+    assert_eq!([0, 1].map(|id| packages.strength(id)), [0.0, 0.5]);
+    assert_eq!((packages.information(2, 0), packages.information(900, 3)), (0.0, 2.0));
+    assert_eq!(packages.members(|id| id), [member(3, 900, 2.0)]);
+    assert_eq!(Packages::default().information(0, 1), 0.0);
+}
+
+#[test]
+fn invalid_packages_are_refused() {
+    for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)] {
+        assert!(Packages::new(&[bad], 0.0).is_err());
+    }
+}
+
+#[test]
+fn frequent_words_follow_the_messages() {
+    let mut learner = Learner::new(Settings::COUNTS);
+    assert_eq!(learner.store.frequent_words(), 0);
+    learner.store.set_min_df(2);
+    let example = |words: &[&str], class, weight| {
+        let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
+        Example { weight, ..Example::new(&words, class) }
+    };
+    for (words, class, weight) in
+        [(&["a", "b"][..], 0, 1.0), (&["b", "c"], 1, 1.0), (&["c"], 0, 2.0), (&["d"], 1, 0.1)]
+    {
+        learner.learn(&example(words, class, weight));
+    }
+    // b is in two messages of two classes; c is in one of them and in one of weight 2.
+    assert_eq!(learner.store.frequent_words(), 2);
+    (0..19).for_each(|_| learner.learn(&example(&["d"], 1, 0.1)));
+    assert_eq!(learner.store.frequent_words(), 3);
+    learner.unlearn(&example(&["b", "c"], 1, 1.0)).expect("learned");
+    assert_eq!(learner.store.frequent_words(), 2);
+    let mut twice = learner.store.clone();
+    twice.merge(&learner.store, &[0, 1]).expect("valid");
+    assert_eq!(twice.frequent_words(), 4);
+}
