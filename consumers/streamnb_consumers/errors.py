@@ -17,6 +17,7 @@ __all__ = [
     "FencedError",
     "ForeignError",
     "LostClientError",
+    "RebalanceError",
     "RefusedError",
     "SettingsError",
     "SnapshotError",
@@ -50,6 +51,10 @@ class AbortedError(StreamNBError, RuntimeError):
 
 class UnreachableError(AbortedError):
     """The cluster does not answer or is not ready yet; retrying only costs time."""
+
+
+class RebalanceError(AbortedError):
+    """The group moved partitions during a transaction, which another worker repeats."""
 
 
 class LostClientError(AbortedError):

@@ -13,6 +13,7 @@ import pytest
 from streamnb_consumers.errors import (
     AbortedError,
     FencedError,
+    RebalanceError,
     RefusedError,
     SettingsError,
     UnreachableError,
@@ -174,7 +175,7 @@ def test_keys_choose_the_partitions_that_kafka_python_chooses(broker: Broker) ->
     [
         ("_NOENT", UnreachableError),  # no broker leads the partition now
         ("_TRANSPORT", UnreachableError),
-        ("ILLEGAL_GENERATION", AbortedError),
+        ("ILLEGAL_GENERATION", RebalanceError),
         ("PRODUCER_FENCED", FencedError),
         ("TOPIC_AUTHORIZATION_FAILED", RefusedError),
         ("UNSUPPORTED_VERSION", SettingsError),

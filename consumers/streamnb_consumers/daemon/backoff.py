@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from streamnb_consumers.errors import AbortedError, BadInputError, UnreachableError
+from streamnb_consumers.errors import AbortedError, BadInputError, RebalanceError, UnreachableError
 
 __all__ = ["Backoff", "Breaker"]
 
@@ -59,7 +59,7 @@ class Backoff:
         self._most, self._longest = most, longest
         self._clock, self._draw = clock, draw
         self._tries = self._aborts = 0
-        self._since = self._said = 0.0
+        self._since, self._said = clock(), 0.0  # since the last success
         self._away = False
 
     def note(self, error: AbortedError) -> float:
@@ -73,13 +73,19 @@ class Backoff:
         now = self._clock()
         if isinstance(error, UnreachableError):
             if not self._away:
-                self._away, self._since = True, now
+                self._away = True
                 self._say(now, error)
             elif now >= self._said + _SAY_EVERY:
                 self._say(now, error)
         else:
             self._aborts += 1
-            _LOG.warning("a transaction was aborted: %s", error, extra={"aborts": self._aborts})
+            if isinstance(error, RebalanceError):
+                _LOG.info("the group moved partitions, the open transaction is repeated: %s", error)
+            else:
+                _LOG.warning(
+                    "a transaction was aborted and is repeated, %d of at most %d times: %s",
+                    *(self._aborts, self._most, error),
+                )
             if self._aborts > self._most:
                 raise error
         self._tries += 1
@@ -89,7 +95,8 @@ class Backoff:
     def _say(self, now: float, error: AbortedError) -> None:
         self._said = now
         _LOG.warning(
-            "the cluster does not answer for %.0f s now, %d attempts: %s",
+            "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
+            "Processing continues when it is back: %s",
             now - self._since,
             self._tries,
             error,
@@ -100,7 +107,7 @@ class Backoff:
         if self._away:
             _LOG.warning("the cluster is back after %.0f s", self._clock() - self._since)
         self._tries = self._aborts = 0
-        self._away = False
+        self._away, self._since = False, self._clock()
 
 
 class Breaker:

@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
-__all__ = ["JsonFormatter", "Seldom", "set_up"]
+__all__ = ["ClientLines", "JsonFormatter", "set_up"]
 
 _CLIENTS = ("kafka", "streamnb_consumers.kafka.confluent_client.client")
 _LINE_SECONDS = 60.0
@@ -42,20 +42,20 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-class Seldom(logging.Filter):
-    """Pass one line of the Kafka client per kind and minute.
+class ClientLines(logging.Filter):
+    """Pass one line of the Kafka client per kind and minute, at the level INFO.
 
-    During an outage a client may write ten equal lines per second. Lines of one kind come from the
-    same place in the code of the client.
+    The worker itself logs the events that concern an operator. During an outage a client may write
+    ten equal lines per second. Lines of one kind come from the same place in the client's code.
 
     Examples
     --------
-    >>> seldom = Seldom()
+    >>> lines_of_client = ClientLines()
     >>> line = {"name": "kafka.net", "msg": "no node"}
     >>> lines = [logging.makeLogRecord({**line, "created": at}) for at in (0.0, 1.0, 2.0, 60.0)]
-    >>> [seldom.filter(line) for line in lines]
+    >>> [lines_of_client.filter(line) for line in lines]
     [True, False, False, True]
-    >>> seldom.filter(logging.makeLogRecord({"name": "streamnb_consumers.daemon.loop"}))
+    >>> lines_of_client.filter(logging.makeLogRecord({"name": "streamnb_consumers.daemon.loop"}))
     True
     """
 
@@ -67,6 +67,7 @@ class Seldom(logging.Filter):
         """Return whether a line passes; it reports the number of suppressed lines."""
         if not record.name.startswith(_CLIENTS):
             return True
+        record.levelno, record.levelname = logging.INFO, "INFO"
         # librdkafka logs all lines at one place, with the facility as first argument.
         facility = record.args[:1] if isinstance(record.args, tuple) else ()
         kind = (record.name, record.lineno, facility if record.name == _CLIENTS[1] else ())
@@ -81,20 +82,21 @@ class Seldom(logging.Filter):
 
 
 def set_up(level: str, form: str, file: TextIO | None = None) -> None:
-    """Send the logs of the consumers, and warnings of the Kafka client, to standard error.
+    """Send the logs of the consumers to standard error.
 
-    Repeated client warnings are limited, except at the level DEBUG.
+    Warnings of the Kafka client are limited and appear at INFO; at DEBUG all of them appear.
     """
     handler = logging.StreamHandler(file or sys.stderr)
     if level != "DEBUG":
-        handler.addFilter(Seldom())
+        handler.addFilter(ClientLines())
     handler.setFormatter(
-        JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s: %(message)s")
+        JsonFormatter()
+        if form == "json"
+        else logging.Formatter("%(asctime)s %(levelname)s: %(message)s")
     )
-    for name, least in (
-        ("streamnb_consumers", level),
-        ("kafka", "ERROR" if level == "ERROR" else "WARNING"),
-    ):
+    client = "WARNING" if level in ("DEBUG", "INFO") else logging.CRITICAL + 1
+    logging.getLogger(_CLIENTS[1]).setLevel(client)
+    for name, least in (("streamnb_consumers", level), ("kafka", client)):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.setLevel(least)

@@ -70,7 +70,11 @@ class Watchdog:
         """End the process if the current call exceeds its limit."""
         call = self._call
         if call is not None and self._clock() >= call[2]:
-            _LOG.critical("%s took more than %g seconds: ending the process", call[0], call[1])
+            _LOG.critical(
+                "%s took more than %g s: ending the process with status %d. A restart continues "
+                "from the last commit",
+                *(call[0], call[1], EXIT_STATUS),
+            )
             self._end()
 
     def start(self, every: float = 0.5) -> None:

@@ -33,7 +33,7 @@ from support.scenes.standing import standing
 
 START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
 GROUP = 50  # messages that are sent at once
-STATES = re.compile(r"^INFO: (not ready|ready)", re.MULTILINE)
+STATES = re.compile(r"^\S+ \S+ INFO: (not ready|ready)", re.MULTILINE)
 MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
 SPAM_MAIN = MAIN.replace("run_sms", "run_spam")
 

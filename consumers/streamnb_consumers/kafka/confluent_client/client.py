@@ -16,6 +16,7 @@ from streamnb_consumers.errors import (
     NO_TRANSACTIONS,
     AbortedError,
     LostClientError,
+    RebalanceError,
     SettingsError,
     UnreachableError,
     fenced,
@@ -37,6 +38,14 @@ _FENCED = (
     _ERRORS.PRODUCER_FENCED,
     _ERRORS.INVALID_PRODUCER_EPOCH,
     _ERRORS.FENCED_INSTANCE_ID,
+)
+# The group has removed this member or has a new generation.
+_STALE = (
+    _ERRORS.ILLEGAL_GENERATION,
+    _ERRORS.UNKNOWN_MEMBER_ID,
+    _ERRORS.STALE_MEMBER_EPOCH,
+    _ERRORS.FENCED_MEMBER_EPOCH,
+    _ERRORS.REBALANCE_IN_PROGRESS,
 )
 # The cluster rejects the credentials or the permissions of this worker.
 _REFUSED = (
@@ -147,6 +156,8 @@ def meaning(what: str, error: Any) -> Exception:
         return fenced(text)
     if error.code() in _REFUSED:
         return refused(text)
+    if error.code() in _STALE:
+        return RebalanceError(text)
     if _is_away(error) and _refusal and time.monotonic() < _refusal[0][0] + _HEARD:
         return refused(f"{text} ({_refusal[0][1]})")
     if error.code() in (_ERRORS.UNSUPPORTED_VERSION, _ERRORS._UNSUPPORTED_FEATURE):

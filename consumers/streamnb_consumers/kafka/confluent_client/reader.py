@@ -175,6 +175,10 @@ class ConfluentReader:
         if error.code() == _ERRORS._PARTITION_EOF:
             if name in self._positions:
                 self._positions[name] = max(offset, self._positions[name])
+        elif error.code() == _ERRORS._AUTO_OFFSET_RESET:
+            raise AbortedError(
+                f"poll: the next offset of {name[0]} {name[1]} does not exist: {error.str()}"
+            )
         elif not error.retriable():
             raise meaning("poll", error)
 
@@ -288,7 +292,7 @@ def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
         return tuple(_HEADERS(message) or ())
     except (SystemError, UnicodeDecodeError):
         _LOG.warning(
-            "dropping the headers of offset %d of %s %d: a header name is not valid UTF-8",
-            *(message.offset(), message.topic(), message.partition()),
+            "%s %d, offset %d: a header name is not valid UTF-8, so all headers are dropped",
+            *(message.topic(), message.partition(), message.offset()),
         )
         return ()

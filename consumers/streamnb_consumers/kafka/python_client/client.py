@@ -26,6 +26,7 @@ with warnings.catch_warnings():
 from streamnb_consumers.errors import (
     NO_TRANSACTIONS,
     AbortedError,
+    RebalanceError,
     SettingsError,
     UnreachableError,
     fenced,
@@ -162,6 +163,8 @@ def translated(what: str) -> Iterator[None]:
         If the package of a codec is not installed, or the brokers lack a feature.
     FencedError
         If another process has replaced this one. This process must not take over again.
+    RebalanceError
+        If the group has moved partitions.
     RefusedError
         If the cluster rejects the credentials or a permission is missing.
     UnreachableError
@@ -185,6 +188,10 @@ def translated(what: str) -> Iterator[None]:
             raise fenced(text) from error
         if is_refused(error):
             raise refused(text) from error
+        if is_stale(error):
+            raise RebalanceError(text) from error
+        if isinstance(error, kafka.errors.OffsetOutOfRangeError):
+            raise AbortedError(f"{what}: the next offset does not exist: {error}") from error
         if is_away(error):
             raise UnreachableError(text) from error
         raise AbortedError(text) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from streamnb_consumers.kafka.python_client.client import close_quietly, kafka, 
 from streamnb_consumers.records import Partition, Record
 
 __all__ = ["PythonConsumer"]
+
+_LOG = logging.getLogger(__name__)
 
 # Timeout of one request, in seconds. An available broker answers within milliseconds, and the next
 # poll repeats the request.
@@ -81,6 +84,13 @@ class PythonConsumer:
                 )
                 for each in records
             ]
+        for record in found:
+            if record.headers and any("\ufffd" in name for name, _ in record.headers):
+                _LOG.warning(
+                    "%s %d, offset %d: header names are not valid UTF-8, invalid bytes became "
+                    "U+FFFD",
+                    *(*record.partition, record.offset),
+                )
         return found
 
     def position(self, place: Partition) -> int:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -49,8 +48,6 @@ __all__ = [
     "refresh_metadata",
     "send_offsets",
 ]
-
-_LOG = logging.getLogger(__name__)
 
 # --- consumer -------------------------------------------------------------------------------------
 
@@ -234,7 +231,7 @@ def fix_header_names() -> None:
     """Read records with header names that are not UTF-8. The patch is process-wide.
 
     Kafka allows any bytes in header names. In kafka-python such a record makes every poll raise, so
-    its partition is blocked. This patch replaces the invalid bytes by U+FFFD and logs a warning.
+    its partition is blocked. This patch replaces the invalid bytes by U+FFFD.
     """
     batch = kafka.record.default_records.DefaultRecordBatch
     read = batch._read_msg
@@ -245,9 +242,6 @@ def fix_header_names() -> None:
         try:
             return read(self)
         except UnicodeDecodeError:
-            _LOG.warning(
-                "replacing header names that are not valid UTF-8 near offset %d", self.base_offset
-            )
             self._buffer = _LenientBytes(self._buffer)
             return read(self)
 
