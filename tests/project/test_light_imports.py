@@ -61,6 +61,7 @@ PROGRAMS = {
     "streamnb-sms": "streamnb_consumers.daemon.command:run_sms",
     "streamnb-spam": "streamnb_consumers.daemon.command:run_spam",
     "streamnb-dead-letters": "streamnb_consumers.daemon.dead_letters_command:main",
+    "streamnb-transactions": "streamnb_consumers.daemon.transactions_command:main",
 }
 """As `project.scripts` has them."""
 
@@ -114,6 +115,7 @@ def test_help_waits_for_no_library(command: str) -> None:
         ("streamnb-spam --batch x", 2),
         ("streamnb-spam -p --nonsense", 3),
         ("streamnb-dead-letters", 2),
+        ("streamnb-transactions", 2),
     ],
 )
 def test_an_error_of_the_arguments_waits_for_no_library(arguments: str, status: int) -> None:

@@ -1,0 +1,72 @@
+"""The command `streamnb-transactions`: repair hanging transactions of a filter."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from streamnb.errors import StreamNBError
+from streamnb_consumers.daemon import logs
+from streamnb_consumers.daemon.settings import parser, read_settings
+from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
+
+__all__ = ["main", "make_parser"]
+
+_PROGRAM = "streamnb-transactions"
+_SETTINGS = (
+    *("bootstrap_servers", "messages_topic", "feedback_topic", "decisions_topic"),
+    *("training_topic", "join_state_topic", "dead_letters_topic", "group", "security_protocol"),
+    *("sasl_mechanism", "sasl_token_provider", "tls_ca_file", "tls_cert_file", "tls_key_file"),
+    *("commit_seconds", "log_level", "log_format"),
+)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's flags."""
+    made = parser(
+        _PROGRAM,
+        "Repair transactions that hang after a single broker was killed: abort them, and set the "
+        "offsets of the group to the first record without a decision. Stop all workers first.",
+        _SETTINGS,
+    )
+    made.add_argument("filter", choices=("sms", "spam"), help="the filter")
+    made.add_argument("--dry-run", action="store_true", help="only print what would be done")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status.
+
+    0: finished, or nothing hangs. 1: the transactions cannot be repaired. 2: a setting is invalid,
+    or a worker is running. 70: the cluster does not answer, try again.
+    """
+    flags = make_parser().parse_args(arguments)
+    try:
+        settings = read_settings(flags)
+        logs.set_up(settings.log_level, settings.log_format)
+        if not settings.bootstrap_servers:
+            raise SettingsError("bootstrap_servers must be set to reach the transactions")
+        from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+
+        with needing_kafka():
+            from streamnb_consumers.kafka.python_client.hanging import find, repair
+        cluster = make_cluster(flags.filter, settings, os.environ)
+        plan = find(cluster, make_topics(flags.filter, settings), settings.commit_seconds)
+        for each in plan.hanging:
+            print(
+                f"abort the transaction of producer {each.producer_id} in {each.place.source} "
+                f"{each.place.number} from offset {each.first}"
+            )
+        for place, (before, after) in plan.offsets.items():
+            print(f"set the offset of {place.source} {place.number} from {before} to {after}")
+        if not flags.dry_run:
+            repair(cluster, plan)
+    except (StreamNBError, OSError) as error:
+        print(f"{_PROGRAM}: error: {error}", file=sys.stderr)
+        return exit_status(error)
+    count = len(plan.hanging)
+    done = "would be aborted" if flags.dry_run else "aborted"
+    print(f"{_PROGRAM}: {count} hanging transactions {done}", file=sys.stderr)
+    return 0
