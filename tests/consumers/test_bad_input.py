@@ -110,7 +110,7 @@ def test_future_timestamps_in_the_log_are_bounded() -> None:
 def test_headers_without_values_are_encoded() -> None:
     record = Record(PLACE, 3, b"oops", headers=(("none", None), ("some", b"1")))
     outputs = Outputs(dead_letters=[DeadLetter(record, "not JSON")])
-    (written,) = encode(outputs, TOPICS, 1_000)
+    (written,) = encode(outputs, TOPICS, {TOPICS.dead_letters: 1_000})
     assert written.headers[:2] == [("none", None), ("some", b"1")]
     assert written.size > 100
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -336,7 +337,7 @@ def test_the_records_in_the_documents_are_those_that_are_written() -> None:
     last: dict[str, Any] = {}
     events = 0
     for record in taken:
-        for written in encode(worker.handle(record), topics, 2**20):
+        for written in encode(worker.handle(record), topics, defaultdict(lambda: 2**20)):
             last[written.topic] = written
             if written.topic == topics.training:
                 there = Partition(topics.training, 0)

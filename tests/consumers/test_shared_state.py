@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import random
+from collections import defaultdict
 from typing import Any
 
 import pytest
 
-from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
@@ -27,6 +27,7 @@ from streamnb_consumers.records import (
 from support.filters import PLACE, make_filter, records, stream
 
 TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
+LIMITS = defaultdict(lambda: 1_000)  # bytes of a record, by topic
 LOG = Partition("join-state", 0)
 
 
@@ -141,7 +142,7 @@ def test_each_output_has_its_topic() -> None:
         [letter],
         [Change(1, b"m:a", None)],
     )
-    decision, event, change, dead = encode(outputs, TOPICS, 1_000)
+    decision, event, change, dead = encode(outputs, TOPICS, LIMITS)
     assert (decision.topic, decision.key) == ("decisions", b"a")
     assert json.loads(decision.value or b"")["label"] == "spam"
     assert (event.topic, event.key) == ("training", b"a")
@@ -153,7 +154,7 @@ def test_each_output_has_its_topic() -> None:
 
 def test_large_dead_letter_is_truncated() -> None:
     letter = DeadLetter(Record(PLACE, 0, b"x" * 2_000), "too long")
-    (written,) = encode(Outputs(dead_letters=[letter]), TOPICS, 1_000)
+    (written,) = encode(Outputs(dead_letters=[letter]), TOPICS, LIMITS)
     assert written.size <= 1_000
     assert dict(written.headers)["truncated"] == b"2000"
     assert (written.value or b"").startswith(b"xxx")
@@ -161,12 +162,13 @@ def test_large_dead_letter_is_truncated() -> None:
 
 def test_dead_letter_without_value_and_key_is_written() -> None:
     (written,) = encode(
-        Outputs(dead_letters=[DeadLetter(Record(PLACE, 0, None), "null")]), TOPICS, 999
+        Outputs(dead_letters=[DeadLetter(Record(PLACE, 0, None), "null")]), TOPICS, LIMITS
     )
     assert written.key is not None
 
 
-def test_large_training_event_stops_the_filter() -> None:
+def test_large_training_event_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     outputs = Outputs(training=[TrainingEvent("a", "x" * 2_000, "ham")])
-    with pytest.raises(BadInputError, match=r"max\.message\.bytes"):
-        list(encode(outputs, TOPICS, 1_000))
+    assert list(encode(outputs, TOPICS, LIMITS)) == []
+    assert outputs.unwritten == 1
+    assert f"left out a record for {TOPICS.training}: it has" in caplog.text

@@ -263,6 +263,12 @@ class SharedFilter(Filter):
             tuple(sorted(self.reader.labels)),
             self.options.pos_label,
             log,
+            negative=self.options.negative,
+            max_fpr=self.options.max_fpr,
+            drift=self.options.drift,
+            max_bytes=self.reader.max_bytes,
+            max_text=self.reader.max_text,
+            content_ids=self.options.content_ids,
         )
         return self.identity
 

@@ -1,6 +1,6 @@
 """Settings that all workers of a group must share, and their comparison.
 
-Workers of a group must agree on the model, the labels, the positive label and the training log.
+Workers of a group must agree on each setting that changes the model or its statistics.
 Otherwise their models differ without any error. Each worker therefore writes these settings next to
 its training events and into its snapshots, and compares them with those that it reads.
 """
@@ -26,6 +26,10 @@ _MEANINGS = {
     "pos_label": "pos_label",
     "log": "topic id of the training events",
     "unicode": "Unicode version of the tokenizer",
+    **{
+        name: name
+        for name in ("negative", "max_fpr", "drift", "max_bytes", "max_text", "content_ids")
+    },
 }
 
 
@@ -87,6 +91,9 @@ class Identity:
         Id of the training log. A topic that was created again has another id.
     unicode
         Unicode version of the tokenizer. Another version may split a text into other tokens.
+    negative, max_fpr, drift, max_bytes, max_text, content_ids
+        The settings of these names, which change the decision threshold, the drift alarm, the
+        training events, or the join.
 
     Examples
     --------
@@ -103,6 +110,12 @@ class Identity:
     pos_label: str
     log: str
     unicode: str = unicode_version()
+    negative: str = "ham"
+    max_fpr: float | None = None
+    drift: str | None = None
+    max_bytes: int = 0
+    max_text: int = 0
+    content_ids: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""

@@ -73,7 +73,7 @@ class MailReader:
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
         self._record_format, self._status_header = record_format, status_header
-        self._max_text = max_text or (MAX_BODY_TEXT if texts else MAX_TEXT)
+        self.max_text = max_text or (MAX_BODY_TEXT if texts else MAX_TEXT)
 
     def read(self, record: Record) -> Message | Feedback:
         """Return the message or the feedback in a record.
@@ -98,8 +98,8 @@ class MailReader:
     def _message(self, name: str, raw: bytes, label: str | None) -> Message:
         raw = without_header(raw, self._status_header)
         if self.gives_texts:
-            return Message(name, mail_text(raw, self._max_text), label, senders(raw))
-        words: dict[str, float] = dict.fromkeys(mail_words(raw, self._max_text), 1)
+            return Message(name, mail_text(raw, self.max_text), label, senders(raw))
+        words: dict[str, float] = dict.fromkeys(mail_words(raw, self.max_text), 1)
         return Message(name, words, label, senders(raw))
 
 

@@ -36,8 +36,8 @@ class MessageReader(Protocol):
         Kind of messages, which snapshots contain.
     labels
         Accepted labels; empty for any.
-    max_bytes
-        Maximum size of a record.
+    max_bytes, max_text
+        Maximum size of a record in bytes, and of its text in characters.
     gives_texts
         Whether models get texts; otherwise they get word counts.
     """
@@ -45,6 +45,7 @@ class MessageReader(Protocol):
     name: str
     labels: frozenset[str]
     max_bytes: int
+    max_text: int
     gives_texts: bool
 
     def read(self, record: Record) -> Message | Feedback:
@@ -89,7 +90,7 @@ class SmsReader:
     ) -> None:
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
-        self._max_text = max_text
+        self.max_text = max_text
 
     def read(self, record: Record) -> Message | Feedback:
         """Return the message or the feedback in a record.
@@ -105,7 +106,7 @@ class SmsReader:
         if text is not None:
             sender = fields.get("sender")
             who = (sender.strip().lower(),) if isinstance(sender, str) and sender.strip() else ()
-            return Message(name, text[: self._max_text], label, who)
+            return Message(name, text[: self.max_text], label, who)
         return read_feedback(fields, name, label)
 
 

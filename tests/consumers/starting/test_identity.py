@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -29,7 +30,8 @@ EVENT = canonical(TrainingEvent("a", "win cash", "spam").to_json())
 
 
 def make(log: str = "x", model: Any = None, labels: tuple[str, ...] = (), **options: Any) -> Filter:
-    worker = SharedFilter(model or MNB(), SmsReader(labels), Options(**options))
+    sizes = {name: options.pop(name) for name in ("max_bytes", "max_text") if name in options}
+    worker = SharedFilter(model or MNB(), SmsReader(labels, **sizes), Options(**options))
     worker.belong(log)
     return worker
 
@@ -58,6 +60,11 @@ OTHERS = {
         lambda: make(pos_label="ham", negative="spam"),
         "pos_label: 'ham', and here 'spam'",
     ),
+    "max_fpr": (lambda: make(max_fpr=0.01), "max_fpr: '0.01', and here 'None'"),
+    "drift": (lambda: make(drift="adwin"), "drift: 'adwin', and here 'None'"),
+    "max_text": (lambda: make(max_text=10), "max_text: '10', and here '4096'"),
+    "max_bytes": (lambda: make(max_bytes=10), "max_bytes: '10', and here '65536'"),
+    "content_ids": (lambda: make(content_ids=True), "content_ids: 'True', and here 'False'"),
     "log": (lambda: make(log="y"), "topic id of the training events: 'y', and here 'x'"),
     "unicode": (lambda: make_with_unicode("1.1"), "Unicode version of the tokenizer: '1.1', and"),
 }
@@ -137,7 +144,7 @@ def test_the_first_training_event_of_a_transaction_says_who_wrote_it() -> None:
 
     class Sink(MemorySink):
         def send(self, outputs: Outputs) -> None:
-            sent.extend(encode(outputs, TOPICS, 9_999))
+            sent.extend(encode(outputs, TOPICS, defaultdict(lambda: 9_999)))
             super().send(outputs)
 
     Loop(MemorySource(log), Sink(log), worker).run()
