@@ -53,9 +53,13 @@ def split(broker: Broker, stage: Stage, names: list[str], end: int) -> None:
 def set_offset(broker: Broker, stage: Stage, offset: int) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     places = [TopicPartition(stage.topics.messages, 0, offset)]
-    asked = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(stage.group, places)])
-    for future in asked.values():
-        future.result(LIMIT)
+
+    def refused() -> bool:  # the coordinator may still load its state
+        group = ConsumerGroupTopicPartitions(stage.group, places)
+        (future,) = admin.alter_consumer_group_offsets([group]).values()
+        return any(each.error for each in future.result(LIMIT).topic_partitions)
+
+    until(lambda: not refused())
 
 
 def flags(stage: Stage) -> list[str]:

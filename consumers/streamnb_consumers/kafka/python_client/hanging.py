@@ -22,7 +22,7 @@ from streamnb_consumers.records import Partition
 __all__ = ["Hanging", "Repair", "find", "repair"]
 
 _OFFSETS = "__consumer_offsets"
-# Wait for committed offsets, in seconds; they may be undecided because of the same transaction.
+# Wait for committed offsets, in seconds.
 _COMMITTED = 5.0
 _OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 
@@ -101,9 +101,8 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
         offsets: dict[Partition, tuple[int | None, int]] = {}
         for window in windows:
             resume = _resume(reader, topics, window, timeout)
-            before = reader.committed(list(resume), min(timeout, _COMMITTED))
-            if before is None:  # behind this transaction
-                before = {}
+            # They may be undecided because of the same transaction.
+            before = reader.committed(list(resume), min(timeout, _COMMITTED)) or {}
             for place, after in resume.items():
                 at = before.get(place)
                 if at is None or at.offset != after:
@@ -115,10 +114,8 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
 
 def _resume(reader: Any, topics: Topics, window: Partition, timeout: float) -> dict[Partition, int]:
     """Return the last decided offsets in a partition of the join state."""
-    inputs = [Partition(topics.messages, window.number)]
-    if topics.feedback:
-        inputs.append(Partition(topics.feedback, window.number))
-    resume = reader.firsts(inputs)
+    messages = Partition(topics.messages, window.number)
+    resume: dict[Partition, int] = dict(reader.firsts([messages]))
     reader.assign([window])
     reader.seek(window, reader.firsts([window])[window])
     end = reader.stable_ends([window])[window]
@@ -129,9 +126,8 @@ def _resume(reader: Any, topics: Topics, window: Partition, timeout: float) -> d
         for record in reader.poll(5_000, 0.5):
             noted = read_progress(record)
             if noted is not None:
-                place = Partition(noted[0], window.number)
-                resume[place] = max(noted[1][1], resume.get(place, 0))
-    return {place: resume[place] for place in inputs}
+                resume[Partition(noted[0], window.number)] = noted[1][1]
+    return resume
 
 
 def repair(cluster: Cluster, plan: Repair) -> None:
@@ -152,6 +148,9 @@ def repair(cluster: Cluster, plan: Repair) -> None:
         if positions:
             done = admin.alter_group_offsets(cluster.group, positions)
             failed = {error for error in done.values() if error is not kafka.errors.NoError}
+            for error in failed:
+                if issubclass(error, kafka.errors.RetriableError):
+                    raise error
             if failed:
                 names = ", ".join(sorted(error.__name__ for error in failed))
                 raise SettingsError(
