@@ -107,7 +107,7 @@ class Round:
             worker = SharedFilter(Nothing(), SmsReader(("ham", "spam")), Options())
         gather = Settings().linger_seconds
         limits = Limits(batch=batch, gather=gather, poll=0.1, commit=30.0, snapshot=1e9)
-        self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0)[:2], worker, limits=limits)
+        self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
 
     def send(self, messages: Sequence[tuple[str, str]], rate: float = 0.0) -> None:
         """Send messages at a rate; some of them have labels."""

@@ -95,7 +95,7 @@ class SteppedWorker:
 
     def __init__(self, stage: Stage, cluster: Cluster, batch: int) -> None:
         self.stage, self._closed = stage, False
-        source, sink, _ = open_kafka(cluster, stage.topics, 10.0)
+        source, sink = open_kafka(cluster, stage.topics, 10.0)
         worker = make_filter(
             "sms", Settings(bootstrap_servers=stage.broker.bootstrap, **stage.settings)
         )

@@ -240,8 +240,8 @@ def _topics(
         aside = f"{cluster.transactional_id}-dry-run"
         cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
     made = topics.layouts(settings.create_topics) if settings.create_topics and not dry_run else []
-    source, sink, log = open_kafka(cluster, topics, settings.commit_seconds, made)
-    return source, MemorySink(MemoryLog()) if dry_run else sink, log
+    source, sink = open_kafka(cluster, topics, settings.commit_seconds, made)
+    return source, MemorySink(MemoryLog()) if dry_run else sink, source
 
 
 def _files(settings: Settings, longest: int, dry_run: bool, begun: bytes) -> tuple[Source, Sink]:

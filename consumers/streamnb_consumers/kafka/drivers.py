@@ -1,4 +1,4 @@
-"""Selection of the Kafka client, and construction of a worker's source, sink and log."""
+"""Selection of the Kafka client, and construction of a worker's source and sink."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from streamnb_consumers.kafka.protocols import Driver
 from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.kafka.source import KafkaSource
 from streamnb_consumers.kafka.topics import TopicIds
-from streamnb_consumers.kafka.training_log import KafkaTrainingLog
 
 __all__ = ["open_driver", "open_kafka"]
 
@@ -42,14 +41,15 @@ def open_kafka(
     topics: Topics,
     timeout: float = 60.0,
     layouts: Collection[TopicLayout] = (),
-) -> tuple[KafkaSource, KafkaSink, KafkaTrainingLog]:
-    """Return the source, sink and training log of a worker, which connect when they are started.
+) -> tuple[KafkaSource, KafkaSink]:
+    """Return the source, which is the training log too, and the sink of a worker.
 
-    The training log first creates the topics of the given layouts.
+    They connect when they are started. Missing topics of the given layouts are created.
     """
     driver = open_driver(cluster)
     ids = TopicIds(driver, topics)
     undecided = cluster.transaction_seconds + _ENDED
-    source = KafkaSource(driver, topics, timeout, undecided, ids, cluster.skip_missing)
-    sink = KafkaSink(driver, cluster, topics, timeout, ids.known)
-    return source, sink, KafkaTrainingLog(driver, topics.training, layouts)
+    source = KafkaSource(
+        driver, topics, timeout, undecided, cluster.group, ids, cluster.skip_missing, layouts
+    )
+    return source, KafkaSink(driver, cluster, topics, timeout, ids.known)

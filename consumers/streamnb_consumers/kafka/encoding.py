@@ -11,9 +11,9 @@ from typing import NamedTuple
 from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
-from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+from streamnb_consumers.records import DeadLetter, Outputs, Record
 
-__all__ = ["PROGRESS", "Written", "encode", "progress", "read_progress"]
+__all__ = ["PROGRESS", "Progress", "Written", "encode"]
 
 # Prefix of the join-state keys of offsets. The filter uses other prefixes for its own keys.
 PROGRESS = b"o:"
@@ -71,22 +71,31 @@ def encode(outputs: Outputs, topics: Topics, limits: Mapping[str, int]) -> Itera
             )
 
 
-def progress(topic: str, place: Partition, topic_id: str, offset: int) -> Written:
-    """Return the join-state record of a committed offset, with the id of the topic it counts in."""
-    key = PROGRESS + place.source.encode()
-    return Written(topic, place.number, key, compact([topic_id, offset]), [])
+class Progress(NamedTuple):
+    """A committed offset in the join state, with the id of the topic that it counts in."""
 
+    group: str
+    topic: str
+    topic_id: str
+    offset: int
 
-def read_progress(record: Record) -> tuple[str, tuple[str, int]] | None:
-    """Return topic, topic id and offset of a record from `progress`; None for other records."""
-    key = record.key or b""
-    if not key.startswith(PROGRESS):
-        return None
-    try:
-        topic_id, offset = json.loads(record.value or b"")
-        return key.removeprefix(PROGRESS).decode(), (str(topic_id), int(offset))
-    except (ValueError, TypeError):
-        return None
+    def write(self, join_state: str, number: int) -> Written:
+        """Return the record for a partition of the join state."""
+        key = PROGRESS + f"{self.group}/{self.topic}".encode()
+        return Written(join_state, number, key, compact([self.topic_id, self.offset]), [])
+
+    @classmethod
+    def read(cls, record: Record) -> Progress | None:
+        """Return the offset in a record of the join state; None for other records."""
+        key = record.key or b""
+        if not key.startswith(PROGRESS):
+            return None
+        try:
+            topic_id, offset = json.loads(record.value or b"")
+            group, _, topic = key.removeprefix(PROGRESS).decode().rpartition("/")
+            return cls(group, topic, str(topic_id), int(offset))
+        except (ValueError, TypeError):
+            return None
 
 
 def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 
 from streamnb_consumers.kafka.cluster import Topics
-from streamnb_consumers.kafka.encoding import read_progress
+from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
 from streamnb_consumers.records import Partition, Record
 
@@ -71,7 +71,7 @@ class Owned:
     lag
         Messages that wait while the partition does not run.
     noted
-        Last offsets in the join state with their topic ids, by topic.
+        Last offsets of the group in the join state, by topic.
     blocked
         Why the partition waits although its join window is restored.
     """
@@ -88,7 +88,7 @@ class Owned:
     asked: float = -math.inf
     measured: float = -math.inf
     lag: int = 0
-    noted: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
+    noted: dict[str, Progress] = dataclasses.field(default_factory=dict)
     blocked: str = ""
 
     def hold(self, records: list[Record], barrier: int) -> None:
@@ -132,6 +132,8 @@ class Partitions:
         Group member for the messages.
     undecided
         Seconds after which no transaction with offsets of the group can still be open.
+    name
+        Name of the group.
     ids
         Ids of the topics, by topic.
     skip_missing
@@ -144,11 +146,13 @@ class Partitions:
         side: Reader,
         group: Member,
         undecided: float,
+        name: str,
         ids: Mapping[str, str],
         skip_missing: bool,
     ) -> None:
         self._topics, self._side, self._group = topics, side, group
-        self._undecided, self._ids, self._skip_missing = undecided, ids, skip_missing
+        self._undecided, self._name, self._ids = undecided, name, ids
+        self._skip_missing = skip_missing
         self._starts: dict[Partition, int] = {}  # offsets that differ from the committed ones
         self._missing: dict[Partition, int] = {}
         self._owned: dict[int, Owned] = {}
@@ -328,10 +332,10 @@ class Partitions:
 
     def note(self, record: Record) -> bool:
         """Note an offset in the join state; return False for records of join windows."""
-        found = read_progress(record)
+        found = Progress.read(record)
         owned = self._owned.get(record.partition.number)
-        if found is not None and owned is not None:
-            owned.noted[found[0]] = found[1]
+        if found is not None and owned is not None and found.group == self._name:
+            owned.noted[found.topic] = found
         return found is not None
 
     def _run(self, owned: Owned) -> None:
@@ -362,17 +366,17 @@ class Partitions:
         offsets have expired, and it shows that the topic was created again. An offset outside of
         the partition is replaced by the nearest one inside.
         """
-        topic_id, noted = owned.noted.get(place.source, ("", None))
+        noted = owned.noted.get(place.source)
         offset = committed
-        if noted is not None and topic_id != self._ids.get(place.source, topic_id):
-            offset = None if committed == noted else committed
+        if noted is not None and noted.topic_id != self._ids.get(place.source, noted.topic_id):
+            offset = None if committed == noted.offset else committed
         elif committed is None and noted is not None:
             _LOG.warning(
                 "%s %d: the committed offsets have expired, continuing at offset %d of the join "
                 "state",
-                *(*place, noted),
+                *(*place, noted.offset),
             )
-            offset = noted
+            offset = noted.offset
         first, end = reader.firsts([place])[place], reader.log_ends([place])[place]
         if offset is None:
             if committed is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from streamnb_consumers.errors import AbortedError, FencedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.encoding import encode, progress
+from streamnb_consumers.kafka.encoding import Progress, encode
 from streamnb_consumers.kafka.protocols import Driver, Position, Writer
 from streamnb_consumers.kafka.topics import record_limits
 from streamnb_consumers.records import Outputs, Partition
@@ -107,10 +107,13 @@ class KafkaSink:
         with self._own_fence():
             writer = self._begin()
             # Brokers delete the offsets of a group that is idle for days, but not these.
+            name, ids = self._cluster.group, self._ids
             writer.write(
-                progress(self._topics.join_state, place, self._ids[place.source], each.offset)
+                Progress(name, place.source, ids[place.source], each.offset).write(
+                    self._topics.join_state, place.number
+                )
                 for place, each in positions.items()
-                if place.source in self._ids
+                if place.source in ids
             )
             writer.commit(positions, token, timeout)
             self._begun = False

@@ -1,4 +1,4 @@
-"""Kafka source of a worker.
+"""Kafka source and training log of a worker.
 
 The consumer group distributes the partitions of the messages and their feedback (`partitions`).
 Each worker reads the whole training log. The owner of a partition reads its join state before the
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from streamnb_consumers.errors import (
     AbortedError,
@@ -20,7 +20,7 @@ from streamnb_consumers.errors import (
     UnreachableError,
 )
 from streamnb_consumers.io.protocols import Batch
-from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.cluster import TopicLayout, Topics
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Driver, Member, Membership, Reader, Roles
 from streamnb_consumers.kafka.topics import TopicIds, check_topics
@@ -59,10 +59,14 @@ class KafkaSource:
         Maximum wait for the topics at the start, in seconds.
     undecided
         Seconds after which no transaction with offsets of the group can still be open.
+    name
+        Name of the group.
     ids
         Ids of the topics.
     skip_missing
         Whether a partition continues after deleted records; else it waits.
+    layouts
+        Topics to create if they are missing.
     """
 
     _side: Reader
@@ -75,11 +79,15 @@ class KafkaSource:
         topics: Topics,
         timeout: float,
         undecided: float,
+        name: str,
         ids: TopicIds,
         skip_missing: bool,
+        layouts: Collection[TopicLayout] = (),
     ) -> None:
         self._driver, self._topics, self._timeout = driver, topics, timeout
-        self._undecided, self._ids, self._skip_missing = undecided, ids, skip_missing
+        self._undecided, self._name, self._ids = undecided, name, ids
+        self._skip_missing = skip_missing
+        self._layouts = layouts
         self._training_ends: dict[Partition, int] | None = None
         self._recommit = time.monotonic() + _RECOMMIT
         self._ask = 0.0
@@ -99,6 +107,29 @@ class KafkaSource:
         if not self._member:  # a member without partitions is a standby
             return "this worker is not a member of the group yet"
         return self._partitions.waiting
+
+    def identity(self, timeout: float) -> str:
+        """Create missing topics if the settings ask for it, and return the id of the training log.
+
+        Raises
+        ------
+        SettingsError
+            If the topic does not exist.
+        """
+        if self._layouts:
+            self._driver.create_topics(self._layouts, timeout)
+            self._layouts = ()
+        topic, deadline = self._topics.training, time.monotonic() + timeout
+        while not (found := self._driver.topic_ids([topic])):
+            if time.monotonic() > deadline:
+                raise SettingsError(f"topic not found: {topic}. Create it or set create_topics")
+            time.sleep(0.1)
+        return found[topic]
+
+    def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        """Delete the training events before the given offsets."""
+        mine = {place: at for place, at in offsets.items() if place.source == self._topics.training}
+        self._driver.delete_records(mine, timeout)
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Read training events from the given offsets and other topics from the committed offsets.
@@ -183,7 +214,7 @@ class KafkaSource:
             raise
         self._side, self._group = side, group
         self._partitions = Partitions(
-            topics, side, group, self._undecided, self._ids.known, self._skip_missing
+            topics, side, group, self._undecided, self._name, self._ids.known, self._skip_missing
         )
         self._open = True
 

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 
 from streamnb_consumers.daemon.transactions_command import main
 from streamnb_consumers.kafka.drivers import open_driver
-from streamnb_consumers.kafka.encoding import progress
+from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.records import Partition
 from support.broker import Broker
@@ -34,7 +34,8 @@ def split(broker: Broker, stage: Stage, names: list[str], end: int) -> None:
         producer.send(stage.topics.decisions, json.dumps({"id": name}).encode(), partition=0)
         for name in names
     ]
-    noted = progress(stage.topics.join_state, messages, topic_id, end)
+    place = stage.topics.join_state, 0
+    noted = Progress(stage.group, messages.source, topic_id, end).write(*place)
     sent.append(producer.send(noted.topic, noted.value, noted.key, partition=0))
     producer.flush()
     for each in sent:

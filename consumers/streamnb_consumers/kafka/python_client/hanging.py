@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.encoding import read_progress
+from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.python_client.client import kafka, translated
 from streamnb_consumers.kafka.python_client.driver import PythonDriver, client_settings
 from streamnb_consumers.records import Partition
@@ -100,7 +100,7 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
             )
         offsets: dict[Partition, tuple[int | None, int]] = {}
         for window in windows:
-            resume = _resume(reader, topics, window, timeout)
+            resume = _resume(reader, topics, cluster.group, window, timeout)
             # They may be undecided because of the same transaction.
             before = reader.committed(list(resume), min(timeout, _COMMITTED)) or {}
             for place, after in resume.items():
@@ -112,7 +112,9 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
         reader.close(1.0)
 
 
-def _resume(reader: Any, topics: Topics, window: Partition, timeout: float) -> dict[Partition, int]:
+def _resume(
+    reader: Any, topics: Topics, group: str, window: Partition, timeout: float
+) -> dict[Partition, int]:
     """Return the last decided offsets in a partition of the join state."""
     messages = Partition(topics.messages, window.number)
     resume: dict[Partition, int] = dict(reader.firsts([messages]))
@@ -124,9 +126,9 @@ def _resume(reader: Any, topics: Topics, window: Partition, timeout: float) -> d
         if time.monotonic() > deadline:
             raise AbortedError(f"{window.source} {window.number} was not read within {timeout:g} s")
         for record in reader.poll(5_000, 0.5):
-            noted = read_progress(record)
-            if noted is not None:
-                resume[Partition(noted[0], window.number)] = noted[1][1]
+            noted = Progress.read(record)
+            if noted is not None and noted.group == group:
+                resume[Partition(noted.topic, window.number)] = noted.offset
     return resume
 
 
