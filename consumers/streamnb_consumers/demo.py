@@ -23,11 +23,9 @@ from pathlib import Path
 from msgspec import structs
 
 from streamnb.cli.sources import plural
-from streamnb.cli.table import aligned
 from streamnb.datasets import Message, demo_stream
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_loop
-from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.settings import PREFIX, Settings, to_toml
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.pipeline import state
@@ -73,23 +71,19 @@ def _line(**fields: str) -> bytes:
 def _committed(settings: Settings) -> int:
     """Return the number of committed lines."""
     with contextlib.suppress(OSError, ValueError, KeyError):
-        marks = Path(f"{settings.output}.offsets").read_bytes()
-        return max((int(at) for _, _, at in json.loads(marks)["offsets"]), default=0)
+        marks = json.loads(Path(f"{settings.output}.offsets").read_bytes())
+        return max((int(at) for _, _, at in marks["offsets"]), default=0)
     return 0
 
 
-def _filter_and_kill(settings: Settings, line: int) -> bool:
-    """Run `streamnb-sms` and kill it at a line; return False if it ended earlier."""
+def _filter_and_kill(settings: Settings, line: int) -> None:
+    """Run `streamnb-sms` and kill it at a line."""
     config = Path(f"{settings.output}.toml")
     config.write_text(to_toml(settings, "sms"), encoding="utf-8")
     # Settings in the environment of the user do not apply to the demo.
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, "--config", str(config)],
-        env=others,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", _PROGRAM, "--config", str(config)]
+    process = subprocess.Popen(command, env=others, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + _RUN_SECONDS
     while process.poll() is None and _committed(settings) < line and time.monotonic() < end:
         time.sleep(_LOOK_SECONDS)
@@ -99,7 +93,6 @@ def _filter_and_kill(settings: Settings, line: int) -> bool:
         raise StreamNBError(f"streamnb-sms ended with status {process.returncode}: {errors}")
     if _committed(settings) < line:
         raise StreamNBError(f"streamnb-sms did not reach line {line:,} within {_RUN_SECONDS:g} s")
-    return process.returncode < 0
 
 
 def _run(folder: Path, limit: int | None, seed: int) -> int:
@@ -112,37 +105,27 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
         batch=50,  # small, so that there are many commits
     )
     lines = write_lines(messages.messages(), Path(settings.input), seed)
-    print("A filter without a broker: streamnb-sms reads and writes JSON lines")
-    print(sentence)
     print(
+        f"A filter without a broker: streamnb-sms reads and writes JSON lines\n{sentence}\n"
         f"{plural(lines.total(), 'line')}: {plural(lines['messages'], 'message')}, "
         f"{plural(lines['labels'], 'label')} up to {_MAX_DELAY} messages later, "
         f"{lines['invalid']:,} invalid",
         flush=True,
     )
-    killed = _filter_and_kill(settings, lines.total() // 2)
-    at, kept = _committed(settings), Snapshots(settings.snapshots).paths()
-    origin = kept[0].name if kept else "the beginning"
-    if killed:
-        print(f"killed (SIGKILL) after {at:,} lines; restarted from {origin}", flush=True)
-    else:
-        print("ended before it could be killed; restarted at the end", flush=True)
+    _filter_and_kill(settings, lines.total() // 2)
+    snapshots = Snapshots(settings.snapshots)
+    origin = kept[0].name if (kept := snapshots.paths()) else "the beginning"
+    print(f"killed (SIGKILL) after {_committed(settings):,} lines; restarted from {origin}")
     make_loop("sms", settings).run()
 
     # An uninterrupted run, for comparison.
-    whole = structs.replace(
-        settings, output=str(folder / "whole.jsonl"), snapshots="", batch=Settings().batch
-    )
+    whole = structs.replace(settings, output=str(folder / "whole.jsonl"), snapshots="", batch=500)
     loop = make_loop("sms", whole)
-    began = time.perf_counter()
     loop.run()
-    seconds = time.perf_counter() - began
-    decisions = Path(settings.output).read_bytes()
-    same_decisions = decisions == Path(whole.output).read_bytes()
-    snapshots = Snapshots(settings.snapshots)
-    newest = snapshots.read(snapshots.paths()[0])
-    same_state = newest == state.dump(loop.worker)
-    print("\n" + _table(loop, decisions, seconds) + "\n")
+    metrics = loop.metrics
+    print(f"{metrics.decisions:,} decisions, {metrics.dead_letters:,} dead letters")
+    same_decisions = Path(settings.output).read_bytes() == Path(whole.output).read_bytes()
+    same_state = snapshots.read(snapshots.paths()[0]) == state.dump(loop.worker)
     print(
         "Each message has one decision, and each label was learned once: decisions and state "
         "equal those\nof an uninterrupted run byte for byte."
@@ -150,21 +133,6 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
         else f"THE RUNS DIFFER: equal decisions: {same_decisions}, equal state: {same_state}."
     )
     return 0 if same_decisions and same_state else 1
-
-
-def _table(loop: Loop, decisions: bytes, seconds: float) -> str:
-    learner, metrics = loop.worker.learner, loop.metrics
-    accuracies = (learner.confusion.accuracy(), learner.confusion.rolling_accuracy())
-    head = ("model", "decisions", "learned", "dead letters", "acc %", "last 1,000", "lines/s")
-    row = (
-        type(learner.model).__name__,
-        f"{len(decisions.splitlines()):,}",
-        f"{learner.learned:,}",
-        f"{metrics.dead_letters:,}",
-        *("-" if each is None else f"{100 * each:.2f}" for each in accuracies),
-        f"{metrics.records / seconds:,.0f}",
-    )
-    return aligned([head, row])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
