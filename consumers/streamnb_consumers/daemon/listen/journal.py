@@ -16,13 +16,14 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from streamnb_consumers.daemon.snapshots.local import Snapshots, sync_folder
 from streamnb_consumers.errors import AbortedError, BusyError, SnapshotError
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.protocols import Batch, BufferedSink
 from streamnb_consumers.io.stdio import dead_letter_line
 from streamnb_consumers.jsons import canonical, parse
-from streamnb_consumers.pipeline.join_entries import record_from_json, record_to_json
-from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
+from streamnb_consumers.records import Decision, Partition, Record, Role
 
 __all__ = ["Answer", "Journal", "JournaledSnapshots", "RequestSink", "RequestSource"]
 
@@ -114,7 +115,9 @@ class Journal:
             for offset, line in enumerate(path.read_bytes().splitlines(), _first(path)):
                 if offset >= first:
                     try:
-                        yield record_from_json(parse(line))._replace(partition=PLACE, offset=offset)
+                        yield msgspec.convert(parse(line), Record)._replace(
+                            partition=PLACE, offset=offset
+                        )
                     except (ValueError, TypeError, KeyError) as error:
                         raise SnapshotError(f"{path}: record {offset} is damaged") from error
 
@@ -126,7 +129,7 @@ class Journal:
         AbortedError
             If they cannot be written. Nothing is appended then.
         """
-        data = b"".join(canonical(record_to_json(record)) + b"\n" for record in records)
+        data = b"".join(canonical(msgspec.to_builtins(record)) + b"\n" for record in records)
         try:
             waiting = memoryview(data)
             while waiting:
@@ -290,7 +293,7 @@ class RequestSource:
             self._queue.get_nowait().answer.set_exception(BusyError("the filter stops"))
 
 
-class RequestSink:
+class RequestSink(BufferedSink):
     """Write the journal, then answer the requests of the batch.
 
     Parameters
@@ -306,24 +309,13 @@ class RequestSink:
     def __init__(
         self, source: RequestSource, journal: Journal, dead_letters: Path | None = None
     ) -> None:
+        super().__init__()
         self._source, self._journal = source, journal
         self._file = None if dead_letters is None else dead_letters.open("ab")
-        self._outputs = Outputs()
-
-    def start(self, timeout: float) -> None:
-        """Do nothing."""
-
-    def begin(self) -> None:
-        """Begin a transaction."""
-        self._outputs = Outputs()
-
-    def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
-        self._outputs.add(outputs)
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Append the requests to the journal, then answer them."""
-        batch, outputs, first = self._source.batch, self._outputs, self._journal.length
+        batch, outputs, first = self._source.batch, self._open, self._journal.length
         records = [request.record._replace(offset=first + at) for at, request in enumerate(batch)]
         feedback = any(record.role == "feedback" for record in records)
         self._journal.append(records, durable=feedback or bool(outputs.training))
@@ -345,10 +337,7 @@ class RequestSink:
         if self._file is not None:
             self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
             self._file.flush()
-
-    def abort(self) -> None:
-        """Drop the transaction."""
-        self._outputs = Outputs()
+        self.abort()
 
     def close(self, timeout: float) -> None:
         """Close the journal and the file of dead letters."""
