@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -78,27 +78,6 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_optional_name(name: str, value: Any) -> str | None:
-    """Return a name or None; the native core checks whether the name exists."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise InputError(f"{name} must be None or a name, not {shown(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{name} contains a lone surrogate: {value!r}") from None
-    return value
-
-
-def check_one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
-    """Return one of the allowed names."""
-    if not (isinstance(value, str) and value in allowed):
-        names = ", ".join(map(repr, allowed))
-        raise InputError(f"{name} must be one of {names}, not {shown(value)}")
-    return value
-
-
 def check_model(name: str, value: Any) -> Any:
     """Return a model: any object that learns, predicts and can be cloned."""
     methods = ("learn_one", "predict_one", "clone")
@@ -127,7 +106,14 @@ def optional(check: Check) -> Check:
 
 def one_of(*allowed: str) -> Check:
     """Return the check for one of these names."""
-    return functools.partial(check_one_of, allowed=allowed)
+
+    def checked(name: str, value: Any) -> str:
+        if isinstance(value, str) and value in allowed:
+            return value
+        names = ", ".join(map(repr, allowed))
+        raise InputError(f"{name} must be one of {names}, not {shown(value)}")
+
+    return checked
 
 
 def is_default(value: Any, default: Any) -> bool:

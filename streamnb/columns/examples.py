@@ -222,8 +222,7 @@ def equal_width_cuts(numbers: Floats, weights: Floats) -> Floats:
     if low == high:
         return np.zeros(0)
     inner = np.arange(1, EQUAL_WIDTH_BINS) / EQUAL_WIDTH_BINS
-    cuts: Floats = low * (1 - inner) + high * inner
-    return cuts
+    return low * (1 - inner) + high * inner
 
 
 def description_length_cuts(numbers: Floats, weights: Floats) -> Floats:

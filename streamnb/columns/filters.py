@@ -69,8 +69,7 @@ def correlation_filter(table: ExampleTable) -> Floats:
     if summed > TIE:
         # The sum is over the other attributes, the mean over all pairs.
         redundancy *= count / summed
-    found: Floats = 1.0 / (1.0 + np.exp(redundancy - relevance))
-    return found
+    return 1.0 / (1.0 + np.exp(redundancy - relevance))
 
 
 def selected_twice(table: ExampleTable) -> Floats:
@@ -109,8 +108,7 @@ def own_entropies(values: Integers, weights: Floats) -> Floats:
     for j, column in enumerate(values.T):
         counts: Floats = np.bincount(column, weights).astype(np.float64)
         found[j] = weighted_entropies(counts[None, :])[0]
-    shares: Floats = found / weights.sum()
-    return shares
+    return found / weights.sum()
 
 
 def informations(values: Integers, other: Integers, weights: Floats) -> Floats:

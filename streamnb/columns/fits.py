@@ -10,10 +10,10 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.columns.examples import ExampleTable
+from streamnb.columns.filters import forward_selection
 from streamnb.columns.moments import FARTHEST
 from streamnb.columns.table import AttributeTable
 from streamnb.columns.weights import AttributeWeights
-from streamnb.errors import InputError
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.losses import (
     LEAST_RIDGE,
@@ -29,125 +29,69 @@ COLUMN_RIDGE = 0.01
 """The ridge of tables if `ridge=None`; the paper has none."""
 
 
-@dataclasses.dataclass(frozen=True)
-class FilterWeighting:
-    """Weights that a measure of the examples gives, for all classes together.
+def measured(
+    rows: ExampleTable,
+    table: AttributeTable,
+    order: list[int],
+    scoring: _core.ScoringConfig,
+    *,
+    measure: Callable[[ExampleTable], Floats],
+    in_estimate: bool = False,
+) -> AttributeWeights:
+    """Return the weights that a measure of the examples gives, for all classes together.
 
-    Attributes
-    ----------
-    measure
-        Returns the weight of each attribute.
-    in_estimate
-        Whether attributes of weight 2 are estimated as if each message had been learned twice.
+    With `in_estimate`, attributes of weight 2 are estimated as if each message had been learned
+    twice. `Weighting` describes the other parameters.
     """
-
-    measure: Callable[[ExampleTable], Floats]
-    in_estimate: bool = False
-
-    def weights(
-        self,
-        rows: ExampleTable,
-        table: AttributeTable,
-        order: list[int],
-        scoring: _core.ScoringConfig,
-    ) -> AttributeWeights:
-        """Return the weights; `Weighting.weights` describes the parameters."""
-        found = self.measure(rows)
-        twice = {name for name, each in zip(rows.names, found, strict=True) if each == 2.0}
-        return dataclasses.replace(
-            _for_all_classes(rows, found), twice=frozenset(twice if self.in_estimate else ())
-        )
+    found = measure(rows)
+    twice = {name for name, each in zip(rows.names, found, strict=True) if each == 2.0}
+    return dataclasses.replace(
+        _for_all_classes(rows, found), twice=frozenset(twice if in_estimate else ())
+    )
 
 
-@dataclasses.dataclass(frozen=True)
-class WrapperWeighting:
-    """Weights with which the classifier is most accurate, for all classes together.
-
-    Attributes
-    ----------
-    search
-        Returns the weight of each attribute from ln P(x_j|c) of the examples, ln P(c), and the
-        classes and weights of the examples.
-    """
-
-    search: Callable[[Floats, Floats, Integers, Floats], Floats]
-
-    def weights(
-        self,
-        rows: ExampleTable,
-        table: AttributeTable,
-        order: list[int],
-        scoring: _core.ScoringConfig,
-    ) -> AttributeWeights:
-        """Return the weights; `Weighting.weights` describes the parameters."""
-        priors, terms = log_terms(rows, table, order, scoring)
-        return _for_all_classes(rows, self.search(terms, priors, rows.classes, rows.weights))
+def searched(
+    rows: ExampleTable, table: AttributeTable, order: list[int], scoring: _core.ScoringConfig
+) -> AttributeWeights:
+    """Return the weights of forward selection, for all classes together."""
+    priors, terms = log_terms(rows, table, order, scoring)
+    return _for_all_classes(rows, forward_selection(terms, priors, rows.classes, rows.weights))
 
 
 def _for_all_classes(rows: ExampleTable, found: Floats) -> AttributeWeights:
     return AttributeWeights.of(rows.names, {None: np.concatenate([[1.0], found])}, votes=False)
 
 
-def check_event(name: str, numbers: bool) -> None:
-    """Check that the model has attributes to weigh.
+def fitted(
+    rows: ExampleTable,
+    table: AttributeTable,
+    order: list[int],
+    scoring: _core.ScoringConfig,
+    *,
+    loss: Loss,
+    multiclass: str,
+    ridge: float,
+) -> AttributeWeights:
+    """Return the weights that minimise a loss over the examples.
 
-    Raises
-    ------
-    InputError
-        If it has none.
+    With the multiclass mode `"pairs"` there is one fit for each two classes, which vote; with
+    `"direct"` one fit of all classes. `Weighting` describes the first four parameters.
     """
-    if not numbers:
-        raise InputError(
-            f"weights {name!r} are for attribute tables: use them with the event 'gaussian'"
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class Fit:
-    """Weights that minimise a loss over the examples.
-
-    Attributes
-    ----------
-    loss
-        The loss.
-    multiclass
-        `"pairs"`: one fit for each two classes, which vote; `"direct"`: one fit of all classes.
-    ridge
-        The ridge of `streamnb.statistics.losses.Objective`.
-    """
-
-    loss: Loss
-    multiclass: str
-    ridge: float
-
-    def weights(
-        self,
-        rows: ExampleTable,
-        table: AttributeTable,
-        order: list[int],
-        scoring: _core.ScoringConfig,
-    ) -> AttributeWeights:
-        """Return the weights; `Weighting.weights` describes the parameters."""
-        names, classes, weights = rows.names, rows.classes, rows.weights
-        priors, terms = log_terms(rows, table, order, scoring)
-        fitted: dict[tuple[int, int] | None, Floats] = {}
-        if self.multiclass == "direct" or len(order) == 2:
-            fitted[None] = fit(self.loss, terms, priors, classes, weights, self.ridge)
-            return AttributeWeights.of(names, fitted, votes=False)
-        for i, one in enumerate(order):
-            for j in range(i):
-                two, both = order[j], np.array([j, i])
-                some = np.flatnonzero((classes == i) | (classes == j))
-                pair = (min(one, two), max(one, two))
-                fitted[pair] = fit(
-                    self.loss,
-                    terms[np.ix_(some, both)],
-                    priors[both],
-                    (classes[some] == i).astype(np.int64),
-                    weights[some],
-                    self.ridge,
-                )
-        return AttributeWeights.of(names, fitted, votes=True)
+    names, classes, weights = rows.names, rows.classes, rows.weights
+    priors, terms = log_terms(rows, table, order, scoring)
+    found: dict[tuple[int, int] | None, Floats] = {}
+    if multiclass == "direct" or len(order) == 2:
+        found[None] = fit(loss, terms, priors, classes, weights, ridge)
+        return AttributeWeights.of(names, found, votes=False)
+    for i, one in enumerate(order):
+        for j in range(i):
+            two, both = order[j], np.array([j, i])
+            some = np.flatnonzero((classes == i) | (classes == j))
+            own = (classes[some] == i).astype(np.int64)
+            found[min(one, two), max(one, two)] = fit(
+                loss, terms[np.ix_(some, both)], priors[both], own, weights[some], ridge
+            )
+    return AttributeWeights.of(names, found, votes=True)
 
 
 def log_terms(
@@ -185,13 +129,11 @@ class AttributeSlopes:
 
     def margins(self, weights: Floats) -> Floats:
         """Return the margins of some weights: shape `(examples, classes - 1)`."""
-        found: Floats = np.einsum("nbj,j->nb", self.table, weights)
-        return found
+        return np.einsum("nbj,j->nb", self.table, weights)
 
     def gradient(self, by_margin: Floats) -> Floats:
         """Return the derivative by each weight from the derivatives by each margin."""
-        found: Floats = np.einsum("nb,nbj->j", by_margin, self.table)
-        return found
+        return np.einsum("nb,nbj->j", by_margin, self.table)
 
     def matrix(self, curvature: Curvature) -> Floats:
         """Return the second derivatives by the weights: shape `(attributes, attributes)`."""

@@ -10,8 +10,8 @@ import dataclasses
 import json
 import math
 from array import array
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,31 +21,16 @@ from streamnb.columns.moments import NumberTable
 from streamnb.columns.reading import Row
 from streamnb.columns.weights import AttributeWeights, Terms
 from streamnb.errors import InputError, ModelFileError, shown
+from streamnb.parameters import is_weight
 
+Weighting = Callable[
+    [ExampleTable, "AttributeTable", list[int], _core.ScoringConfig], AttributeWeights
+]
+"""Computes the weights of attributes.
 
-class Weighting(Protocol):
-    """Computes the weights of attributes."""
-
-    def weights(
-        self,
-        rows: ExampleTable,
-        table: AttributeTable,
-        order: list[int],
-        scoring: _core.ScoringConfig,
-    ) -> AttributeWeights:
-        """Return the weights.
-
-        Parameters
-        ----------
-        rows
-            The examples, of at least two classes.
-        table
-            The counts.
-        order
-            Class ids, in the order of their labels.
-        scoring
-            The scoring of categories.
-        """
+It takes the examples of at least two classes, the counts, the class ids in the order of their
+labels, and the scoring of categories.
+"""
 
 
 class AttributeTable:
@@ -111,7 +96,7 @@ class AttributeTable:
             table.learned = {i: n for i, n in enumerate(documents) if n > 0}
             if kept["weights"] is not None:
                 table.in_use = AttributeWeights.restored(kept["weights"])
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except Exception as error:
             raise ModelFileError(f"corrupt model file: invalid table state: {error}") from error
         return table
 
@@ -161,10 +146,16 @@ class AttributeTable:
 
         Raises
         ------
+        InputError
+            If the weight is invalid.
         NotLearnedError
             If the row was not learned; the state is unchanged.
         """
-        taken = _checked_weight(weight)
+        if not is_weight(weight):
+            raise InputError(
+                f"the weight of a message must be a number from 0 to 2**53, not {shown(weight)}"
+            )
+        taken = float(weight)
         if not taken:
             return self.categories.unlearn(row.words, class_id, weight)
         learned = self.learned.get(class_id, 0.0)
@@ -230,9 +221,7 @@ class AttributeTable:
         order = sorted(self.learned, key=lambda i: (i not in self._ranks, self._ranks.get(i, i)))
         rows = ExampleTable.of(list(self.examples.order), order)
         self.in_use = (
-            weighting.weights(rows, self, order, scoring)
-            if rows.informative
-            else AttributeWeights()
+            weighting(rows, self, order, scoring) if rows.informative else AttributeWeights()
         )
 
     # --- scores -------------------------------------------------------------------------------
@@ -337,22 +326,3 @@ class AttributeTable:
         # A Gaussian takes about 400 bytes, and a value of an example about 100.
         values = sum(len(e.row.words) + len(e.row.numbers) for e in list(self.examples.order))
         return self.categories.__sizeof__() + 400 * self.n_cells + 100 * values
-
-
-def _checked_weight(weight: Any) -> float:
-    """Return a weight to unlearn.
-
-    Raises
-    ------
-    InputError
-        If it is invalid.
-    """
-    try:
-        taken = float(weight)
-    except (TypeError, ValueError, OverflowError):
-        taken = math.nan
-    if not 0 <= taken <= 2.0**53:
-        raise InputError(
-            f"the weight of a message must be a number from 0 to 2**53, not {shown(weight)}"
-        )
-    return taken

@@ -20,7 +20,7 @@ from streamnb.families.packaged import Attributes, Packaged
 from streamnb.families.selection import Selection
 from streamnb.families.tree import Tree
 from streamnb.families.tree_depth import TreeDepth
-from streamnb.model.base import NaiveBayes
+from streamnb.model.base import NaiveBayes, TextNaiveBayes
 from streamnb.model.composition import (
     Additive,
     Component,
@@ -36,7 +36,6 @@ from streamnb.model.composition import (
     Weights,
     WholeStream,
 )
-from streamnb.model.text_base import TextNaiveBayes
 
 MODELS = {
     name: model for name, model in sorted(NaiveBayes.known.items()) if not model.__subclasses__()
@@ -45,47 +44,3 @@ MODELS = {
 
 TEXT_MODELS = {name: model for name, model in MODELS.items() if issubclass(model, TextNaiveBayes)}
 """The models that read texts, by name; the others read attributes of columns."""
-
-__all__ = [
-    "MODELS",
-    "TEXT_MODELS",
-    "Additive",
-    "AttributeWeights",
-    "Attributes",
-    "Bernoulli",
-    "ChiSquare",
-    "Complement",
-    "Component",
-    "ComposedNB",
-    "Composition",
-    "CorrelationBased",
-    "CorrelationFactor",
-    "Dependence",
-    "Discriminative",
-    "DiscriminativeOnline",
-    "DocumentWeights",
-    "Estimate",
-    "Event",
-    "Fitted",
-    "GainRatio",
-    "Gaussian",
-    "Hidden",
-    "HiddenRatios",
-    "HigherOrderPaths",
-    "Independent",
-    "Multinomial",
-    "Nearest",
-    "Neighbourhood",
-    "NormalisedComplement",
-    "OneDependence",
-    "OneVersusAll",
-    "OnlineWeights",
-    "Packaged",
-    "Selection",
-    "Tree",
-    "TreeDepth",
-    "UniformDocuments",
-    "UniformWeights",
-    "Weights",
-    "WholeStream",
-]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import ClassVar
 
 from streamnb.columns.filters import (
     correlation_filter,
-    forward_selection,
     kullback_leibler,
     relative_kullback_leibler,
     selected_twice,
 )
-from streamnb.columns.fits import FilterWeighting, WrapperWeighting, check_event
+from streamnb.columns.fits import measured, searched
 from streamnb.columns.table import Weighting
+from streamnb.errors import InputError
 from streamnb.families.gaussian import AttributeStatistic, GaussianNB
 from streamnb.families.tree_depth import TreeDepth
 from streamnb.model.composition import BuildContext, Weights
@@ -22,11 +23,11 @@ from streamnb.model.hooks import Hook
 __all__ = ["CBFWNB", "DFWNB", "KLNB", "SBC", "AttributeWeights", "TreeNB"]
 
 MEASURES: dict[str, Weighting] = {
-    "kullback-leibler": FilterWeighting(relative_kullback_leibler),
-    "kullback-leibler-raw": FilterWeighting(kullback_leibler),
-    "correlation-filter": FilterWeighting(correlation_filter),
-    "deep-selection": FilterWeighting(selected_twice, in_estimate=True),
-    "forward-selection": WrapperWeighting(forward_selection),
+    "kullback-leibler": functools.partial(measured, measure=relative_kullback_leibler),
+    "kullback-leibler-raw": functools.partial(measured, measure=kullback_leibler),
+    "correlation-filter": functools.partial(measured, measure=correlation_filter),
+    "deep-selection": functools.partial(measured, measure=selected_twice, in_estimate=True),
+    "forward-selection": searched,
 }
 """The ways to weight attributes, by name."""
 
@@ -53,7 +54,10 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
         InputError
             If the event model has no attributes.
         """
-        check_event(self.name, context.composition.event.numbers)
+        if not context.composition.event.numbers:
+            raise InputError(
+                f"weights {self.name!r} are for attribute tables: use the event 'gaussian'"
+            )
         return (AttributeStatistic(MEASURES[self.measure]),)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from streamnb.errors import InputError, shown
 from streamnb.families.hidden import Hidden
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import (
     AXES,
     Composition,
@@ -19,7 +20,6 @@ from streamnb.model.composition import (
     Neighbourhood,
     Weights,
 )
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import is_default
 
 __all__ = ["ComposedNB"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +13,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Estimate
-from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Scorer, Tuning
-from streamnb.model.text_base import TextNaiveBayes
+from streamnb.model.hooks import GridTuning, Hook, PendingUpdate, PeriodicStatistic, Scorer
 from streamnb.parameters import Check, check_above_zero, check_number
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels
@@ -76,7 +76,7 @@ class CorrelationFactor(Estimate, name="correlation"):
         return (Scorer(context.make_scoring(factor=self.factor)),)
 
 
-class LearnedFactor(Scorer, Tuning):
+class LearnedFactor(Scorer, GridTuning):
     """The factor of `GRID` with the fewest errors so far, on a tie the nearest to the paper's.
 
     Each factor classifies each message before it is learned. Log loss would not work: naive Bayes
@@ -87,17 +87,16 @@ class LearnedFactor(Scorer, Tuning):
     ----------
     candidates
         The scoring with each factor of the grid.
-    errors
+    costs
         Weight of the messages that each factor has misclassified.
     """
 
     name = "factor"
 
     def __init__(self, make: Callable[..., _core.ScoringConfig]) -> None:
-        super().__init__(make(factor=PAPER_FACTOR))
+        GridTuning.__init__(self, len(GRID))
         self.candidates = [make(factor=factor) for factor in GRID]
-        self.errors = [0.0] * len(GRID)
-        self._choose()
+        self.choose()
 
     @property
     def factor(self) -> float:
@@ -116,34 +115,14 @@ class LearnedFactor(Scorer, Tuning):
         if len(labels.order) < 2:
             return None
         decisions = store.decisions(x, self.candidates)
-        return functools.partial(self.record, decisions, labels.ids[y])
+        wrong = [float(decision != labels.ids[y]) for decision in decisions]
+        return functools.partial(self.record, wrong)
 
-    def record(self, decisions: Sequence[int | None], class_id: int, weight: float) -> None:
-        """Record the decision of each factor for a message of this class."""
-        for place, decision in enumerate(decisions):
-            if decision != class_id:
-                self.errors[place] += weight
-        self._choose()
+    def choose(self) -> None:
+        """Use the factor with the fewest errors."""
 
-    def state(self) -> list[float]:
-        """Return the errors."""
-        return list(self.errors)
-
-    def restore(self, state: list[Any]) -> None:
-        """Restore the errors that `state` returned."""
-        if len(state) != len(GRID):
-            raise ValueError(f"{len(state)} factors in the record, not {len(GRID)}")
-        self.errors = [float(errors) for errors in state]
-        self._choose()
-
-    def merge(self, other: LearnedFactor) -> None:
-        """Add another record."""
-        self.errors = [sum(pair) for pair in zip(self.errors, other.errors, strict=True)]
-        self._choose()
-
-    def _choose(self) -> None:
         def cost(place: int) -> tuple[float, float]:
-            return self.errors[place], abs(math.log(GRID[place] / PAPER_FACTOR))
+            return self.costs[place], abs(math.log(GRID[place] / PAPER_FACTOR))
 
         self._place = min(range(len(GRID)), key=cost)
         self.scoring = self.candidates[self._place]
@@ -208,10 +187,6 @@ def optimal_factors(counts: Counts, bias_weight: float = 1.0) -> Floats:
     -------
     Factors, shape `(classes, 2)`: of the class, of its complement.
 
-    References
-    ----------
-    [^1]: Naive Bayes with correlation factor (NBCF paper), Equation 5.2 and Theorem 5.1.
-
     Examples
     --------
     >>> from streamnb import MNB
@@ -248,15 +223,13 @@ def optimal_factors(counts: Counts, bias_weight: float = 1.0) -> Floats:
     def factors(p: Floats, own: Floats, mean: Floats, bias: Floats) -> Floats:
         numerator, denominator = (1 - p) * own, mean - own + bias_weight * all_tokens * bias
         ratio = np.divide(numerator, denominator, out=np.ones(n_classes), where=denominator > 0)
-        kept: Floats = np.clip(ratio, least, 1.0)
-        return kept
+        return np.clip(ratio, least, 1.0)
 
     def bias(squares: Floats, products: Floats, tokens: Floats) -> Floats:
         """Return Σ_j (θ_·j − θ_j)²; 0 for a side without tokens."""
         some = np.where(tokens > 0, tokens, 1.0)
         away = square / all_tokens**2 - 2 * products / (all_tokens * some) + squares / some**2
-        distance: Floats = np.where(tokens > 0, away, 0.0)
-        return distance
+        return np.where(tokens > 0, away, 0.0)
 
     rest = all_tokens - tokens
     rest_squares, rest_products = square - 2 * products + squares, square - products

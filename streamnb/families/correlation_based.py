@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import Check, whole
 from streamnb.statistics.documents import Documents
@@ -64,15 +64,13 @@ class CorrelationBasedNB(TextNaiveBayes):
     `max_candidates` steps, usually some dozens. Each step visits the words of the messages that
     contain the added word. `weights_` contains the weights by word.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     max_candidates
         Words that the search considers, 1 or more: those with the highest symmetric uncertainty
         with the class. It bounds the cost of a search.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     References
     ----------

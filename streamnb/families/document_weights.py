@@ -14,8 +14,8 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, DocumentWeights
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import InstanceWeights, WordWeights
 from streamnb.parameters import Check, check_flag, whole
 from streamnb.statistics.counts import Floats
@@ -89,10 +89,6 @@ def discriminative(
         The weights of words, or None.
     rounds
         Number of rounds, 0 or more.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.3 (DW).
     """
     from scipy import sparse  # importing it at the top would double the import time
 
@@ -173,6 +169,8 @@ class DiscriminativeNB(TextNaiveBayes):
     messages keep their weights, and an evicted message has weight 1 again. `merge` keeps the
     weights of both models; one model after both streams would have other weights.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     rounds
@@ -180,10 +178,6 @@ class DiscriminativeNB(TextNaiveBayes):
         give it; values from 13 to 30 make no difference on its collections.
     online
         Whether each message is weighted once, when it is learned; then `rounds` has no effect.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), document_weights=Discriminative())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from streamnb.columns.fits import COLUMN_RIDGE, Fit
+from streamnb.columns.fits import COLUMN_RIDGE, fitted
 from streamnb.errors import InputError
 from streamnb.families.fitted_words import TEXT_RIDGE, FittedWords, WordFit
 from streamnb.families.gaussian import AttributeStatistic, GaussianNB
@@ -68,7 +69,10 @@ class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
         loss = LOSSES[self.loss]
         if context.composition.event.numbers:
             ridge = COLUMN_RIDGE if self.ridge is None else self.ridge
-            return (AttributeStatistic(Fit(loss, self.multiclass or "pairs", ridge)),)
+            weighting = functools.partial(
+                fitted, loss=loss, multiclass=self.multiclass or "pairs", ridge=ridge
+            )
+            return (AttributeStatistic(weighting),)
         if self.multiclass == "pairs":
             raise InputError(
                 "a word of a text has one weight for all classes: multiclass must be None or "

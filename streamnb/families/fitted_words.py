@@ -21,7 +21,7 @@ from streamnb import _core
 from streamnb.model.hooks import PeriodicStatistic
 from streamnb.model.weighting import weights_by_word, with_learned_words
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.documents import Documents
+from streamnb.statistics.documents import Documents, blocks
 from streamnb.statistics.events import (
     ScoringParameters,
     log_denominators,
@@ -109,8 +109,7 @@ class WordSlopes:
         mixed *= np.repeat(curvature.rank_one, lengths)
         first = np.bincount(words, squares, width)
         second = np.bincount(words, mixed, width)
-        found: Floats = np.maximum(first + second, 0.1 * first)
-        return found
+        return np.maximum(first + second, 0.1 * first)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -211,8 +210,7 @@ def _slopes(
     parameters
         Parameters of the scores.
     """
-    n, k = len(classes), table.shape[1]
-    counts = messages.data
+    k, counts = table.shape[1], messages.data
     totals, in_all = table.sum(axis=0), table.sum(axis=1)
     length = np.asarray(messages.sum(axis=1)).ravel() * one
     is_own = classes[:, None] == np.arange(k)
@@ -220,13 +218,11 @@ def _slopes(
         totals, totals.sum(), parameters, is_own * length[:, None], ~is_own * length[:, None]
     )
     slopes = np.empty((k - 1, len(counts)))
-    indptr, start = messages.indptr, 0
-    while start < n:
-        stop = int(np.searchsorted(indptr, indptr[start] + _BLOCK // k, "right")) - 1
-        stop = min(max(stop, start + 1), n)
-        block = slice(int(indptr[start]), int(indptr[stop]))
-        words, count = messages.indices[block], counts[block]
-        message = np.repeat(np.arange(start, stop), np.diff(indptr[start : stop + 1]))
+    indptr = messages.indptr
+    every = np.repeat(np.arange(len(classes)), np.diff(indptr))
+    for rows in blocks(indptr, _BLOCK // k):
+        block = slice(int(indptr[rows.start]), int(indptr[rows.stop]))
+        words, count, message = messages.indices[block], counts[block], every[block]
         mine, out = is_own[message], (one[message] * count)[:, None]
         of_class = table[words]
         terms = log_numerators(
@@ -236,7 +232,6 @@ def _slopes(
         terms *= count[:, None]
         right = np.take_along_axis(terms, classes[message][:, None], 1)
         slopes[:, block] = (right - np.take_along_axis(terms, others[message], 1)).T
-        start = stop
     return slopes
 
 

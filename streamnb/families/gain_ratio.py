@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.statistics.counts import Counts, gain_ratio
 from streamnb.statistics.documents import Documents
@@ -43,10 +43,6 @@ def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:
         Counts with at least one message.
     vocabulary_size
         m, the number of words that the mean runs over.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (GRW) and Equation 12.
 
     Examples
     --------

@@ -77,6 +77,8 @@ class GaussianNB(NaiveBayes):
     messages. Counts are always current; weights lag by at most `refresh_every`. An attribute that
     first appears after a refresh has weight 1 until the next one. `weights_` contains the weights.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     values
@@ -85,10 +87,6 @@ class GaussianNB(NaiveBayes):
         Messages kept for the weights, 0 or more. The oldest are evicted. None is 10,000.
     vocabulary_size, tokenizer, max_pairs
         No effect, because there is no text.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     composition = Composition(Gaussian())

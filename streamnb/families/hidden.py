@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from streamnb import _core
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence
 from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, optional, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 
@@ -102,12 +102,10 @@ def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
     """Return which words occur in at least `min_df` documents: shape `(words,)`."""
     if min_df == 1:
         # A row without a cell belongs to a removed word whose id is free.
-        present: NDArray[np.bool_] = np.diff(counts.documents.indptr) > 0
-        return present
+        return np.diff(counts.documents.indptr) > 0
     documents = np.asarray(counts.documents.sum(axis=1)).ravel()
     # Ten documents of weight 0.1 count as one, despite rounding.
-    enough: NDArray[np.bool_] = documents >= min_df * (1 - 1e-12)
-    return enough
+    return documents >= min_df * (1 - 1e-12)
 
 
 def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -> Floats:
@@ -126,17 +124,12 @@ def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -
     Returns
     -------
     Weights, shape `(words,)`.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), Equations 12 and 13, Algorithm 1.
     """
     kept = frequent(counts, min_df)
     ratios = np.where(kept, gain_ratio(counts), 0.0)
     average = ratios.sum() / max(vocabulary_size, kept.sum(), 1.0)
     # The mean of equal numbers may be one unit in the last place too large.
-    weights: Floats = np.where(ratios >= average * (1 - 1e-12), ratios, 0.0)
-    return weights
+    return np.where(ratios >= average * (1 - 1e-12), ratios, 0.0)
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -152,6 +145,8 @@ class HiddenNB(TextNaiveBayes):
     such a parent in the message uses P(w_i | c). The paper does not define this case; this reading
     reproduces its table. Gain ratios are refreshed as `refresh_every` says.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     max_parents
@@ -163,10 +158,6 @@ class HiddenNB(TextNaiveBayes):
         the *m* of words with a parent: 1 or more; a message of weight w counts w times. The paper
         uses 1, but most of its collections omit words of fewer than three documents. Values of 2
         or 3 suit texts with all their words. As a child, and without a parent, every word counts.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
     """
 
     composition = Composition(Multinomial(), dependence=Hidden())

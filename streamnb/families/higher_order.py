@@ -24,9 +24,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Bernoulli
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Estimate
 from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_flag, optional, whole
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
@@ -317,8 +317,7 @@ Graph = tuple[int, ...]
 def cooccurrences(presence: sparse.csr_array, weights: Floats) -> Floats:
     """Return Xᵀ W X as a dense matrix: the weight of the documents that two words share."""
     weighted = presence.multiply(weights[:, np.newaxis])
-    dense: Floats = (presence.T @ weighted.tocsr()).toarray()
-    return dense
+    return (presence.T @ weighted.tocsr()).toarray()
 
 
 def all_paths(presence: sparse.csr_array, weights: Floats, order: int) -> tuple[float, Floats]:
@@ -460,8 +459,7 @@ class _Sums:
         if kind == "weights":
             return self._weights
         if kind == "presence":
-            presence: Floats = self._presence.T if parts[0] else self._presence
-            return presence
+            return self._presence.T if parts[0] else self._presence
         first, *rest = (self._value(part) for part in parts)  # type: ignore[arg-type]
         if kind == "chain":
             # Descriptions of matrices begin with the rows of the neighbour.
@@ -505,6 +503,8 @@ class HONB(TextNaiveBayes):
     4 have dense matrices, words × words and documents × documents of a class, and are for small
     collections.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     order
@@ -518,10 +518,6 @@ class HONB(TextNaiveBayes):
     index_size
         Recent documents that paths may contain, 0 or more. None is 16,384 for order 2, 2,000 for
         order 3 and 1,000 for order 4.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Examples
     --------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Event
-from streamnb.model.text_base import TextNaiveBayes
 
 __all__ = ["BNB", "CNB", "MNB", "OVA", "Bernoulli", "Complement", "Multinomial", "OneVersusAll"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Neighbourhood
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, whole
 
 __all__ = ["LWWCNB", "LWWMNB", "LWWOVA", "Nearest"]
@@ -59,6 +59,9 @@ class NearestNB(TextNaiveBayes):
     walks the postings of the message's words. Its cost grows with the index, which `index_size`
     bounds.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
+    `prior="empirical"`, a class without a message among the k counts as one message.
+
     Parameters
     ----------
     n_neighbors
@@ -66,11 +69,6 @@ class NearestNB(TextNaiveBayes):
         neighbours are usual for locally weighted naive Bayes.
     index_size
         Number of recent messages that are searched, 0 or more. None is 65,536.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
-    `prior="empirical"`, a class without a message among the k counts as one message.
     """
 
     composition = Composition(Multinomial(), neighbourhood=Nearest())

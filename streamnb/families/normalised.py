@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from streamnb import _core
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Event
-from streamnb.model.text_base import TextNaiveBayes
 
 __all__ = ["TWCNB", "NormalisedComplement"]
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.families.independent import OneVersusAll
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_flag, check_from_zero, one_of, whole
 from streamnb.text.tokenizer import Tokenizer
 
@@ -100,10 +100,12 @@ class OnlineNB(TextNaiveBayes):
     any more; `merge` averages them by their evidence G. A message of weight w counts w times, takes
     a step of w times its error, and calibrates once.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     term_weighting
-        As in `streamnb.model.text_base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
+        As in `streamnb.model.base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
         x_i.
     nb_weight
         c, 0 to 1e6: the weight of naive Bayes.
@@ -143,10 +145,6 @@ class OnlineNB(TextNaiveBayes):
         including symbols, one to three characters within words, the length, and the subject of a
         mail. For mail and long texts, a smaller set is as good and faster:
         `Tokenizer(words=(1, 2), boundaries="unicode", subject=True)`.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Examples
     --------

@@ -13,9 +13,9 @@ from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event
-from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Tuning
-from streamnb.model.text_base import TextNaiveBayes
+from streamnb.model.hooks import GridTuning, Hook, PendingUpdate, PeriodicStatistic
 from streamnb.parameters import (
     Check,
     check_bound,
@@ -25,7 +25,7 @@ from streamnb.parameters import (
     whole,
 )
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.documents import Documents
+from streamnb.statistics.documents import Documents, blocks
 from streamnb.text.labels import Label, Labels
 
 __all__ = ["HNB", "PHNB", "Attributes", "Packaged"]
@@ -186,7 +186,7 @@ class Packages(PeriodicStatistic):
         self.threshold.average = state
 
 
-class BagThreshold(Tuning):
+class BagThreshold(GridTuning):
     """The threshold of packages: fixed, the average, or learned.
 
     The learned threshold is the multiple of the average in `GRID` with the least log loss on the
@@ -201,9 +201,9 @@ class BagThreshold(Tuning):
     name = "bags"
 
     def __init__(self, choice: float | str) -> None:
+        super().__init__(len(GRID))
         self.choice = choice
         self.average = 0.0
-        self.losses = [0.0] * len(GRID)
 
     @property
     def learns(self) -> bool:
@@ -213,8 +213,8 @@ class BagThreshold(Tuning):
     @property
     def factor(self) -> float:
         """The best multiple of the average so far."""
-        least = min(self.losses) * (1 + 1e-9)
-        ties = [f for f, loss in zip(GRID, self.losses, strict=True) if loss <= least]
+        least = min(self.costs) * (1 + 1e-9)
+        ties = [f for f, loss in zip(GRID, self.costs, strict=True) if loss <= least]
         return 1.0 if 1.0 in ties else ties[0]
 
     @property
@@ -251,31 +251,6 @@ class BagThreshold(Tuning):
             store.set_package_threshold(self.bits)
 
         return record
-
-    def record(self, losses: list[float], weight: float) -> None:
-        """Record the log losses of a message of this weight at each threshold of the grid."""
-        self.losses = [old + weight * new for old, new in zip(self.losses, losses, strict=True)]
-
-    def merge(self, other: BagThreshold) -> None:
-        """Add the record of another model."""
-        self.record(other.losses, 1.0)
-
-    def state(self) -> dict[str, Any]:
-        """Return the record for a model file."""
-        return {"losses": [loss.hex() for loss in self.losses]}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore the record that `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If the record is invalid.
-        """
-        losses = [float.fromhex(loss) for loss in state["losses"]]
-        if len(losses) != len(GRID) or not all(0 <= loss < math.inf for loss in losses):
-            raise ValueError("invalid record of the package threshold")
-        self.losses = losses
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -326,10 +301,6 @@ def word_information(
         Maximum number of listed pairs: those with the most information.
     threads
         Threads that count the pairs.
-
-    References
-    ----------
-    [^1]: Packaged hidden naive Bayes, Equations 6 and 11.
     """
     documents.presence.sort_indices()
     n_words, n_classes = documents.counts.tokens.shape
@@ -362,10 +333,6 @@ def attribute_information(documents: Documents, most: int) -> Information:
         Documents with at most one value of an attribute.
     most
         Maximum number of listed pairs: those with the most information.
-
-    References
-    ----------
-    [^1]: Packaged hidden naive Bayes, Equations 6 and 11.
     """
     known = documents.attributes
     slots = int(known.max(initial=-1)) + 1
@@ -414,20 +381,16 @@ def _meetings(
         rows = documents.presence[members]
         by_class.append((rows.tocsc(), rows.multiply(documents.weights[members, None]).tocsr()))
     lengths = np.diff(documents.presence.indptr)
-    work = np.cumsum(lengths @ documents.presence) if width else np.zeros(0)
-    start = 0
-    while start < width:
-        done = work[start - 1] if start else 0.0
-        stop = max(int(np.searchsorted(work, done + _BLOCK, side="right")), start + 1)
+    work = np.append(0.0, np.cumsum(lengths @ documents.presence)) if width else np.zeros(1)
+    for block in blocks(work, _BLOCK):
         found = []
         for columns, weighted in by_class:
-            together = (columns[:, start:stop].T @ weighted).tocoo()
-            first = together.row.astype(np.int64) + start
+            together = (columns[:, block].T @ weighted).tocoo()
+            first = together.row.astype(np.int64) + block.start
             second = together.col.astype(np.int64)
             kept = first < second
             found.append((first[kept], second[kept], together.data[kept]))
         yield found
-        start = stop
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -487,6 +450,8 @@ class HNB(PackagedNB):
 
     Information is refreshed as `refresh_every` says.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     columns
@@ -501,10 +466,6 @@ class HNB(PackagedNB):
         Maximum number of parents in a text, 1 or more: the words with the most information about
         all others together. It bounds the cost of a long text. None sets no limit, as in the
         paper. Columns ignore it.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Examples
     --------

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.statistics.counts import Counts, Floats, Integers, gain_ratio
-from streamnb.statistics.documents import Documents
+from streamnb.statistics.documents import Documents, blocks
 from streamnb.statistics.events import (
     ScoringParameters,
     log_denominators,
@@ -64,10 +64,6 @@ def selection(indexed: Documents, parameters: ScoringParameters) -> WordWeights:
         Messages and counts; without messages all words are selected.
     parameters
         Parameters of the scores.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.2 (GRS) and Equation 12.
     """
     ratios = gain_ratio(indexed.counts)
     thresholds = _thresholds(ratios, parameters.vocabulary_size)
@@ -110,13 +106,10 @@ def _left_out(
     table = counts.tokens.toarray() if _is_small(counts) else None
     totals = _by_share(counts, first)  # shares × classes
     indptr = indexed.words.indptr
-    step = max(1, _BLOCK // (n_shares * n_classes * 2))
-    start = 0
-    while start < len(indexed.classes):
-        # As many messages as fit into a block of words and a block of scores.
-        stop = int(np.searchsorted(indptr, indptr[start] + _BLOCK // (2 * n_classes), "right")) - 1
-        stop = min(max(stop, start + 1), start + step, len(indexed.classes))
-        block = indexed.words[start:stop]
+    # As many messages as fit into a block of words and scores.
+    for rows in blocks(indptr + n_shares * np.arange(len(indptr)), _BLOCK // (2 * n_classes)):
+        start, stop = rows.start, rows.stop
+        block = indexed.words[rows]
         words, count = block.indices, block.data
         message = np.repeat(np.arange(stop - start), np.diff(block.indptr))
         classes = indexed.classes[start:stop]
@@ -152,13 +145,12 @@ def _left_out(
         left = counts.class_documents - (np.arange(n_classes) == classes[:, None]) * one[:, None]
         scores += log_priors(np.maximum(left, 0), int(exists.sum()), parameters)[:, None, :]
         scores[:, :, ~exists] = -np.inf
-        rows = np.arange(stop - start)
-        own_scores = scores[rows, :, classes].copy()
-        scores[rows, :, classes] = -np.inf
+        each = np.arange(stop - start)
+        own_scores = scores[each, :, classes].copy()
+        scores[each, :, classes] = -np.inf
         alone = counts.class_documents[classes] - one <= 0
         right = (own_scores > scores.max(axis=2) + TIE) & ~alone[:, None]
-        yield slice(start, stop), right.astype(np.float64)
-        start = stop
+        yield rows, right.astype(np.float64)
 
 
 def _is_small(counts: Counts) -> bool:
@@ -173,8 +165,7 @@ def _by_share(counts: Counts, first: Integers) -> Floats:
     inside = rows < shares
     place = rows[inside] * classes + counts.tokens.indices[inside]
     tokens = np.bincount(place, counts.tokens.data[inside], shares * classes)
-    summed: Floats = tokens.reshape(shares, classes).cumsum(axis=0)
-    return summed
+    return tokens.reshape(shares, classes).cumsum(axis=0)
 
 
 class SelectionNB(TextNaiveBayes):

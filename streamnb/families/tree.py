@@ -11,9 +11,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood
 from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.parameters import Check, check_above_zero, check_from_zero, one_of, whole
 
 __all__ = ["CNBTree", "MNBTree", "OVATree", "Tree"]
@@ -137,6 +137,9 @@ class LeafNB(TextNaiveBayes):
     best word is almost certain. Nothing is refreshed, but saving, loading or merging a model grows
     the tree again, over the indexed messages in their order.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
+    `prior="empirical"`, a class without messages in the leaf counts as one message.
+
     Parameters
     ----------
     max_depth
@@ -155,11 +158,6 @@ class LeafNB(TextNaiveBayes):
     index_size
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
-    `prior="empirical"`, a class without messages in the leaf counts as one message.
     """
 
     composition = Composition(Multinomial(), neighbourhood=Tree())

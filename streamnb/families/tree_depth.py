@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,13 +11,13 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.columns.filters import tree_depth as attribute_depth
-from streamnb.columns.fits import FilterWeighting
+from streamnb.columns.fits import measured
 from streamnb.errors import InputError, shown
 from streamnb.families.gaussian import AttributeStatistic
 from streamnb.families.independent import Multinomial
+from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights
 from streamnb.model.hooks import Hook
-from streamnb.model.text_base import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import Check, check_above_zero, check_number, whole
 from streamnb.statistics.documents import Documents
@@ -37,11 +38,6 @@ class TreeDepth(Weights, name="tree-depth"):
     """Words (DTW) or attributes (TreeNB) that a tree tests nearer to its root weigh more.
 
     `TreeDepthNB` documents the parameters.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DTW).
-    [^2]: Hall (2007), A decision tree-based attribute weighting filter for naive Bayes.
     """
 
     periodic: ClassVar[bool] = True
@@ -64,7 +60,7 @@ class TreeDepth(Weights, name="tree-depth"):
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights of words or attributes."""
         if context.composition.event.numbers:
-            return (AttributeStatistic(FilterWeighting(attribute_depth)),)
+            return (AttributeStatistic(functools.partial(measured, measure=attribute_depth)),)
         return super().hooks(context)
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:
@@ -86,10 +82,6 @@ def tree_depth(
         Ordered messages.
     max_depth, min_samples_leaf, untested
         As in `TreeDepth`.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DTW).
 
     Examples
     --------
@@ -148,6 +140,8 @@ class TreeDepthNB(TextNaiveBayes):
     messages, which costs the sum of their words at each depth. Words first seen after the last
     refresh have weight 1. `weights_` contains the weights by word.
 
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
     Parameters
     ----------
     untested
@@ -157,10 +151,6 @@ class TreeDepthNB(TextNaiveBayes):
         Splits between the root and a leaf, 0 (no word is tested) or more.
     min_samples_leaf
         Minimum weight of messages on either side of a split, above 0.
-
-    Notes
-    -----
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     References
     ----------

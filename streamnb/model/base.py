@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from river import base
 from streamnb import _core
 from streamnb.columns import reading as columns
 from streamnb.model import merging, persistence, reprs
-from streamnb.model.composition import AXES, Composition
+from streamnb.model.composition import EXAMPLE, Composition, Event, complete_model
 from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
@@ -35,26 +34,6 @@ Message = str | Mapping[Any, float]
 Time = float | datetime.datetime | None
 Tokenize = Tokenizer | Callable[[str], Iterable[Any]]
 Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
-
-_EXAMPLE = """\
->>> model.learn_one("win cash now", "spam")
->>> model.learn_one("see you at noon", "ham")
->>> model.predict_one("cash, now")
-'spam'"""
-_DOCUMENTATION = """
-
-`{family}` documents the parameters, methods and errors.
-
-Examples
---------
->>> from streamnb import {name}
->>> model = {name}({arguments})
-{example}
-
-References
-----------
-[^1]: {paper}, {equations}.
-"""
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -120,7 +99,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     composition: ClassVar[Composition]
     paper: ClassVar[str] = "Hidden multinomial naive Bayes (HMNB paper)"
     # The example in the docstrings of a family's models, and the arguments of the model in it.
-    example: ClassVar[str] = _EXAMPLE
+    example: ClassVar[str] = EXAMPLE
     arguments: ClassVar[str] = ""
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
     # Models of columns have one term weighting.
@@ -149,17 +128,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         """
         super().__init_subclass__()
         if components:
-            family = cls.__bases__[0]
-            chosen: Any = {axis: AXES[axis].named(name) for axis, name in components.items()}
-            cls.composition = dataclasses.replace(cls.composition, **chosen)
-            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + _DOCUMENTATION.format(
-                family=f"{family.__module__}.{family.__name__}",
-                name=cls.__name__,
-                arguments=cls.arguments,
-                example=cls.example,
-                paper=cls.paper,
-                equations=equations,
-            )
+            complete_model(cls, equations, components)
 
     def __post_init__(self) -> None:
         self._begin(None, Labels())
@@ -587,3 +556,27 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     def _repr_html_(self) -> str:
         """Return the model as HTML for notebooks."""
         return reprs.model_html(self, self._parameters(), self._changed())
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class TextNaiveBayes(NaiveBayes):
+    """Base of the models that read texts.
+
+    Parameters
+    ----------
+    term_weighting
+        Transformation of the count f of a word in a message, before it is learned or scored:
+        `"counts"`, f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f)
+        (near its `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of
+        the message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With
+        unit lengths use a smaller `alpha`, for example 0.01. Fractional values are rounded to
+        nonzero multiples of 2**-20, which keeps unlearning and merging exact.
+
+    Notes
+    -----
+    `NaiveBayes` documents the other parameters, methods and errors.
+    """
+
+    composition = Composition(Event())
+
+    term_weighting: str = "counts"

@@ -8,6 +8,7 @@ file; the plain components are here.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -17,8 +18,10 @@ from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
 from streamnb.model.hooks import Hook, Scorer
 from streamnb.model.weighting import CurrentWeights
-from streamnb.parameters import Check, check_bound, check_number, check_optional_name
+from streamnb.parameters import Check, check_number, one_of, optional, whole
 from streamnb.statistics.events import ScoringParameters
+
+_PRIORS = ("empirical", "laplace", "uniform", "m-estimate")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -437,9 +440,9 @@ class Composition:
         ModelFileError
             If the snapshot is invalid.
         """
-        m = None if vocabulary_size is None else check_bound("vocabulary_size", vocabulary_size, 1)
-        prior = self.prior if prior is None else check_optional_name("prior", prior)
-        oov = self.oov if oov is None else check_optional_name("oov", oov)
+        m = optional(whole(1))("vocabulary_size", vocabulary_size)
+        prior = optional(one_of(*_PRIORS))("prior", prior) or self.prior
+        oov = optional(one_of("smooth", "skip"))("oov", oov) or self.oov
         alpha = check_number("alpha", alpha)
         settled = {"alpha": alpha, "prior": prior, "oov": oov, "vocabulary_size": m}
         options = {**settled, **self.scoring_options()}
@@ -467,3 +470,39 @@ AXES: dict[str, type[Component]] = {
     for axis in (Event, Dependence, Estimate, Weights, DocumentWeights, Neighbourhood)
 }
 """The axes by name."""
+
+
+EXAMPLE = """\
+>>> model.learn_one("win cash now", "spam")
+>>> model.learn_one("see you at noon", "ham")
+>>> model.predict_one("cash, now")
+'spam'"""
+_DOCUMENTATION = """
+
+`{family}` documents the parameters, methods and errors.
+
+Examples
+--------
+>>> from streamnb import {name}
+>>> model = {name}({arguments})
+{example}
+
+References
+----------
+[^1]: {paper}, {equations}.
+"""
+
+
+def complete_model(model: Any, equations: str, components: Mapping[str, Any]) -> None:
+    """Give a model of a family its components, by axis, and the rest of its docstring."""
+    family = model.__bases__[0]
+    chosen: Any = {axis: AXES[axis].named(name) for axis, name in components.items()}
+    model.composition = dataclasses.replace(model.composition, **chosen)
+    model.__doc__ = inspect.cleandoc(model.__doc__ or "") + _DOCUMENTATION.format(
+        family=f"{family.__module__}.{family.__name__}",
+        name=model.__name__,
+        arguments=model.arguments,
+        example=model.example,
+        paper=model.paper,
+        equations=equations,
+    )

@@ -12,16 +12,12 @@ import dataclasses
 import json
 import math
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from streamnb import _core
-from streamnb.columns.table import AttributeTable
-from streamnb.errors import InputError, ModelFileError, StreamNBError
+from streamnb.errors import InputError, ModelFileError
 from streamnb.model.composition import AXES, Component
 from streamnb.model.compression import compressed, decompressed
-from streamnb.model.schedule import Schedule
 from streamnb.parameters import check_jobs
 from streamnb.statistics.counts import Counts
 from streamnb.text.inputs import token_name
@@ -35,15 +31,6 @@ if TYPE_CHECKING:
 MAGIC = b"streamNB"
 VERSION = 1
 _HEAD = len(MAGIC) + 4 + 32
-_UNREADABLE = (
-    StreamNBError,
-    AttributeError,
-    IndexError,
-    KeyError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
 
 
 def packed(
@@ -102,7 +89,7 @@ def readable() -> Iterator[None]:
         yield
     except ModelFileError:
         raise
-    except _UNREADABLE as error:
+    except Exception as error:
         raise ModelFileError(f"corrupt model file: {error}") from error
 
 
@@ -193,25 +180,11 @@ class SavedModel:
 
     known: ClassVar[dict[str, type[Any]]] = {}
 
-    refresh: Callable[[], None]
-    _begin: Callable[[bytes | None, Labels], None]
-    _parameters: Callable[[], dict[str, Any]]
-    _get_params: Callable[[], dict[str, Any]]
-    _lock: threading.RLock
-    _store: _core.CountStore | AttributeTable
-    _labels: Labels
-    _columns: Any
-    _schedule: Schedule
-    _statistics: tuple[Any, ...]
-    _tunings: tuple[Any, ...]
-    _scorer: Any
-    _scoring: Any
-
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         SavedModel.known.setdefault(cls.__name__, cls)
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self: Any) -> bytes:
         """Return the bytes of a model file: equal for models that have learned the same.
 
         Statistics are refreshed first and not written, because they follow from the counts.
@@ -301,11 +274,11 @@ class SavedModel:
         model.refresh()
         return model  # type: ignore[no-any-return]
 
-    def saved_parameters(self) -> dict[str, Any]:
+    def saved_parameters(self: Any) -> dict[str, Any]:
         """Return the parameters that a model file contains: all except `n_jobs`."""
         return {k: v for k, v in self._get_params().items() if k != "n_jobs"}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self: Any) -> dict[str, Any]:
         """Return everything for pickle and deepcopy, current statistics included."""
         with self._lock:
             order = self._labels.order
@@ -320,7 +293,7 @@ class SavedModel:
                 "statistics": [each.state(self._store, class_ids) for each in self._statistics],
             }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self: Any, state: dict[str, Any]) -> None:
         self.__dict__.update(state["parameters"])
         self._begin(state["counts"], Labels(state["labels"]))
         self._schedule.messages, self._schedule.due = state["schedule"]

@@ -30,10 +30,12 @@ class Schedule:
     """
 
     def __init__(self, every: int | float, messages: int = 0) -> None:
-        if isinstance(every, bool) or not isinstance(every, (int, float)):
-            raise InputError(_allowed(every))
-        if not 0 < every < math.inf:
-            raise InputError(_allowed(every))
+        number = isinstance(every, (int, float)) and not isinstance(every, bool)
+        if not (number and 0 < every < math.inf):
+            raise InputError(
+                f"refresh_every must be an int from 1 on (messages between refreshes) or a float "
+                f"above 0 (growth of the stream between refreshes), not {shown(every)}"
+            )
         self.every = every
         self.reset(messages)
 
@@ -67,10 +69,3 @@ class Schedule:
             self.reset(self.due)
         self.messages = end
         return None if last is None else last - start
-
-
-def _allowed(every: object) -> str:
-    return (
-        f"refresh_every must be an int from 1 on (messages between refreshes) or a float above 0 "
-        f"(growth of the stream between refreshes), not {shown(every)}"
-    )

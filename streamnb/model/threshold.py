@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.model.hooks import PendingUpdate, Tuning
+from streamnb.parameters import check_above_zero
 from streamnb.text.labels import Label, Labels, check_label
 
 UNSURE = "unsure"
@@ -48,10 +48,7 @@ def parse_threshold(
     InputError
         If a parameter is out of range.
     """
-    if isinstance(cost_ratio, bool) or not isinstance(cost_ratio, (int, float)):
-        raise InputError(f"cost_ratio must be a number, not {shown(cost_ratio)}")
-    if not 0 < cost_ratio <= sys.float_info.max:
-        raise InputError(f"cost_ratio must be a number above 0, not {shown(cost_ratio)}")
+    cost_ratio = check_above_zero("cost_ratio", cost_ratio)
     if pos_label is not None:
         pos_label = check_label(pos_label)
     if threshold is None:

@@ -81,8 +81,7 @@ def _entropy(shares: Floats) -> Floats:
 
 def entropies(shares: Floats) -> Floats:
     """Return −Σ p ln p over the first axis, in its order."""
-    summed: Floats = _entropy(shares).sum(axis=0)
-    return summed
+    return _entropy(shares).sum(axis=0)
 
 
 def gain_ratio(counts: Counts) -> Floats:
@@ -132,5 +131,4 @@ def gain_ratio(counts: Counts) -> Floats:
     gain = class_entropy.sum() + split - joint_entropy
     # Rounding leaves a few units in the last place instead of 0.
     gain[gain < 1e-14] = 0
-    ratio: Floats = np.divide(gain, split, out=np.zeros_like(gain), where=split > 1e-14)
-    return ratio
+    return np.divide(gain, split, out=np.zeros_like(gain), where=split > 1e-14)

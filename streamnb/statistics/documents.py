@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -107,3 +108,25 @@ class Documents:
             weights=self.weights[order],
             words=self.words[order],
         )
+
+
+def blocks(ends: Integers | Floats, most: int) -> Iterator[slice]:
+    """Yield slices of rows with at most `most` cells, or one row with more.
+
+    Parameters
+    ----------
+    ends
+        Number of cells up to the end of each row, after a 0: the `indptr` of a sparse matrix.
+    most
+        Number of cells, so that a block is about a millisecond of work.
+
+    Examples
+    --------
+    >>> list(blocks(np.array([0, 2, 3, 9, 10]), 4))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    start = 0
+    while start < len(ends) - 1:
+        stop = int(np.searchsorted(ends, ends[start] + most, "right")) - 1
+        yield slice(start, stop := max(stop, start + 1))
+        start = stop

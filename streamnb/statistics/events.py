@@ -75,11 +75,9 @@ def log_priors(documents: Floats, n_classes: int, parameters: ScoringParameters)
 
     def log(of_side: Floats) -> Floats:
         if parameters.prior == "laplace":
-            smoothed: Floats = np.log((of_side + 1) / (n + n_classes))
-            return smoothed
+            return np.log((of_side + 1) / (n + n_classes))
         share = np.divide(of_side, n, out=np.zeros_like(of_side), where=n > 0)
-        logs: Floats = np.log(share, out=np.zeros_like(share), where=share > 0)
-        return logs
+        return np.log(share, out=np.zeros_like(share), where=share > 0)
 
     terms = np.zeros_like(documents)
     if parameters.prior == "uniform":

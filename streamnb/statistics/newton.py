@@ -122,8 +122,7 @@ def _model_step(point: Point, matrix: Floats, damping: float) -> Floats | None:
 
 
 def _product(matrix: Floats, vector: Floats) -> Floats:
-    found: Floats = np.einsum("ij,j->i", matrix, vector)
-    return found
+    return np.einsum("ij,j->i", matrix, vector)
 
 
 def _least_quadratic(matrix: Floats, slope: Floats, free: NDArray[np.bool_]) -> Floats | None:

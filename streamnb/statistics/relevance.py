@@ -71,8 +71,7 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
             together, frequencies, frequencies[best], n, own_entropies, own_entropies[best]
         )
 
-    chosen: Integers = candidates[forward_search(uncertainty[candidates], between)]
-    return chosen
+    return candidates[forward_search(uncertainty[candidates], between)]
 
 
 def forward_search(relevance: Floats, between: Callable[[int], Floats]) -> Integers:
@@ -143,8 +142,7 @@ def _candidates(documents: Documents, uncertainty: Floats, count: int) -> Intege
     least = max(ranked[count - 1] if count <= len(ranked) else 0.0, 2 * TIE)
     above = values > least + TIE
     equal = np.abs(values - least) <= TIE
-    kept: Integers = order[above | (equal & (equal.cumsum() <= count - above.sum()))]
-    return kept
+    return order[above | (equal & (equal.cumsum() <= count - above.sum()))]
 
 
 def _word_uncertainty(
@@ -165,7 +163,4 @@ def _uncertainty(one: Floats, other: float, joint: Floats) -> Floats:
     """Return 2 I(X; Y) / (H(X) + H(Y)) from entropies; 0 where neither X nor Y is uncertain."""
     both = one + other
     information = np.maximum(both - joint, 0)
-    uncertainty: Floats = np.divide(
-        2 * information, both, out=np.zeros_like(both), where=both > TIE
-    )
-    return uncertainty
+    return np.divide(2 * information, both, out=np.zeros_like(both), where=both > TIE)

@@ -41,7 +41,7 @@ def test_auto_takes_the_factor_with_the_fewest_errors() -> None:
     assert model._scorer.factor == 0.1
     learned(model, stream)
     errors = literal_errors(stream)
-    assert model._scorer.errors == pytest.approx(errors)
+    assert model._scorer.costs == pytest.approx(errors)
     assert len(set(errors)) > 2
     place = GRID.index(model._scorer.factor)
     assert errors[place] == min(errors)
@@ -57,36 +57,36 @@ def test_auto_batches_files_and_copies_keep_the_record(event: str) -> None:
     learned(one, stream)
     many.learn_many([x for x, _, _ in stream], [y for _, y, _ in stream])
     assert one.to_bytes() == many.to_bytes()
-    assert one._scorer.errors != [0.0] * len(GRID)
+    assert one._scorer.costs != [0.0] * len(GRID)
     x = {"w1": 1, "w5": 2}
     for copied in (
         copy.deepcopy(one),
         pickle.loads(pickle.dumps(one)),
         ComposedNB.from_bytes(one.to_bytes()),
     ):
-        assert copied._scorer.errors == one._scorer.errors
+        assert copied._scorer.costs == one._scorer.costs
         assert copied.joint_log_likelihood_one(x) == one.joint_log_likelihood_one(x)
 
 
 def test_auto_merges_add_records_and_unlearning_keeps_them() -> None:
     stream = synthetic_stream(150)
     first, second = (learned(NBCF(factor="auto"), part) for part in (stream[:80], stream[80:]))
-    errors = [sum(pair) for pair in zip(first._scorer.errors, second._scorer.errors, strict=True)]
+    errors = [sum(pair) for pair in zip(first._scorer.costs, second._scorer.costs, strict=True)]
     first.merge(second)
-    assert first._scorer.errors == errors
+    assert first._scorer.costs == errors
     assert first._scoring is first._scorer.scoring
     first.unlearn_one(*stream[0])
-    assert first._scorer.errors == errors
+    assert first._scorer.costs == errors
 
 
 def test_auto_refused_messages_change_nothing() -> None:
     model = learned(NBCF(factor="auto"), synthetic_stream(50))
-    before, errors = model.to_bytes(), list(model._scorer.errors)
+    before, errors = model.to_bytes(), list(model._scorer.costs)
     for x, y, w in [({"a": -1}, "a", 1.0), ({"a": 1}, "a", -1.0), ({"a": 1}, None, 1.0)]:
         with pytest.raises(InputError):
             model.learn_one(x, y, w)
     model.learn_one({"w1": 1}, "a", 0.0)
-    assert (model.to_bytes(), model._scorer.errors) == (before, errors)
+    assert (model.to_bytes(), model._scorer.costs) == (before, errors)
 
 
 def test_a_record_of_another_grid_is_no_model() -> None:
@@ -99,6 +99,6 @@ def test_auto_beside_an_automatic_threshold() -> None:
     stream = [(x, y, w) for x, y, w in synthetic_stream(150) if y != "c"]
     model = learned(NBCF(factor="auto", threshold="auto"), stream)
     alone = learned(NBCF(factor="auto"), stream)
-    assert model._scorer.errors == alone._scorer.errors
+    assert model._scorer.costs == alone._scorer.costs
     assert model._threshold.scores.sum() > 0
     assert streamnb.NaiveBayes.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
