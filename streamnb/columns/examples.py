@@ -57,11 +57,6 @@ class Examples:
             The row to unlearn. Its weight may be spread over several examples.
         evicted
             Weight of the class outside the index.
-
-        Raises
-        ------
-        NotLearnedError
-            If the row is not in the index and cannot have been evicted.
         """
         left, kept = weight, []
         for example in reversed(self.order):
@@ -97,13 +92,7 @@ class Examples:
         ]
 
     def restore(self, state: Sequence[Any], classes: int) -> None:
-        """Restore what `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If an example is invalid.
-        """
+        """Restore what `state` returned."""
         for words, numbers, rank, weight in state:
             row = Row(
                 {str(word): 1.0 for word, _ in words},

@@ -206,18 +206,8 @@ def forward_selection(terms: Floats, priors: Floats, classes: Integers, weights:
     """Return 1 for the selected attributes and 0 for the others.
 
     The search begins with the priors alone. Each step adds the attribute that gives the highest
-    accuracy on the examples (ties: the first), while accuracy grows.
-
-    Parameters
-    ----------
-    terms
-        ln P(x_j|c) of each example: shape `(examples, classes, attributes)`.
-    priors
-        ln P(c) of each class.
-    classes
-        Index of the class of each example.
-    weights
-        Weights of the examples.
+    accuracy on the examples (ties: the first), while accuracy grows. The parameters are as in
+    `streamnb.columns.fits.fit`.
 
     References
     ----------

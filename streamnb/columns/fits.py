@@ -155,7 +155,8 @@ def fit(
     """Return the weights, 0 or more, of the prior and of each attribute with the least loss.
 
     The result depends on the examples alone. A convex loss has one minimum. Other losses have
-    several: their fit begins at the minimum of the log loss and descends from there.
+    several: their fit begins at the minimum of the log loss and descends from there. The weight of
+    the prior is 1 if the loss does not weigh it. All weights are 1 if there is nothing to fit.
 
     Parameters
     ----------
@@ -165,18 +166,10 @@ def fit(
         ln P(x_j|c) of each example: shape `(examples, classes, attributes)`.
     priors
         ln P(c) of each class.
-    classes
-        Index of the class of each example.
-    weights
-        Weights of the examples.
+    classes, weights
+        Index of the class of each example, and its weight.
     ridge
-        The ridge of `streamnb.statistics.losses.Objective` towards 1; 0 for no ridge, as in
-        `streamnb.statistics.losses.without_ridge`.
-
-    Returns
-    -------
-    Weights of the prior (1 if the loss does not weigh it) and of each attribute; all 1 if there is
-    nothing to fit.
+        The ridge of `streamnb.statistics.losses.Objective`; 0 for no ridge.
     """
     n, k, attributes = terms.shape
     if not n or k < 2 or not attributes:

@@ -155,13 +155,7 @@ class NumberTable:
         self._prune()
 
     def without(self, numbers: Numbers, class_id: int, weight: float) -> dict[str, Moments]:
-        """Return the moments of a class without a message.
-
-        Raises
-        ------
-        NotLearnedError
-            If these numbers were not learned.
-        """
+        """Return the moments of a class without a message."""
         left = {}
         for name, number in numbers.items():
             before = self.moments.get(name, {}).get(class_id, Moments())
@@ -182,13 +176,7 @@ class NumberTable:
                 del self.moments[name]
 
     def merged(self, other: NumberTable, class_ids: list[int], sign: int) -> dict[int, Any]:
-        """Return the moments by class that change if another table is added or subtracted.
-
-        Raises
-        ------
-        NotLearnedError
-            If the other table is subtracted and has numbers that this table has not learned.
-        """
+        """Return the moments by class that change if another table is added or subtracted."""
         changed: dict[int, dict[str, Moments]] = {}
         for name, by_class in list(other.moments.items()):
             for theirs, moments in list(by_class.items()):
@@ -251,13 +239,7 @@ class NumberTable:
         }
 
     def restore(self, state: Mapping[str, Any], classes: int) -> None:
-        """Restore what `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If a moment is invalid.
-        """
+        """Restore what `state` returned."""
         for name, by_class in state.items():
             for rank, kept in by_class.items():
                 moments = Moments(*(int(each, 16) for each in kept))
@@ -282,13 +264,7 @@ class NumberTable:
 
 
 def check_number(attribute: Any, value: Any) -> float:
-    """Return a number within the range of moments.
-
-    Raises
-    ------
-    InputError
-        If it is infinite or beyond 2**400.
-    """
+    """Return a number within the range of moments."""
     number = float(value)
     if not -LARGEST <= number <= LARGEST:
         raise InputError(

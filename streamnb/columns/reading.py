@@ -65,23 +65,11 @@ class Columns:
         self.ranges: dict[str, Range] = {}
 
     def read(self, x: Any) -> Words:
-        """Return the words of a message.
-
-        Raises
-        ------
-        InputError
-            If it is not a mapping of attributes to values.
-        """
+        """Return the words of a message."""
         return self._words(x, self.ranges)
 
     def learn(self, store: Any, messages: Sequence[Any]) -> list[Words]:
-        """Widen the ranges to contain these messages, and return their words.
-
-        Raises
-        ------
-        InputError
-            If a message is invalid; the ranges are unchanged.
-        """
+        """Widen the ranges to contain these messages, and return their words, or change nothing."""
         ranges = self._widened(messages)
         words = [self._words(x, ranges or self.ranges) for x in messages]
         if ranges is not None:
@@ -166,14 +154,8 @@ class Columns:
 class Row:
     """A message whose numbers stay numbers.
 
-    Attributes
-    ----------
-    words
-        The words of its categories, each with count 1.
-    attributes
-        The attribute of each word. Rows with another order of attributes are equal.
-    numbers
-        The numbers, by attribute.
+    `words` are the words of its categories, each with count 1, and `attributes` their attributes.
+    Rows with another order of attributes are equal.
     """
 
     words: dict[str, float]
@@ -183,11 +165,6 @@ class Row:
 
 class NumberColumns(Columns):
     """Turns categories into words, and keeps numbers.
-
-    Parameters
-    ----------
-    values
-        Number of values by attribute, where it is known in advance.
 
     Examples
     --------
@@ -233,13 +210,7 @@ def _not_a_row(x: str) -> InputError:
 
 
 def category(attribute: Any, name: str, value: Any) -> str:
-    """Return the word of a category: the value (str, bool or int) of the attribute `name`.
-
-    Raises
-    ------
-    InputError
-        If the value has another type.
-    """
+    """Return the word of a category: the value (str, bool or int) of the attribute `name`."""
     if isinstance(value, str):
         return f"{name}={inputs.token_name(value)}"
     if isinstance(value, (bool, int, np.bool_, np.integer)):
@@ -251,13 +222,7 @@ def category(attribute: Any, name: str, value: Any) -> str:
 
 
 def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], Any]:
-    """Return the messages of a batch, and the pandas index of `X` (None if it has none).
-
-    Raises
-    ------
-    InputError
-        If `X` is not a batch.
-    """
+    """Return the messages of a batch, and the pandas index of `X` (None if it has none)."""
     X = frames.rows(X)
     if isinstance(X, Mapping) or not (inputs.is_batch(X) or getattr(X, "ndim", 0) > 0):
         raise InputError(

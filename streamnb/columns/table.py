@@ -75,13 +75,7 @@ class AttributeTable:
     def open(
         cls, tokenizer: _core.NativeTokenizer, bounds: Mapping[str, int], snapshot: bytes | None
     ) -> AttributeTable:
-        """Return an empty table, or the table of a snapshot.
-
-        Raises
-        ------
-        ModelFileError
-            If the snapshot is invalid.
-        """
+        """Return an empty table, or the table of a snapshot."""
         if snapshot is None:
             # The core's index holds words only; examples are kept here.
             native = _core.CountStore(tokenizer, max_features=bounds["max_features"], columns=True)
@@ -142,15 +136,7 @@ class AttributeTable:
         self.learned[class_id] = self.learned.get(class_id, 0.0) + weight
 
     def unlearn(self, row: Any, class_id: int, weight: Any) -> bool:
-        """Unlearn one row; return whether its class has any rows left.
-
-        Raises
-        ------
-        InputError
-            If the weight is invalid.
-        NotLearnedError
-            If the row was not learned; the state is unchanged.
-        """
+        """Unlearn one row; return whether its class has rows left. An error changes nothing."""
         if not is_weight(weight):
             raise InputError(
                 f"the weight of a message must be a number from 0 to 2**53, not {shown(weight)}"
@@ -195,10 +181,7 @@ class AttributeTable:
     def subtract(self, other: AttributeTable, class_ids: list[int]) -> None:
         """Remove the state of another table, and its examples that are still in the index.
 
-        Raises
-        ------
-        NotLearnedError
-            If this table has not learned all of it; the state is unchanged.
+        An error changes nothing.
         """
         changed = self.numbers.merged(other.numbers, class_ids, -1)
         self.categories.subtract(other.categories, class_ids)

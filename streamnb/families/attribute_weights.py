@@ -47,13 +47,7 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
     measure: str
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the weights.
-
-        Raises
-        ------
-        InputError
-            If the event model has no attributes.
-        """
+        """Return the statistic of the weights."""
         if not context.composition.event.numbers:
             raise InputError(
                 f"weights {self.name!r} are for attribute tables: use the event 'gaussian'"

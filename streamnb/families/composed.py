@@ -41,80 +41,70 @@ class ComposedNB(TextNaiveBayes, _Positional):
     ----------
     event
         `"bernoulli"`, `"multinomial"`, `"complement"`, `"one-versus-all"`;
-        `"normalised-complement"` (see `streamnb.TWCNB`), with plain components only; or, for
-        messages that map attributes to values, `"attributes"`, which bins numbers (see
-        `streamnb.PHNB` with `columns=True`), or `"gaussian"`, which does not (see `streamnb.LNB`).
+        `"normalised-complement"` (`TWCNB`), with plain components only; or, for messages that map
+        attributes to values, `"attributes"`, which bins numbers (`PHNB` with `columns=True`), or
+        `"gaussian"`, which does not (`LNB`).
     dependence
-        `"independent"`, `"hidden"`, `"hidden-ratios"`, `"one-dependence"`, or `"packaged"`, the
-        packages of `streamnb.PHNB`. All except the first need word counts, which excludes
-        `"bernoulli"`. `"attributes"` allows packages only, `"gaussian"` independence only. Hidden
-        ratios mix P(w|c̄) / P(w|c), so they need `"one-versus-all"`. With `prior="uniform"` they
-        reproduce the published figures of HOVA (see `streamnb.families.HiddenRatios`), while `HOVA`
-        is the printed formula.
+        `"independent"`, `"hidden"` (`HMNB`), `"hidden-ratios"`, `"one-dependence"` (`SEMNB`) or
+        `"packaged"` (`PHNB`). All except the first need word counts, which excludes `"bernoulli"`.
+        `"attributes"` allows packages only, `"gaussian"` independence only. Hidden ratios mix
+        P(w|c̄) / P(w|c), so they need `"one-versus-all"`. With `prior="uniform"` they reproduce the
+        published figures of HOVA (see `streamnb.families.HiddenRatios`).
     estimate
-        `"additive"`, smoothing by `alpha`; `"correlation"`, the correlation factor of `NBCF`, with
-        any event model except `"bernoulli"` and independent words; or higher-order paths instead of
-        documents: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`, with `"bernoulli"` only
-        (see `HONB`).
-    factor
-        For the estimate `"correlation"`, as in `NBCF`.
-    bag_threshold, max_links
-        For the dependence `"packaged"`, as in `streamnb.PHNB`.
-    bins, values
-        For columns, as in `streamnb.PHNB`.
-    max_parents
-        For dependences other than `"independent"`, as in `streamnb.HMNB` and `streamnb.PHNB`.
-    min_df
-        For dependences other than `"independent"` and `"packaged"`, as in `streamnb.HMNB`.
+        `"additive"`, smoothing by `alpha`; `"correlation"` (`NBCF`), with independent words and any
+        event model except `"bernoulli"`; or paths instead of documents (`HONB`), with `"bernoulli"`
+        only: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`.
     weights
-        Of words: `"uniform"`; `"chi-square"`, the factor R_wc of `RwcMNB`; `"gain-ratio"`, as in
-        `GRWMNB`; `"selection"`, as in `GRSMNB`; `"correlation-based"`, as in `DFWMNB`;
-        `"tree-depth"`, as in `DTWMNB`; or `"online"`, as in `OnlineNB`. They weight word counts, so
-        `"bernoulli"` and columns are excluded, and they need the estimate `"additive"`. If words
-        depend on one another, weights are exponents of the score alone, W_i f_i for f_i; the counts
-        of messages with a parent are not weighted.
+        Of words: `"uniform"`, `"chi-square"` (`RwcMNB`), `"gain-ratio"` (`GRWMNB`), `"selection"`
+        (`GRSMNB`), `"correlation-based"` (`DFWMNB`), `"tree-depth"` (`DTWMNB`) or `"online"`
+        (`OnlineNB`). They weight word counts, so `"bernoulli"` and columns are excluded, and they
+        need the estimate `"additive"`. If words depend on one another, weights are exponents of the
+        score alone, W_i f_i for f_i; the counts of messages with a parent are not weighted.
 
-        With `"gaussian"`, attributes have weights that minimise a loss: `"exponential"` (as
-        `streamnb.ENB`), `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"` (`GDNB`) or
-        `"squared"` (`MSENB`); or weights that are measured: `"kullback-leibler"` (as
-        `streamnb.KLNB`; `"kullback-leibler-raw"` omits the normalisation by the mean),
-        `"correlation-filter"` (`CBFWNB`), `"deep-selection"` (`DFWNB`), `"tree-depth"` (`TreeNB`)
-        or `"forward-selection"` (`SBC`).
+        Of attributes, with `"gaussian"`: `"kullback-leibler"` (`KLNB`; `"kullback-leibler-raw"`
+        omits the normalisation by the mean), `"correlation-filter"` (`CBFWNB`), `"deep-selection"`
+        (`DFWNB`), `"tree-depth"` (`TreeNB`) or `"forward-selection"` (`SBC`).
 
-        The five losses also work for words: weights of 0 or more multiply the terms of the score
-        alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄). `"generalised"` also multiplies the
-        score by the α of Equation 18 that fits best if all weights are 1. They need uniform weights
-        of documents.
+        Of both, minimising a loss: `"exponential"` (`ENB`), `"deviance"` (`DNB`), `"likelihood"`
+        (`LNB`), `"generalised"` (`GDNB`) or `"squared"` (`MSENB`). For words, weights of 0 or more
+        multiply the terms of the score alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄).
+        `"generalised"` also multiplies the score by the α of Equation 18 that fits best if all
+        weights are 1. They need uniform weights of documents.
     document_weights
-        `"uniform"`; `"discriminative"`, as in `DWMNB`, with independent words, under the same
-        conditions as weights of words; or `"discriminative-online"`, as in `DWMNB(online=True)`.
-    rounds
-        For the document weights `"discriminative"`, as in `DWMNB`.
-    max_candidates
-        For the weights `"correlation-based"`, as in `DFWMNB`.
+        `"uniform"`; `"discriminative"` (`DWMNB`), with independent words, under the same conditions
+        as weights of words; or `"discriminative-online"` (`DWMNB(online=True)`).
     neighbourhood
         Messages that a prediction is based on: `"stream"`, all; `"tree"`, those in its leaf of a
-        tree, as in `MNBTree`; or `"nearest"`, as in `LWWMNB`. The last two allow any event model of
-        texts, with independent words, the estimate `"additive"` and uniform weights.
+        tree (`MNBTree`); or `"nearest"` (`LWWMNB`). The last two allow any event model of texts,
+        with independent words, the estimate `"additive"` and uniform weights.
+    factor
+        As in `NBCF`.
+    bag_threshold, max_links, bins, values
+        As in `PHNB`.
+    max_parents, min_df
+        As in `HMNB`; packages have no `min_df`.
+    rounds
+        As in `DWMNB`.
+    max_candidates
+        As in `DFWMNB`.
     max_depth, min_samples_leaf
-        For the neighbourhood `"tree"` and the weights `"tree-depth"`, as in `MNBTree` and `DTWMNB`.
-        `min_samples_leaf=None` means 50 for the tree and 2 for the weights.
+        As in `MNBTree` and `DTWMNB`. `min_samples_leaf=None` means 50 for the tree and 2 for the
+        weights.
+    untested
+        As in `DTWMNB`.
     grow, delta, tau, grace_period
-        For the neighbourhood `"tree"`, as in `MNBTree`.
+        As in `MNBTree`.
     n_neighbors
-        For the neighbourhood `"nearest"`, as in `LWWMNB`.
+        As in `LWWMNB`.
     multiclass
-        For weights that minimise a loss. For attributes `"pairs"` or `"direct"`, as in
-        `streamnb.ENB`; None is `"pairs"`. A word has one weight for all classes; None is
-        `"direct"`, one fit of all classes.
+        For weights that minimise a loss. For attributes `"pairs"` or `"direct"`, as in `ENB`; None
+        is `"pairs"`. A word has one weight for all classes; None is `"direct"`, one fit of all
+        classes.
     ridge
-        For weights that minimise a loss: penalty for the distance from 1, as in `streamnb.ENB`, 0
-        or more; None is 0.01 for attributes and 0.1 for words.
+        As in `ENB`; None is 0.01 for attributes and 0.1 for words.
     leave_one_out
         For weights of words that minimise a loss: whether each message is scored without its own
         counts.
-    untested
-        For the weights `"tree-depth"`, as in `DTWMNB`.
 
     Notes
     -----
@@ -146,18 +136,6 @@ class ComposedNB(TextNaiveBayes, _Positional):
     ...
     streamnb.errors.InputError: n_neighbors=5 has no effect: no component given by name has this \
 parameter; leave it at 50, or choose neighbourhood='nearest'
-    >>> model = ComposedNB(event="one-versus-all", term_weighting="log-unit", alpha=0.01)
-    >>> model.learn_one("win cash now, win win", "spam")
-    >>> model.counts().tokens.toarray().ravel().round(3)
-    array([0.816, 0.408, 0.408])
-    >>> model = ComposedNB(event="one-versus-all", term_weighting="log", weights="generalised")
-    >>> for text, label in [
-    ...     ("win cash now", "spam"), ("see you at noon", "ham"),
-    ...     ("cash prize, win now", "spam"), ("at noon you win", "ham"),
-    ... ] * 3:
-    ...     model.learn_one(text, label)
-    >>> model.weights_["cash"] > model.weights_["win"]
-    True
     """
 
     composition = Composition(Multinomial())

@@ -30,13 +30,7 @@ PAPER_FACTOR = 0.1
 
 
 def check_factor(name: str, value: Any) -> float | str:
-    """Return a factor, or the way to find it; the core refuses negative factors.
-
-    Raises
-    ------
-    InputError
-        If the value is neither a number, nor `"auto"`, nor `"optimal"`.
-    """
+    """Return a factor, or the way to find it; the core refuses negative factors."""
     if not isinstance(value, str):
         return check_number(name, value)
     if value not in ("auto", "optimal"):

@@ -77,18 +77,8 @@ def discriminative(
 
     Each message j begins with weight 1. Each round adds 1 − P(c_j|d_j), where P is the probability
     under the model with the weights of the previous round, which apply to tokens, word estimates
-    and priors. Messages that the index has evicted keep weight 1.
-
-    Parameters
-    ----------
-    indexed
-        Messages and counts.
-    parameters
-        Parameters of the scores.
-    words
-        The weights of words, or None.
-    rounds
-        Number of rounds, 0 or more.
+    and priors. Messages that the index has evicted keep weight 1. `words` are the weights of words,
+    or None.
     """
     from scipy import sparse  # importing it at the top would double the import time
 

@@ -28,12 +28,7 @@ LOSSES: dict[str, Loss] = {
 class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
     """Weights of words, or of attributes of columns, that minimise a loss over recent messages.
 
-    Attributes
-    ----------
-    loss
-        A name of `LOSSES`.
-    multiclass, ridge, leave_one_out
-        As in `streamnb.ComposedNB`.
+    `streamnb.ComposedNB` documents the parameters.
 
     References
     ----------
@@ -59,13 +54,7 @@ class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
         return {} if composition.event.numbers else {"weights": "fitted"}
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the weights of words or attributes.
-
-        Raises
-        ------
-        InputError
-            If words have weights for pairs of classes, or documents have weights too.
-        """
+        """Return the statistic of the weights of words or attributes."""
         loss = LOSSES[self.loss]
         if context.composition.event.numbers:
             ridge = COLUMN_RIDGE if self.ridge is None else self.ridge

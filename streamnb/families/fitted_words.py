@@ -140,19 +140,10 @@ class Margins:
         parameters: ScoringParameters,
         leave_one_out: bool,
     ) -> Margins | None:
-        """Return the margins of indexed messages; None if fewer than two classes have messages.
+        """Return the margins of ordered messages; None if fewer than two classes have messages.
 
         Leave-one-out scores a message without its own words, length and class; for a message of
         weight 3, without one of three. A message that is the only one of its class has weight 0.
-
-        Parameters
-        ----------
-        indexed
-            Ordered messages, and counts.
-        parameters
-            Parameters of the scores.
-        leave_one_out
-            Whether each message is scored without its own counts.
         """
         from scipy import sparse  # importing it at the top would double the import time
 
@@ -197,18 +188,9 @@ def _slopes(
 ) -> Floats:
     """Return the slopes of each word of each message: shape `(classes - 1, words of messages)`.
 
-    Parameters
-    ----------
-    messages
-        Word counts of the messages.
-    table
-        Word counts of each class: shape `(words, classes)`.
-    classes, others
-        The class of each message, and all others.
-    one
-        The weight of each message that is left out.
-    parameters
-        Parameters of the scores.
+    `messages` has the word counts of the messages, `table` the word counts of the classes, of shape
+    `(words, classes)`. `classes` and `others` are the class of each message and all others, and
+    `one` is the weight of each message that is left out.
     """
     k, counts = table.shape[1], messages.data
     totals, in_all = table.sum(axis=0), table.sum(axis=1)
@@ -237,16 +219,9 @@ def _slopes(
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class WordFit:
-    """A fit of the weights of words.
+    """A fit of the weights of words, which minimises a loss with a ridge, as in `Objective`.
 
-    Attributes
-    ----------
-    loss
-        The loss to minimise.
-    ridge
-        Penalty for the distance from 1, as in `streamnb.statistics.losses.Objective`.
-    leave_one_out
-        Whether each message is scored without its own counts.
+    With `leave_one_out`, each message is scored without its own counts.
     """
 
     loss: Loss
@@ -305,12 +280,7 @@ def multiplier(margins: Margins) -> float:
 class FittedWords(PeriodicStatistic):
     """The fitted weights of words, which affect the score alone.
 
-    Attributes
-    ----------
-    fit
-        Fits the weights.
-    parameters
-        Parameters of the scores; m is at least the number of learned words.
+    m of the parameters is at least the number of learned words.
     """
 
     fit: WordFit

@@ -35,14 +35,8 @@ class GainRatio(Weights, name="gain-ratio"):
 def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:
     """Return the gain ratio of each word divided by the mean of all m words; 1 if all are 0.
 
-    A word that no class has seen has gain ratio 0, and so weight 0.
-
-    Parameters
-    ----------
-    counts
-        Counts with at least one message.
-    vocabulary_size
-        m, the number of words that the mean runs over.
+    A word that no class has seen has gain ratio 0, and so weight 0. The counts have at least one
+    message.
 
     Examples
     --------

@@ -35,13 +35,7 @@ class Gaussian(Event, name="gaussian"):
     values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
 
     def reader(self) -> Columns | None:
-        """Return the reader that turns attributes into words and numbers.
-
-        Raises
-        ------
-        InputError
-            If `values` is invalid.
-        """
+        """Return the reader that turns attributes into words and numbers."""
         return NumberColumns(self.values)
 
     def open_store(

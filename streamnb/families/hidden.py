@@ -80,12 +80,7 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
 class ParentWeights(PeriodicStatistic):
     """The weights of words as parents: W_t of Equations 12 and 13.
 
-    Attributes
-    ----------
-    dependence
-        Computes the weight of each word.
-    vocabulary_size
-        m if it is known.
+    `vocabulary_size` is m if it is known.
     """
 
     dependence: Hidden
@@ -111,19 +106,9 @@ def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
 def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -> Floats:
     """Return W_t of each word: its gain ratio if that is at least the average, else 0.
 
-    Parameters
-    ----------
-    counts
-        Counts with at least one document.
-    vocabulary_size
-        m, the number of words that the average runs over, if it is known; the number of words
-        that count is its lower bound.
-    min_df
-        Documents that must contain a word for the word to count.
-
-    Returns
-    -------
-    Weights, shape `(words,)`.
+    Equations 12 and 13 of the HMNB paper, Algorithm 1. `vocabulary_size` is m, the number of words
+    that the average runs over, if it is known; the number of words in at least `min_df` documents
+    is its lower bound.
     """
     kept = frequent(counts, min_df)
     ratios = np.where(kept, gain_ratio(counts), 0.0)

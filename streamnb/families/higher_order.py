@@ -105,14 +105,7 @@ class HigherOrderPaths(
 class Paths(PeriodicStatistic):
     """The number of paths that contain each word, by class, and of all paths of each class.
 
-    Attributes
-    ----------
-    estimate
-        Which paths count.
-    alpha
-        The smoothing.
-    threads
-        Threads that count paths of order 2, at least 1.
+    `threads` count paths of order 2.
     """
 
     estimate: HigherOrderPaths
@@ -154,14 +147,9 @@ class Paths(PeriodicStatistic):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Effective:
-    """Numbers of paths: for each word and class, out of the total of the class.
+    """Numbers of paths: `counts` of each word and class, and `totals` of each class.
 
-    Attributes
-    ----------
-    totals
-        By class id.
-    counts
-        Sparse, shape `(words, classes)`; each from 0 to the total of its class.
+    `counts` is sparse, of shape `(words, classes)`.
     """
 
     totals: Floats
@@ -175,24 +163,18 @@ def count_paths(
     max_features: int | None = None,
     threads: int = 1,
 ) -> Effective:
-    """Count the paths that contain each word, class by class.
+    """Count the paths that contain each word, and all paths, class by class.
 
     Parameters
     ----------
     documents
         The documents of the paths.
-    order
-        Documents of a path: 2, 3 or 4.
-    pure
-        Whether to count only paths whose two ends share no document of the class; order 2 only.
+    order, pure
+        As in `HONB`.
     max_features
-        Number of words considered, those in most documents, ties in byte order. None is all.
+        Number of words to consider, those in most documents, ties in byte order. None is all.
     threads
         Threads that count plain paths of order 2.
-
-    Returns
-    -------
-    The number of paths of each class, and of those that contain each word.
 
     Examples
     --------
@@ -321,16 +303,10 @@ def cooccurrences(presence: sparse.csr_array, weights: Floats) -> Floats:
 
 
 def all_paths(presence: sparse.csr_array, weights: Floats, order: int) -> tuple[float, Floats]:
-    """Return the number of all paths of an order, and of those that contain each word.
+    """Return the number of all paths of an order, 1 to 4, and of those that contain each word.
 
-    Parameters
-    ----------
-    presence
-        1 where a document contains a word, shape `(documents, words)`.
-    weights
-        Weights of the documents.
-    order
-        Documents of a path, 1 to 4. Up to 4, each eliminated vertex has at most two neighbours.
+    `presence` is 1 where a document contains a word: shape `(documents, words)`. Up to order 4,
+    each eliminated vertex has at most two neighbours.
     """
     summed = _Sums(presence, weights)
     counts = np.zeros(presence.shape[1])

@@ -62,13 +62,7 @@ class Attributes(Event, name="attributes"):
     values: Mapping[str, int] | None = dataclasses.field(default=None, compare=False)
 
     def reader(self) -> Columns | None:
-        """Return the reader that turns attributes into words.
-
-        Raises
-        ------
-        InputError
-            If a parameter is out of range.
-        """
+        """Return the reader that turns attributes into words."""
         return Columns(self.bins, self.values)
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
@@ -77,13 +71,7 @@ class Attributes(Event, name="attributes"):
 
 
 def check_threshold(name: str, value: Any) -> float | str:
-    """Return a threshold of packages.
-
-    Raises
-    ------
-    InputError
-        If the value is neither `"average"`, nor `"auto"`, nor a number.
-    """
+    """Return a threshold of packages."""
     if not isinstance(value, str):
         bits = check_number(name, value)
         if not math.isnan(bits):
@@ -135,16 +123,8 @@ class Packaged(Dependence, name="packaged"):
 class Packages(PeriodicStatistic):
     """The packages of a model.
 
-    Parameters
-    ----------
-    threshold
-        Minimum information of a member of a package.
-    max_links
-        Maximum number of pairs in packages.
-    vocabulary_size
-        For texts m if it is known, at least the number of learned words; None for columns.
-    threads
-        Threads that compute the packages, at least 1.
+    In texts, `vocabulary_size` is m if it is known, at least the number of learned words; in
+    columns it is None. `threads` compute the packages.
     """
 
     def __init__(
@@ -187,15 +167,10 @@ class Packages(PeriodicStatistic):
 
 
 class BagThreshold(GridTuning):
-    """The threshold of packages: fixed, the average, or learned.
+    """The threshold of packages: a number of bits, `"average"`, or learned (`"auto"`).
 
     The learned threshold is the multiple of the average in `GRID` with the least log loss on the
     messages so far, each before it was learned. At first, and on a tie, it is the average itself.
-
-    Parameters
-    ----------
-    choice
-        A number of bits, `"average"` or `"auto"`.
     """
 
     name = "bags"
@@ -288,19 +263,9 @@ def word_information(
     """Return the information of the presences of words that share a document.
 
     I(i; j | C) = Σ_c Σ P(w_i, w_j, c) log₂ [P(w_i, w_j | c) / (P(w_i|c) P(w_j|c))] over presence
-    and absence of both words. Words that share no document are not listed, but the average
-    includes them.
-
-    Parameters
-    ----------
-    documents
-        The documents.
-    vocabulary_size
-        m; the average runs over m (m − 1) / 2 pairs.
-    most
-        Maximum number of listed pairs: those with the most information.
-    threads
-        Threads that count the pairs.
+    and absence of both words: Equation 6. Words that share no document are not listed, but the
+    average includes them: it runs over m (m − 1) / 2 pairs, with m the vocabulary size. At most
+    `most` pairs are listed, those with the most information.
     """
     documents.presence.sort_indices()
     n_words, n_classes = documents.counts.tokens.shape

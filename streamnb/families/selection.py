@@ -56,14 +56,8 @@ def selection(indexed: Documents, parameters: ScoringParameters) -> WordWeights:
     class, the words and the totals. The share with the most correct decisions wins, on a tie the
     smallest. A message of weight 3 is three messages, one of which is removed. Class totals include
     the selected words only, but m counts all words, and gain ratios are computed from all messages.
-    Words that tie with the last selected word are selected too.
-
-    Parameters
-    ----------
-    indexed
-        Messages and counts; without messages all words are selected.
-    parameters
-        Parameters of the scores.
+    Words that tie with the last selected word are selected too. Without messages all words are
+    selected.
     """
     ratios = gain_ratio(indexed.counts)
     thresholds = _thresholds(ratios, parameters.vocabulary_size)

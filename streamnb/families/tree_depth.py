@@ -74,14 +74,8 @@ def tree_depth(
     """Return weight `untested` + 1/√d for words that a tree tests at depth d, else `untested`.
 
     The tree is binary, on the presence of words, and its root has depth 1. A word that is tested
-    several times has its least depth. If the tree tests no word, every word has weight 1.
-
-    Parameters
-    ----------
-    indexed
-        Ordered messages.
-    max_depth, min_samples_leaf, untested
-        As in `TreeDepth`.
+    several times has its least depth. If the tree tests no word, every word has weight 1. The
+    messages are ordered.
 
     Examples
     --------

@@ -28,16 +28,8 @@ _PRIORS = ("empirical", "laplace", "uniform", "m-estimate")
 class BuildContext:
     """The model that a component becomes part of.
 
-    Attributes
-    ----------
-    composition
-        All components of the model.
-    parameters
-        Parameters of its scores.
-    make_scoring
-        Makes its native scoring; takes options that replace the model's.
-    threads
-        Threads that may compute its statistics.
+    `make_scoring` makes its native scoring and takes options that replace the model's. `threads`
+    may compute its statistics.
     """
 
     composition: Composition
@@ -108,13 +100,7 @@ class Component:
 
     @classmethod
     def named(cls, name: object) -> Self:
-        """Return a component of this axis, given by its name or as an object.
-
-        Raises
-        ------
-        InputError
-            If it is neither.
-        """
+        """Return a component of this axis, given by its name or as an object."""
         if isinstance(name, cls):
             return name
         if isinstance(name, str) and name in cls.known:
@@ -180,13 +166,7 @@ class Component:
         """Configure a store that was just opened."""
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the work that the component adds to the running model.
-
-        Raises
-        ------
-        InputError
-            If the component cannot be combined with the others.
-        """
+        """Return the work that the component adds to the running model."""
         return ()
 
 
@@ -227,13 +207,7 @@ class Event(Component, axis="event"):
     def open_store(
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
     ) -> _core.CountStore | AttributeTable:
-        """Return an empty store with these options, or the store of a snapshot.
-
-        Raises
-        ------
-        ModelFileError
-            If the snapshot is invalid.
-        """
+        """Return an empty store with these options, or the store of a snapshot."""
         if snapshot is not None:
             restored = _core.CountStore.restore(tokenizer, snapshot)
             forgets = options.get("half_life"), "timed" in options, "windowed" in options
@@ -379,13 +353,7 @@ class Composition:
         )
 
     def given(self, values: Mapping[str, Any]) -> Composition:
-        """Return the components with their parameters taken from these values.
-
-        Raises
-        ------
-        InputError
-            If a value is out of range.
-        """
+        """Return the components with their parameters taken from these values."""
         changed: Any = {each.axis: each.given(values) for each in self.components}
         return Composition(**changed)
 
@@ -432,13 +400,6 @@ class Composition:
         """Build the count store of a model, from scratch or from a snapshot, and its hooks.
 
         `NaiveBayes` documents the parameters. There is always one `Scorer` among the hooks.
-
-        Raises
-        ------
-        InputError
-            If a value is out of range, or components cannot be combined.
-        ModelFileError
-            If the snapshot is invalid.
         """
         m = optional(whole(1))("vocabulary_size", vocabulary_size)
         prior = optional(one_of(*_PRIORS))("prior", prior) or self.prior

@@ -31,11 +31,6 @@ class Forgetting:
     window_size
         Number of last messages that count: 1 or more; None means all.
 
-    Raises
-    ------
-    InputError
-        If a value is out of range, or both are given.
-
     Examples
     --------
     >>> Forgetting(half_life=0)
@@ -73,11 +68,6 @@ class Forgetting:
             The components of the model.
         index_size, max_pairs
             As in `NaiveBayes`.
-
-        Raises
-        ------
-        InputError
-            If a component does not support this forgetting, or a bound is out of range.
         """
         pairs = check_bound("max_pairs", max_pairs, least=0)
         if self.half_life is None and self.window_size is None:
@@ -115,11 +105,6 @@ class Forgetting:
 def seconds_of(half_life: str) -> float:
     """Return the seconds of a half-life in time.
 
-    Raises
-    ------
-    InputError
-        If the text is not a time of at least a second.
-
     Examples
     --------
     >>> seconds_of("1.5h")
@@ -143,11 +128,6 @@ def seconds_of(half_life: str) -> float:
 def seconds_at(time: Any) -> float:
     """Return a time as seconds since 1970; NaN for None and for NaN.
 
-    Raises
-    ------
-    InputError
-        If the time is neither a number, nor a `datetime`, nor None.
-
     Examples
     --------
     >>> seconds_at(datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)), seconds_at(None)
@@ -164,13 +144,7 @@ def seconds_at(time: Any) -> float:
 
 
 def times_of(time: Any, messages: int) -> list[float]:
-    """Return the time of each message of a batch; `time` is as in `learn_many`.
-
-    Raises
-    ------
-    InputError
-        If a time is invalid, or there is not one for each message.
-    """
+    """Return the time of each message of a batch; `time` is as in `learn_many`."""
     if not isinstance(time, Iterable) or isinstance(time, (str, bytes)):
         return [seconds_at(time)] * messages
     times = [seconds_at(each) for each in time]

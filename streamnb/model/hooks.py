@@ -128,13 +128,7 @@ class GridTuning(Tuning):
         return [cost.hex() for cost in self.costs]
 
     def restore(self, state: list[str]) -> None:
-        """Restore the costs that `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If the costs are invalid.
-        """
+        """Restore the costs that `state` returned."""
         costs = [float.fromhex(cost) for cost in state]
         if len(costs) != len(self.costs) or not all(0 <= cost < math.inf for cost in costs):
             raise ValueError(f"invalid costs of {self.name}: {shown(state)}")

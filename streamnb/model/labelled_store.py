@@ -23,19 +23,16 @@ Answer = TypeVar("Answer")
 class LabelledStore:
     """Counts by label. One thread changes them at a time; predictions do not wait.
 
-    Parameters
+    Attributes
     ----------
     store
-        The messages learned, by class id: texts in the core, or an attribute table.
+        The learned messages, by class id: texts in the core, or an attribute table.
+    counts
+        The core's counts of words or categories.
     labels
         The labels of the class ids.
     windowed
         Whether old messages leave the store, and labels with them.
-
-    Attributes
-    ----------
-    counts
-        The core's counts of words or categories.
     lock
         Held by the thread that changes the store or the labels.
     """
@@ -144,22 +141,10 @@ class LabelledStore:
         refresh_at: int | None,
         refresh: Callable[[], None],
     ) -> None:
-        """Learn a batch.
+        """Learn a batch of messages with these class ids; `new` has the ids of the new labels.
 
-        Parameters
-        ----------
-        batch
-            The messages.
-        class_ids
-            The class id of each message.
-        new
-            The new labels among them, with their class ids.
-        weight
-            Weight of each message, above 0.
-        threads
-            Threads to use, at least 1.
-        refresh_at, refresh
-            Call `refresh` after this number of messages; None for never.
+        `refresh` is called after `refresh_at` messages; None means never. The weight of each
+        message is above 0.
         """
         changes = new or self.windowed
         with self.labels.changing() if changes else contextlib.nullcontext():
@@ -183,13 +168,7 @@ class LabelledStore:
                 self.rank_labels(emptied)
 
     def unlearn(self, x: Any, label: Label, weight: Any) -> None:
-        """Unlearn one message, and its label if no message of it is left.
-
-        Raises
-        ------
-        NotLearnedError
-            If the message was not learned; nothing changes.
-        """
+        """Unlearn one message, and its label without messages left. An error changes nothing."""
         class_id = self.labels.ids.get(label)
         if class_id is None:
             known = shown([each for each, _ in self.labels.order])

@@ -14,13 +14,7 @@ from streamnb.text.labels import Label
 
 
 def alike(mine: Any, other: Any) -> Any:
-    """Return the other model if both count alike.
-
-    Raises
-    ------
-    InputError
-        If they differ in class, components, tokenizer, term weighting or forgetting.
-    """
+    """Return the other model if both count alike."""
     kind = type(mine).__name__
     if not isinstance(other, type(mine)) or other._components != mine._components:
         raise InputError(f"a {kind} takes another {kind}, not {type(other).__name__}")
@@ -64,13 +58,7 @@ def merge(mine: Any, theirs: Any) -> None:
 
 
 def subtract(mine: Any, theirs: Any) -> None:
-    """Unlearn what another model of the same kind has learned.
-
-    Raises
-    ------
-    NotLearnedError
-        If not all of it was learned; nothing changes.
-    """
+    """Unlearn what another model of the same kind has learned."""
     labels = [label for label, _ in theirs._labels.order]
     class_ids, new = mine._labels.ids_of(labels)
     if new:

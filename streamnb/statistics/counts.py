@@ -88,20 +88,8 @@ def gain_ratio(counts: Counts) -> Floats:
     """Return the gain ratio of each word's presence for the class (HMNB paper, Equation 12).
 
     It is the mutual information of presence and class over the entropy of presence; 0 for a word
-    in every document or in none. The base of the logarithm cancels out.
-
-    Parameters
-    ----------
-    counts
-        Counts with at least one document.
-
-    Returns
-    -------
-    Gain ratios, shape `(words,)`.
-
-    References
-    ----------
-    [^1]: Hidden multinomial naive Bayes (HMNB paper), Equation 12.
+    in every document or in none. The base of the logarithm cancels out. The counts have at least
+    one document.
 
     Examples
     --------

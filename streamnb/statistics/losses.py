@@ -98,12 +98,7 @@ class Loss:
     def value(self, margins: Floats, weights: Floats) -> tuple[float, Floats]:
         """Return the loss of all examples, and its derivative by each margin.
 
-        Parameters
-        ----------
-        margins
-            Margins over each other class: shape `(examples, classes - 1)`.
-        weights
-            Weights of the examples.
+        `margins` over the other classes have the shape `(examples, classes - 1)`.
         """
         if self.multiplier is None:
             shares = weights[:, None] * np.exp(-margins)
@@ -118,13 +113,8 @@ class Loss:
     def curvature(self, margins: Floats, weights: Floats, bowl: bool = False) -> Curvature:
         """Return the second derivatives by the margins.
 
-        Parameters
-        ----------
-        margins, weights
-            As in `value`.
-        bowl
-            Whether to use the Gauss-Newton approximation, which is at least 0, for examples at
-            which the loss is not convex.
+        `bowl` uses the Gauss-Newton approximation, which is at least 0, for examples at which the
+        loss is not convex.
         """
         if self.multiplier is None:
             shares = weights[:, None] * np.exp(-margins)
@@ -277,15 +267,10 @@ class Point:
         return of_loss + self.ridge * (self.w - self.objective.centre)
 
     def curvature(self, bowl: bool = False) -> Curvature:
-        """Return the second derivatives by the margins.
+        """Return the second derivatives by the margins; `bowl` is as in `Loss.curvature`.
 
         For the exponential loss, they are the derivatives of the loss instead of its logarithm.
         They are at least 0, and equal at the minimum.
-
-        Parameters
-        ----------
-        bowl
-            As in `Loss.curvature`.
         """
         found = self.objective.loss.curvature(self.margins, self.objective.weights, bowl)
         return found.times(self.loss_scale)

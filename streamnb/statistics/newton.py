@@ -44,16 +44,7 @@ def least(
 ) -> Floats:
     """Return the weights of 0 or more that minimise an objective.
 
-    Parameters
-    ----------
-    objective
-        The objective.
-    start
-        Weights to start from, 0 or more: shape `(weights,)`.
-    step
-        `dense_step` or a `SparseSteps`.
-    most_steps
-        Maximum number of steps.
+    `start` are weights of 0 or more to start from, and `step` is `dense_step` or a `SparseSteps`.
     """
     point, before = objective.at(start), np.inf
     for _ in range(most_steps):
@@ -191,18 +182,11 @@ def solved(lower: Floats, right: Floats) -> Floats:
 
 
 def exact_gram(rows: Floats, factors: Floats) -> Floats:
-    """Return Σ_n f_n x_n x_nᵀ with the same bits on every processor.
+    """Return Σ_n f_n x_n x_nᵀ of rows x and factors f, with the same bits on every processor.
 
     Each √|f_n| x_n is split into two integers that are small enough for BLAS to add their products
     without rounding, in any order. The error is below 10⁻¹⁰ of the maximum of a column; it only
     changes the length of a Newton step slightly.
-
-    Parameters
-    ----------
-    rows
-        x: shape `(rows, columns)`.
-    factors
-        f, positive or negative: shape `(rows,)`.
 
     References
     ----------

@@ -28,14 +28,8 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
 
     Each step adds the word that gives the highest merit, while the merit grows. Ties are broken by
     the order of bytes. A step reads the documents that contain the added word, so a search costs at
-    most `max_candidates` passes over the index.
-
-    Parameters
-    ----------
-    documents
-        The indexed documents, ordered.
-    max_candidates
-        Number of words to consider: those with the highest symmetric uncertainty with the class.
+    most `max_candidates` passes over the index. The search considers the `max_candidates` words
+    with the highest symmetric uncertainty with the class. The documents are ordered.
 
     References
     ----------
@@ -78,13 +72,8 @@ def forward_search(relevance: Floats, between: Callable[[int], Floats]) -> Integ
     """Return the indices of the selected words or attributes, in order of selection.
 
     Each step adds the one that gives the highest merit (ties: the first), while the merit grows.
-
-    Parameters
-    ----------
-    relevance
-        Symmetric uncertainty of each one with the class.
-    between
-        Returns the symmetric uncertainty of all with the one at an index.
+    `relevance` is the symmetric uncertainty of each one with the class, and `between` returns the
+    symmetric uncertainty of all with the one at an index.
     """
     redundancy = np.zeros(len(relevance))
     left = np.ones(len(relevance), dtype=bool)

@@ -91,8 +91,8 @@ def test_auto_refused_messages_change_nothing() -> None:
 
 def test_a_record_of_another_grid_is_no_model() -> None:
     model = learned(NBCF(factor="auto"), synthetic_stream(20))
-    with pytest.raises(ValueError, match="factors in the record"):
-        model._scorer.restore([1.0])
+    with pytest.raises(ValueError, match="invalid costs of factor"):
+        model._scorer.restore(["0x1p+0"])
 
 
 def test_auto_beside_an_automatic_threshold() -> None:
