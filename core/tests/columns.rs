@@ -43,11 +43,7 @@ fn renaming_equals_learning_the_new_names() {
         })
         .collect();
     let expected = Learner::of(COLUMNS, &learned);
-    let order = renamed.store.class_order();
-    assert_eq!(
-        renamed.store.snapshot(&order, false).unwrap(),
-        expected.store.snapshot(&order, false).unwrap()
-    );
+    assert_eq!(renamed.store.snapshot(false), expected.store.snapshot(false));
     assert_eq!(renamed.store.pairs().len(), expected.store.pairs().len());
     // Pairs and lengths are equal too.
     let word = |store: &Store, word: &str| {
@@ -78,16 +74,15 @@ fn packages_survive_a_snapshot() {
         let layout = learner.store.layout();
         assert!(learner.store.swap_in(packages.clone(), layout + 1, 0).is_err());
         assert!(learner.store.swap_in(packages, layout, 0).is_ok());
-        let order = learner.store.class_order();
-        let bytes = learner.store.snapshot(&order, true).unwrap();
+        let bytes = learner.store.snapshot(true);
         let restored = Store::restore(&bytes).expect("whole");
-        assert_eq!(restored.snapshot(&order, true).unwrap(), bytes);
-        assert_ne!(learner.store.snapshot(&order, false).unwrap(), bytes);
+        assert_eq!(restored.snapshot(true), bytes);
+        assert_ne!(learner.store.snapshot(false), bytes);
         for length in 0..bytes.len() {
             // Without the packages the snapshot is complete.
             if let Ok(store) = Store::restore(&bytes[..length]) {
-                let without = learner.store.snapshot(&order, false).unwrap();
-                assert_eq!(store.snapshot(&order, true).unwrap(), without);
+                let without = learner.store.snapshot(false);
+                assert_eq!(store.snapshot(true), without);
             }
         }
     }

@@ -110,7 +110,7 @@ fn hundreds_of_classes_are_kept_apart() {
         assert_eq!(learner.unlearn(example), Ok(()));
     }
     assert_eq!(learner.store.existing_classes(), 1);
-    assert_eq!(learner.store.cells(), examples[0].words.len());
+    assert_eq!(learner.store.rows().n_cells(), examples[0].words.len());
     learner.set_parents(|_| 0.0);
     assert!(learner.snapshot() == Learner::of(UNBOUNDED, &examples[..1]).snapshot());
 }

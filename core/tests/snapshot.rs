@@ -2,7 +2,6 @@
 
 mod common;
 
-use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
@@ -72,16 +71,6 @@ fn the_history_does_not_show() {
         assert_eq!(detour.unlearn(example), Ok(()));
     }
     assert!(forwards.snapshot() == detour.snapshot());
-}
-
-#[test]
-fn the_order_of_classes_is_checked() {
-    let learner = Learner::of(UNBOUNDED, &stream(35, 30, 20, 3));
-    let snapshot = |order: &[ClassId]| learner.store.snapshot(order, true);
-    assert!(snapshot(&[2, 0, 1]).is_ok());
-    for order in [&[][..], &[0, 1], &[0, 1, 1], &[0, 1, 2, 2], &[0, 1, 3]] {
-        assert!(matches!(snapshot(order), Err(Error::Invalid(_))), "{order:?}");
-    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ def test_what_would_take_the_counts_of_others_along_is_refused(
     one.learn_one(LIGHT, "spam", light)
     one.learn_one(heavy, "spam", much)
     before = one.to_bytes()
-    with pytest.raises(NotLearnedError, match="lost beside so large a weight"):
+    with pytest.raises(NotLearnedError, match="next to so large a weight"):
         one.unlearn_one(heavy, "spam", much)
     assert one.to_bytes() == before
     assert one.predict_one("a b") == "spam"

@@ -192,9 +192,9 @@ impl CountStore {
 
     /// Return the state as canonical bytes, with the classes in the order of their ranks. Without
     /// `statistics` the bytes depend only on the learned messages.
-    fn snapshot<'py>(&self, py: Python<'py>, statistics: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.read_long(py, |store| store.snapshot(&store.class_order(), statistics))?;
-        Ok(PyBytes::new(py, &bytes))
+    fn snapshot<'py>(&self, py: Python<'py>, statistics: bool) -> Bound<'py, PyBytes> {
+        let bytes = self.read_long(py, |store| store.snapshot(statistics));
+        PyBytes::new(py, &bytes)
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
@@ -243,7 +243,7 @@ impl CountStore {
     /// The number of nonzero (word, class) cells.
     #[getter]
     fn n_cells(&self, py: Python<'_>) -> usize {
-        self.read(py, Store::cells)
+        self.read(py, |store| store.rows().n_cells())
     }
 
     /// The number of documents in the index.

@@ -39,7 +39,7 @@ pub fn fetch<T>(value: &T) {
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         #[allow(unsafe_code)]
-        // SAFETY: SSE is part of every x86-64 processor, and the address is that of a value.
+        // SAFETY: SSE is part of every x86-64 processor, and the address is valid.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
         }

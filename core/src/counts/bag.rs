@@ -173,27 +173,3 @@ impl Bag {
             + self.marks.capacity() * size_of::<Mark>()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_each_word_once() {
-        let mut bag = Bag::default();
-        for _ in 0..3 {
-            bag.clear(2);
-            for word in [5, 1, 5, 9, 1, 5] {
-                bag.add(word, 1.0);
-            }
-            bag.add_unseen(7, 1.0);
-            bag.add_unseen(8, 1.0);
-            bag.add_unseen(7, 2.0);
-            assert_eq!(bag.words, [(5, 3.0), (1, 2.0), (9, 1.0)]);
-            assert_eq!((bag.tokens(), bag.unseen_tokens(), bag.unseen_words()), (6.0, 4.0, 2));
-            assert_eq!(bag.unseen_squares(), 10.0);
-            let positions = [5, 1, 9, 0, 99].map(|word| bag.position(word));
-            assert_eq!(positions, [Some(0), Some(1), Some(2), None, None]);
-        }
-    }
-}

@@ -27,6 +27,15 @@ pub fn put_count(bytes: &mut Vec<u8>, count: f64) {
     }
 }
 
+/// The position of each of `slots` ids in an order; 0 for other ids.
+pub fn ranks(order: &[u32], slots: usize) -> Vec<u32> {
+    let mut ranks = vec![0; slots];
+    for (rank, &id) in order.iter().enumerate() {
+        ranks[id as usize] = rank as u32;
+    }
+    ranks
+}
+
 /// A finite number of any sign.
 pub fn put_float(bytes: &mut Vec<u8>, value: f64) {
     bytes.extend_from_slice(&value.to_le_bytes());
@@ -46,10 +55,8 @@ impl<'a> Reader<'a> {
     }
 
     pub fn take(&mut self, length: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self
-            .rest
-            .split_at_checked(length)
-            .ok_or_else(|| corrupt("unexpected end of the data"))?;
+        let split = self.rest.split_at_checked(length);
+        let (taken, rest) = split.ok_or_else(|| corrupt("unexpected end of the data"))?;
         self.rest = rest;
         Ok(taken)
     }
@@ -64,12 +71,9 @@ impl<'a> Reader<'a> {
             }
             number |= part << shift;
             if byte & 0x80 == 0 {
-                // Canonical encoding: no trailing zero byte.
-                return if byte == 0 && shift > 0 {
-                    Err(corrupt("invalid number"))
-                } else {
-                    Ok(number)
-                };
+                // The encoding is canonical without a trailing zero byte.
+                let canonical = byte > 0 || shift == 0;
+                return canonical.then_some(number).ok_or_else(|| corrupt("invalid number"));
             }
         }
         Err(corrupt("a number is too large"))
@@ -100,13 +104,9 @@ impl<'a> Reader<'a> {
         if number & 1 == 0 {
             return Ok((number >> 1) as f64);
         }
-        let mut eight = [0; 8];
-        eight.copy_from_slice(self.take(8)?);
-        let count = f64::from_le_bytes(eight);
-        if number == 1 && count.is_finite() && count > 0.0 {
-            Ok(count)
-        } else {
-            Err(corrupt("a count is out of range"))
+        match self.float()? {
+            count if number == 1 && count > 0.0 => Ok(count),
+            _ => Err(corrupt("a count is out of range")),
         }
     }
 

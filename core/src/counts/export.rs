@@ -33,21 +33,13 @@ pub struct Documents {
 impl Store {
     /// A copy of the indexed documents.
     pub fn export_documents(&self) -> Documents {
-        let documents = self.index.len();
-        let cells = self.index.documents().map(|document| document.words.len()).sum();
         let attribute = |word| match self.attribute_of(word) {
             NONE => -1,
             _ if self.rows.is_empty(word) => -1,
             attribute => i64::from(attribute),
         };
-        let mut exported = Documents {
-            classes: Vec::with_capacity(documents),
-            weights: Vec::with_capacity(documents),
-            indptr: Vec::with_capacity(documents + 1),
-            words: Vec::with_capacity(cells),
-            counts: Vec::with_capacity(cells),
-            attributes: (0..self.rows.slots() as WordId).map(attribute).collect(),
-        };
+        let attributes = (0..self.rows.slots() as WordId).map(attribute).collect();
+        let mut exported = Documents { attributes, ..Documents::default() };
         exported.indptr.push(0);
         for Document { class, weight, words, .. } in self.index.documents() {
             exported.classes.push(i64::from(*class));
@@ -61,15 +53,11 @@ impl Store {
 
     /// A copy of all counts in units of the current clock.
     pub fn export(&self) -> Counts {
-        let (cells, unit) = (self.cells(), self.unit());
+        let unit = self.unit();
         let mut counts = Counts {
             class_documents: self.classes.iter().map(|class| class.documents / unit).collect(),
             class_tokens: self.classes.iter().map(|class| class.tokens / unit).collect(),
-            indptr: Vec::with_capacity(self.rows.slots() + 1),
-            classes: Vec::with_capacity(cells),
-            tokens: Vec::with_capacity(cells),
-            documents: Vec::with_capacity(cells),
-            lengths: Vec::with_capacity(cells),
+            ..Counts::default()
         };
         counts.indptr.push(0);
         let mut row: Vec<Cell> = Vec::new();

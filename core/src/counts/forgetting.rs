@@ -36,31 +36,24 @@ impl Settings {
 
     /// Rejects invalid half-lives and invalid combinations of settings.
     pub fn check_forgetting(&self) -> Result<()> {
-        if self.windowed && self.index_size == 0 {
-            return Err(Error::Invalid("a window is of one message at least".into()));
-        }
-        let Some(half_life) = self.half_life else {
-            return match self.timed {
-                true => Err(Error::Invalid("times are of counts with a half-life".into())),
-                false => Ok(()),
-            };
+        let problem = match self.half_life {
+            _ if self.windowed && self.index_size == 0 => {
+                "a window must hold 1 message or more, not 0".into()
+            }
+            None if self.timed => "times are used only with a half_life: set it".into(),
+            None => return Ok(()),
+            Some(half_life) if !(half_life > 0.0 && half_life.is_finite()) => {
+                format!("half_life must be a number of messages above 0, not {half_life}")
+            }
+            Some(half_life) if self.timed && half_life < 1.0 => {
+                format!("half_life must be 1 second or more, not {half_life}")
+            }
+            Some(_) if self.index_size > 0 || self.instance_weights || self.columns => {
+                "half_life is for texts without an index of messages: leave it out".into()
+            }
+            Some(_) => return Ok(()),
         };
-        if !(half_life > 0.0 && half_life.is_finite()) {
-            return Err(Error::Invalid(format!(
-                "half_life must be a number of messages above 0, not {half_life}"
-            )));
-        }
-        if self.timed && half_life < 1.0 {
-            return Err(Error::Invalid(format!(
-                "half_life must be a second at least, not {half_life}"
-            )));
-        }
-        if self.index_size > 0 || self.instance_weights || self.columns {
-            return Err(Error::Invalid(
-                "counts with a half-life are of texts, without an index of messages".into(),
-            ));
-        }
-        Ok(())
+        Err(Error::Invalid(problem))
     }
 
     /// Rejects a weight that a window could not take back exactly.
@@ -145,47 +138,31 @@ impl Store {
         take(count, amount)
     }
 
-    /// Subtracts the counts of a document that has left the window.
+    /// Subtracts the counts of a document that has left the window. Next to a heavy document, the
+    /// counts of the others were rounded: they are counted again.
     pub(crate) fn leave_window(&mut self, document: &Document) {
         let Document { class, weight, words, .. } = document;
-        let left = |&(word, count): &(WordId, f64)| {
-            let cell = self.rows.cell(word, *class);
-            let (tokens, documents) = cell.map_or((0.0, 0.0), |c| (c.tokens, c.documents));
-            let less = |count: f64, amount: f64| take(count, amount).unwrap_or(0.0);
-            (less(tokens, weight * count), less(documents, *weight))
+        let heavy = *weight >= HEAVY;
+        let less = |count: f64, amount: f64| take(count, amount).unwrap_or(0.0);
+        let left = |&(word, count): &(WordId, f64)| match self.rows.cell(word, *class) {
+            _ if heavy => self.indexed(*class, word),
+            Some(cell) => (less(cell.tokens, weight * count), less(cell.documents, *weight)),
+            None => (0.0, 0.0),
         };
-        if *weight >= HEAVY {
-            return self.recount(*class, words);
-        }
         let amounts: Vec<(f64, f64)> = words.iter().map(left).collect();
-        let documents = take(self.classes[*class as usize].documents, *weight).unwrap_or(0.0);
-        self.leave(*class, words, &amounts, documents);
-    }
-
-    /// Recounts these words in a class from the documents in the window.
-    #[cold]
-    fn recount(&mut self, class: ClassId, words: &[(WordId, f64)]) {
-        let amounts: Vec<_> = words.iter().map(|&(word, _)| self.indexed(class, word)).collect();
-        let (mut documents, mut tokens) = (0.0, 0.0);
-        for document in self.index.documents().filter(|document| document.class == class) {
-            documents += document.weight;
-            tokens += document.weight * document.length();
+        if heavy {
+            let of_class = self.index.documents().filter(|document| document.class == *class);
+            let (documents, tokens) = of_class.fold((0.0, 0.0), |(documents, tokens), document| {
+                (documents + document.weight, tokens + document.weight * document.length())
+            });
+            self.take_out(*class, words, &amounts, documents);
+            self.classes[*class as usize].tokens = tokens;
+        } else {
+            let documents = less(self.classes[*class as usize].documents, *weight);
+            self.take_out(*class, words, &amounts, documents);
         }
-        self.leave(class, words, &amounts, documents);
-        self.classes[class as usize].tokens = tokens;
-    }
-
-    /// Sets a class to the counts that remain in the window.
-    fn leave(
-        &mut self,
-        class: ClassId,
-        words: &[(WordId, f64)],
-        left: &[(f64, f64)],
-        documents: f64,
-    ) {
-        self.take_out(class, words, left, documents);
-        if documents == 0.0 {
-            self.emptied.push(class);
+        if !self.classes[*class as usize].exists() {
+            self.emptied.push(*class);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use crate::counts::index::Document;
 use crate::counts::rows::{Cell, Class, ClassId, FLOOR, take};
+use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::counts::unlearn::not_learned;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use std::collections::HashMap;
 
 impl Store {
     /// Adds everything that another store learned. `class_of` maps its classes to the classes of
@@ -24,16 +24,12 @@ impl Store {
         self.check_room()?;
         let units = self.units_of(other);
         let here = |count: f64| if units == 1.0 { count } else { (units * count).max(FLOOR) };
-        for (theirs, totals) in other.classes.iter().enumerate() {
-            if !totals.exists() {
-                continue;
+        for (&class, totals) in class_of.iter().zip(&other.classes) {
+            if totals.exists() {
+                let ours = Class::at(&mut self.classes, class);
+                ours.documents += here(totals.documents);
+                ours.tokens += here(totals.tokens);
             }
-            let class = class_of[theirs] as usize;
-            if class >= self.classes.len() {
-                self.classes.resize_with(class + 1, Class::default);
-            }
-            self.classes[class].documents += here(totals.documents);
-            self.classes[class].tokens += here(totals.tokens);
         }
         let mut word_of = vec![0; other.vocabulary.slots()];
         for theirs in other.vocabulary.sorted_ids() {
@@ -46,7 +42,8 @@ impl Store {
         }
         if self.settings.index_size > 0 {
             for document in other.index.documents() {
-                self.index_document(translate(document, class_of, &word_of));
+                let class = class_of[document.class as usize];
+                self.index_document(document.renamed(class, &word_of));
             }
         }
         if !self.pruned {
@@ -85,145 +82,88 @@ impl Store {
     pub fn subtract(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
         if self.settings.half_life.is_some() {
             return Err(Error::Invalid(
-                "what was learned with a half-life counts for less by now, and is not subtracted: \
-                 unlearn messages by the weight that is left of them"
+                "a model with a half-life cannot be subtracted, because its counts have decayed: \
+                 unlearn each message with its decayed weight"
                     .into(),
             ));
         }
-        for (theirs, totals) in other.classes.iter().enumerate() {
-            let class = class_of[theirs];
-            let ours = self.classes.get(class as usize).map_or(0.0, |ours| ours.documents);
-            if totals.exists() && take(ours, totals.documents).is_none() {
-                return Err(not_learned("a class has fewer documents"));
-            }
+        let before = self.clone();
+        let result = self.subtract_counts(other, class_of).and_then(|()| self.check_covered());
+        if result.is_err() {
+            *self = before;
         }
-        let mut word_of = vec![WordId::MAX; other.vocabulary.slots()];
-        let mut changes = Vec::with_capacity(other.cells());
-        for theirs in other.vocabulary.sorted_ids() {
-            let bytes = other.vocabulary.word(theirs);
-            let Some(word) = self.vocabulary.find(&self.vocabulary.token(bytes)) else {
-                return Err(not_learned("it has words that were never learned"));
+        result
+    }
+
+    fn subtract_counts(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {
+        let classes = || class_of.iter().zip(&other.classes).filter(|(_, totals)| totals.exists());
+        for (&class, totals) in classes() {
+            let ours = self.classes.get_mut(class as usize);
+            let left = ours.and_then(|ours| Some((take(ours.documents, totals.documents)?, ours)));
+            let Some((documents, ours)) = left else {
+                return Err(not_learned("a class has fewer documents"));
             };
-            word_of[theirs as usize] = word;
+            let tokens = take(ours.tokens, totals.tokens).unwrap_or(0.0);
+            (ours.documents, ours.tokens) =
+                (documents, if documents == 0.0 { 0.0 } else { tokens });
+        }
+        let words = other.vocabulary.sorted_ids();
+        let mut word_of = vec![WordId::MAX; other.vocabulary.slots()];
+        for &theirs in &words {
+            let token = self.vocabulary.token(other.vocabulary.word(theirs));
+            let ours = self.vocabulary.find(&token);
+            word_of[theirs as usize] =
+                ours.ok_or_else(|| not_learned("it has words that were never learned"))?;
+        }
+        // The index first: its lengths and pairs are looked up through the cells.
+        for document in other.index.documents().rev() {
+            self.unindex(&document.renamed(class_of[document.class as usize], &word_of));
+        }
+        for theirs in words {
+            let word = word_of[theirs as usize];
             for cell in other.rows.cells(theirs) {
                 let class = class_of[cell.class as usize];
                 let left = self.rows.cell(word, class).and_then(|ours| {
                     Some((take(ours.tokens, cell.tokens)?, take(ours.documents, cell.documents)?))
                 });
-                let left =
-                    left.filter(|&(tokens, documents)| (tokens == 0.0) == (documents == 0.0));
-                let Some((tokens, documents)) = left else {
-                    return Err(not_learned("a word was seen less often in that class"));
+                let Some((tokens, documents)) =
+                    left.filter(|&left| (left.0 == 0.0) == (left.1 == 0.0))
+                else {
+                    return Err(not_learned("a word was learned less often with that label"));
                 };
-                changes.push((word, class, tokens, documents));
+                self.set_cell(word, class, tokens, documents);
             }
         }
-        self.check_left(other, class_of, &changes)?;
-        // The index first: its lengths and pairs are looked up through the cells.
-        let theirs: Vec<Document> = other
-            .index
-            .documents()
-            .rev()
-            .map(|document| translate(document, class_of, &word_of))
-            .collect();
-        let before = self.clone();
-        for document in theirs {
-            self.unindex(&document);
-        }
-        if !self.covers_index(other, class_of, &changes) {
-            *self = before;
-            return Err(not_learned("recent documents would be left without their counts"));
-        }
-        for (word, class, tokens, documents) in changes {
-            self.set_cell(word, class, tokens, documents);
-        }
-        for (theirs, totals) in other.classes.iter().enumerate() {
-            if totals.exists() {
-                let ours = &mut self.classes[class_of[theirs] as usize];
-                ours.documents = take(ours.documents, totals.documents).unwrap_or(0.0);
-                ours.tokens = take(ours.tokens, totals.tokens).unwrap_or(0.0);
-                if !ours.exists() {
-                    ours.tokens = 0.0;
-                }
-                self.forget_empty_class(class_of[theirs]);
-            }
-        }
+        classes().for_each(|(&class, _)| self.forget_empty_class(class));
         self.version += 1;
         Ok(())
     }
-}
 
-impl Store {
-    /// Whether the documents in the index would keep their counts.
-    fn covers_index(
-        &self,
-        other: &Store,
-        class_of: &[ClassId],
-        changes: &[(WordId, ClassId, f64, f64)],
-    ) -> bool {
-        if self.index.is_empty() {
-            return true;
-        }
-        let mut classes = vec![0.0; self.classes.len()];
-        let mut cells: HashMap<(WordId, ClassId), (f64, f64)> = HashMap::new();
-        for document in self.index.documents() {
-            classes[document.class as usize] += document.weight;
-            for &(word, count) in &document.words {
-                let (tokens, documents) = cells.entry((word, document.class)).or_default();
-                *tokens += document.weight * count;
-                *documents += document.weight;
-            }
-        }
-        let enough = |left: f64, indexed: f64| indexed <= left * (1.0 + 1e-12);
-        let of_classes = other.classes.iter().enumerate().all(|(theirs, totals)| {
-            let class = class_of[theirs] as usize;
-            !totals.exists()
-                || take(self.classes[class].documents, totals.documents)
-                    .is_some_and(|left| enough(left, classes[class]))
-        });
-        of_classes
-            && changes.iter().all(|&(word, class, tokens, documents)| {
-                let indexed = cells.get(&(word, class)).copied().unwrap_or_default();
-                enough(tokens, indexed.0) && enough(documents, indexed.1)
-            })
-    }
-
-    /// Whether no word would be in more documents than its class has left.
-    fn check_left(
-        &self,
-        other: &Store,
-        class_of: &[ClassId],
-        changes: &[(WordId, ClassId, f64, f64)],
-    ) -> Result<()> {
-        let mut left: Vec<f64> = self.classes.iter().map(|class| class.documents).collect();
-        for (theirs, totals) in other.classes.iter().enumerate() {
-            if totals.exists() {
-                let class = class_of[theirs] as usize;
-                left[class] = take(left[class], totals.documents).unwrap_or(0.0);
-            }
-        }
-        let changed: HashMap<(WordId, ClassId), f64> =
-            changes.iter().map(|&(word, class, _, documents)| ((word, class), documents)).collect();
+    /// Fails if a word is in more documents than its class has, or if indexed documents have lost
+    /// their counts.
+    fn check_covered(&self) -> Result<()> {
+        let covers = |count: f64, part: f64| part <= count * (1.0 + 1e-12);
         for word in 0..self.rows.slots() as WordId {
-            for cell in self.rows.cells(word) {
-                let documents = changed.get(&(word, cell.class)).copied().unwrap_or(cell.documents);
-                if documents > left[cell.class as usize] * (1.0 + 1e-12) {
-                    return Err(not_learned("a word would be left without its documents"));
-                }
+            let documents = |cell: &Cell| self.classes[cell.class as usize].documents;
+            if !self.rows.cells(word).all(|cell| covers(documents(&cell), cell.documents)) {
+                return Err(not_learned("a word would be left without its documents"));
             }
         }
-        Ok(())
-    }
-}
-
-fn translate(document: &Document, class_of: &[ClassId], word_of: &[WordId]) -> Document {
-    let mut words: Vec<(WordId, f64)> =
-        document.words.iter().map(|&(word, count)| (word_of[word as usize], count)).collect();
-    words.sort_unstable_by_key(|&(word, _)| word);
-    Document {
-        class: class_of[document.class as usize],
-        weight: document.weight,
-        instance_weight: document.instance_weight,
-        words: words.into_boxed_slice(),
+        let mut indexed = Slice::default();
+        for Document { class, words, weight, .. } in self.index.documents() {
+            indexed.add(*class, words, *weight);
+        }
+        let covers_cell = |word, part: Cell| {
+            self.rows.cell(word, part.class).is_some_and(|cell| {
+                covers(cell.tokens, part.tokens) && covers(cell.documents, part.documents)
+            })
+        };
+        let mut classes = indexed.classes().iter().zip(&self.classes);
+        if classes.all(|(part, class)| covers(class.documents, part.documents))
+            && indexed.words().all(|(word, mut cells)| cells.all(|part| covers_cell(word, part)))
+        {
+            return Ok(());
+        }
+        Err(not_learned("recent documents would be left without their counts"))
     }
 }

@@ -3,12 +3,13 @@
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{MAX_COUNT, Store};
-use crate::counts::vocabulary::WordId;
+use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
 use crate::text::distinct::DistinctTokens;
 use crate::text::token::Token;
 use crate::text::tokenizer::{self, Tokenizer};
 use foldhash::fast::RandomState;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Minimum length in bytes of a text whose tokens are looked up together while it is learned, if it
 /// is scored before. Applied to all texts this took 1.1 times as long on text messages; with this
@@ -21,6 +22,8 @@ pub enum Message<'a> {
     Text(&'a str),
     /// Words with their counts.
     Counts(&'a WordCounts),
+    /// Columns of a matrix with their counts.
+    Row(&'a [(u32, f64)], &'a Columns),
 }
 
 /// A source of one message; several threads may read it.
@@ -60,12 +63,46 @@ impl WordCounts {
     }
 }
 
+/// The words of columns, with their ids in the vocabulary that was used last.
+pub struct Columns {
+    words: Vec<Box<[u8]>>,
+    ids: Vec<AtomicU32>,
+}
+
+impl Columns {
+    pub fn new(words: &[&str]) -> Self {
+        Columns {
+            words: words.iter().map(|word| word.as_bytes().into()).collect(),
+            ids: words.iter().map(|_| AtomicU32::default()).collect(),
+        }
+    }
+
+    fn token(&self, vocabulary: &Vocabulary, column: u32) -> Token<'_> {
+        vocabulary.token(&self.words[column as usize])
+    }
+
+    /// The id of a column's word.
+    #[inline]
+    fn find(&self, vocabulary: &Vocabulary, column: u32) -> Option<WordId> {
+        let last = &self.ids[column as usize];
+        let id = last.load(Ordering::Relaxed);
+        // The id may belong to another word.
+        if vocabulary.is(id, &self.words[column as usize]) {
+            return Some(id);
+        }
+        let id = vocabulary.find(&self.token(vocabulary, column))?;
+        last.store(id, Ordering::Relaxed);
+        Some(id)
+    }
+}
+
 impl Message<'_> {
     /// Size in bytes.
     pub fn size(&self) -> usize {
         match self {
             Message::Text(text) => text.len(),
             Message::Counts(counts) => counts.size(),
+            Message::Row(cells, _) => size_of_val(*cells),
         }
     }
 
@@ -73,7 +110,7 @@ impl Message<'_> {
     pub fn text(&self) -> Option<&str> {
         match self {
             Message::Text(text) => Some(text),
-            Message::Counts(_) => None,
+            Message::Counts(_) | Message::Row(..) => None,
         }
     }
 
@@ -170,6 +207,14 @@ impl Message<'_> {
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(&vocabulary.token(word), count));
             }
+            Message::Row(cells, columns) => {
+                for &(column, count) in *cells {
+                    match columns.find(vocabulary, column) {
+                        Some(id) => put(bag, id, count),
+                        None => bag.add_unseen(columns.token(vocabulary, column).hash, count),
+                    }
+                }
+            }
         }
     }
 
@@ -196,6 +241,15 @@ impl Message<'_> {
             Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(&t, 1.0)),
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(&Token::new(&hasher, word), count));
+            }
+            Message::Row(cells, columns) => {
+                for &(column, count) in *cells {
+                    let id = match columns.find(&store.vocabulary, column) {
+                        Some(id) => id,
+                        None => store.add_word(&columns.token(&store.vocabulary, column)),
+                    };
+                    bag.add(id, count);
+                }
             }
         }
         store.settings.term_weighting.apply(bag);
@@ -290,56 +344,6 @@ impl Message<'_> {
         self.look_up(store, tokenizer, scratch, bag, true);
         store.unlearn(bag, class, weight)?;
         Ok(store.classes().get(class as usize).is_some_and(|class| class.exists()))
-    }
-}
-
-/// Documents as rows of counts; each column is a word.
-pub struct Columns<'a> {
-    pub words: &'a [Box<[u8]>],
-    /// The ids of known words, kept from row to row.
-    ids: Vec<Option<WordId>>,
-}
-
-impl<'a> Columns<'a> {
-    pub fn new(words: &'a [Box<[u8]>]) -> Self {
-        Columns { words, ids: vec![None; words.len()] }
-    }
-
-    fn id(&mut self, store: &Store, column: usize) -> Option<WordId> {
-        let word = &self.words[column];
-        // The id may belong to another word by now.
-        if !self.ids[column].is_some_and(|id| store.vocabulary.is(id, word)) {
-            self.ids[column] = store.vocabulary.find(&store.vocabulary.token(word));
-        }
-        self.ids[column]
-    }
-
-    /// Looks up one row for scoring. Columns must be in range.
-    pub fn look_up(&mut self, store: &Store, row: &[(u32, f64)], bag: &mut Bag) {
-        bag.clear(store.vocabulary.slots());
-        for &(column, count) in row {
-            match self.id(store, column as usize) {
-                Some(id) => bag.add(id, count),
-                None => {
-                    let token = store.vocabulary.token(&self.words[column as usize]);
-                    bag.add_unseen(token.hash, count);
-                }
-            }
-        }
-        store.settings.term_weighting.apply(bag);
-    }
-
-    /// Adds the words of one row to the vocabulary for learning. Columns must be in range.
-    pub fn intern(&mut self, store: &mut Store, row: &[(u32, f64)], bag: &mut Bag) {
-        bag.clear(store.vocabulary.slots());
-        for &(column, count) in row {
-            let id = match self.id(store, column as usize) {
-                Some(id) => id,
-                None => store.intern(&store.vocabulary.token(&self.words[column as usize])),
-            };
-            bag.add(id, count);
-        }
-        store.settings.term_weighting.apply(bag);
     }
 }
 

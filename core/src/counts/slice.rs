@@ -79,10 +79,7 @@ impl Slice {
 
     /// The totals of a class, to be changed.
     pub fn totals(&mut self, class: ClassId) -> &mut Class {
-        if class as usize >= self.classes.len() {
-            self.classes.resize_with(class as usize + 1, Class::default);
-        }
-        &mut self.classes[class as usize]
+        Class::at(&mut self.classes, class)
     }
 
     /// Adds one word of a document, or of a part of it; the class must have totals.

@@ -1,14 +1,15 @@
 //! The bytes of a store. They are canonical: equal states give equal bytes, whatever their history.
 //!
-//! Classes are in the caller's order, words in the order of their bytes, cells by class, indexed
+//! Classes are in the order of their ranks, words in the order of their bytes, cells by class, indexed
 //! documents from the oldest to the youngest. Derived state (ids, lengths, postings, pairs,
 //! frequencies) is not written. Fractional values are written as multiples of the smallest step.
 //! The caller adds a checksum over the whole file.
 
 use crate::counts::clock::Clock;
-use crate::counts::codec::{Reader, corrupt, put, put_count, put_float};
+use crate::counts::codec::{Reader, corrupt, put, put_count, put_float, ranks};
 use crate::counts::index::{Document, STEPS};
-use crate::counts::rows::{Class, ClassId};
+use crate::counts::rows::Class;
+use crate::counts::statistic::SavedOrder;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::vocabulary::WordId;
@@ -17,139 +18,106 @@ use crate::error::{Error, Result};
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format.
 const VERSION: u64 = 1;
-/// Number of bits that describe derived state. The bits above hold the term weighting, then whether
-/// there are instance weights, then whether there are corrections of words.
-const KINDS: u32 = 3;
-const INSTANCE_WEIGHTS: u32 = 16;
-const ONLINE_WEIGHTS: u32 = 17;
-const HALF_LIFE: u32 = 18;
-const WINDOWED: u32 = 19;
-const TIMED: u32 = 20;
 
-/// Writes the position of a clock: messages since the division, or its times if it has any.
-fn put_clock(bytes: &mut Vec<u8>, clock: &Clock, timed: bool) {
-    if !timed {
-        put(bytes, clock.elapsed() as u64);
-    } else if clock.now == Clock::NEVER {
-        put(bytes, 0);
-        return;
-    } else {
-        put(bytes, 1);
-        put_float(bytes, clock.begun);
-        put_float(bytes, clock.now);
+impl Settings {
+    /// The flags in the order of a snapshot.
+    fn flags(&mut self) -> [&mut bool; 7] {
+        [
+            &mut self.frequencies,
+            &mut self.columns,
+            &mut self.own_pairs,
+            &mut self.instance_weights,
+            &mut self.online_weights,
+            &mut self.timed,
+            &mut self.windowed,
+        ]
     }
-    put_float(bytes, clock.start);
-}
 
-fn read_clock(reader: &mut Reader<'_>, half_life: f64, timed: bool) -> Result<Option<Clock>> {
-    let (begun, now) = if !timed {
-        (0.0, reader.number()? as f64)
-    } else if reader.flag()? {
-        (reader.float()?, reader.float()?)
-    } else {
-        return Ok(Some(Clock::new(true)));
-    };
-    Ok(Clock::restored(half_life, begun, now, reader.float()?))
+    fn put(mut self, bytes: &mut Vec<u8>) {
+        for bound in [self.max_features, self.index_size, self.max_pairs] {
+            put(bytes, bound as u64);
+        }
+        self.flags().into_iter().for_each(|flag| put(bytes, u64::from(*flag)));
+        put(bytes, self.term_weighting.number());
+        put_count(bytes, self.half_life.unwrap_or(0.0));
+    }
+
+    fn restore(reader: &mut Reader<'_>) -> Result<Self> {
+        let mut settings = Settings {
+            max_features: reader.size()?,
+            index_size: reader.size()?,
+            max_pairs: reader.size()?,
+            ..Settings::COUNTS
+        };
+        for flag in settings.flags() {
+            *flag = reader.flag()?;
+        }
+        settings.term_weighting = TermWeighting::numbered(reader.number()?)
+            .ok_or_else(|| corrupt("unknown term weighting"))?;
+        settings.half_life = Some(reader.count()?).filter(|&half_life| half_life > 0.0);
+        settings.check_forgetting().map_err(|error| corrupt(&error.to_string()))?;
+        Ok(settings)
+    }
 }
 
 impl Store {
-    /// The counts as bytes. `order` names every class with documents once; `number_of` returns the
-    /// number stored with each word.
+    /// The counts as bytes. `number_of` returns the number stored with each word.
     pub(crate) fn snapshot_counts(
         &self,
-        order: &[ClassId],
+        order: &SavedOrder,
         number_of: impl Fn(WordId) -> f64,
-    ) -> Result<Vec<u8>> {
-        let mut rank_of_class = vec![None; self.classes.len()];
-        for (rank, &class) in order.iter().enumerate() {
-            match rank_of_class.get_mut(class as usize) {
-                Some(slot) if slot.is_none() => *slot = Some(rank as u64),
-                _ => {
-                    return Err(Error::Invalid(format!(
-                        "class {class} is unknown or repeated in the order"
-                    )));
-                }
-            }
-        }
-        let ranked = |class: ClassId| {
-            rank_of_class[class as usize]
-                .ok_or_else(|| Error::Invalid(format!("class {class} is missing in the order")))
-        };
+    ) -> Vec<u8> {
+        let rank_of_class = ranks(&order.classes, self.classes.len());
+        let rank_of_word = ranks(&order.words, self.vocabulary.slots());
+        let scale = self.settings.term_weighting.scale();
         let mut bytes = MAGIC.to_vec();
         put(&mut bytes, VERSION);
-        put(&mut bytes, self.settings.max_features as u64);
-        put(&mut bytes, self.settings.index_size as u64);
-        put(&mut bytes, self.settings.max_pairs as u64);
-        let Settings { frequencies, columns, own_pairs, term_weighting, .. } = self.settings;
-        let Settings { instance_weights, online_weights, half_life, windowed, .. } = self.settings;
-        let timed = self.settings.timed;
-        let kinds = u64::from(frequencies) | u64::from(columns) << 1 | u64::from(own_pairs) << 2;
-        put(
-            &mut bytes,
-            kinds
-                | term_weighting.number() << KINDS
-                | u64::from(instance_weights) << INSTANCE_WEIGHTS
-                | u64::from(online_weights) << ONLINE_WEIGHTS
-                | u64::from(half_life.is_some()) << HALF_LIFE
-                | u64::from(windowed) << WINDOWED
-                | u64::from(timed) << TIMED,
-        );
-        if let Some(half_life) = half_life {
-            put_float(&mut bytes, half_life);
-            put_clock(&mut bytes, &self.clock, timed);
+        self.settings.put(&mut bytes);
+        if self.settings.half_life.is_some() {
+            let Clock { begun, now, start, .. } = self.clock;
+            [begun, now, start].into_iter().for_each(|value| put_float(&mut bytes, value));
         }
-        let scale = term_weighting.scale();
         put(&mut bytes, u64::from(self.pruned));
         put(&mut bytes, self.prune_cursor as u64);
-        put(&mut bytes, order.len() as u64);
-        for &class in order {
+        put(&mut bytes, order.classes.len() as u64);
+        for &class in &order.classes {
             put_count(&mut bytes, self.classes[class as usize].documents);
             put_count(&mut bytes, self.classes[class as usize].tokens * scale);
         }
-        let words = self.vocabulary.sorted_ids();
-        let mut rank_of_word = vec![0; self.vocabulary.slots()];
-        put(&mut bytes, words.len() as u64);
-        for (rank, &word) in words.iter().enumerate() {
-            rank_of_word[word as usize] = rank as WordId;
+        put(&mut bytes, order.words.len() as u64);
+        for &word in &order.words {
             put(&mut bytes, self.vocabulary.word(word).len() as u64);
             bytes.extend_from_slice(self.vocabulary.word(word));
-            let mut cells = Vec::new();
-            for cell in self.rows.cells(word) {
-                cells.push((ranked(cell.class)?, cell.tokens, cell.documents));
-            }
-            cells.sort_unstable_by_key(|&(class, _, _)| class);
+            let mut cells: Vec<_> = self.rows.cells(word).collect();
+            cells.sort_unstable_by_key(|cell| rank_of_class[cell.class as usize]);
             put(&mut bytes, cells.len() as u64);
-            for (class, tokens, documents) in cells {
-                put(&mut bytes, class);
-                put_count(&mut bytes, tokens * scale);
-                put_count(&mut bytes, documents);
+            for cell in cells {
+                put(&mut bytes, u64::from(rank_of_class[cell.class as usize]));
+                put_count(&mut bytes, cell.tokens * scale);
+                put_count(&mut bytes, cell.documents);
             }
             put_count(&mut bytes, number_of(word));
         }
         put(&mut bytes, self.index.len() as u64);
         for document in self.index.documents() {
-            put(&mut bytes, ranked(document.class)?);
+            let class = rank_of_class[document.class as usize];
+            let Document { class, words, .. } = document.renamed(class, &rank_of_word);
+            put(&mut bytes, u64::from(class));
             put_count(&mut bytes, document.weight);
-            if instance_weights {
+            if self.settings.instance_weights {
                 put_count(&mut bytes, document.instance_weight * STEPS);
             }
-            let mut entries: Vec<(WordId, f64)> = document
-                .words
-                .iter()
-                .map(|&(word, count)| (rank_of_word[word as usize], count))
-                .collect();
-            entries.sort_unstable_by_key(|&(word, _)| word);
-            put(&mut bytes, entries.len() as u64);
-            for (word, count) in entries {
+            put(&mut bytes, words.len() as u64);
+            for (word, count) in words {
                 put(&mut bytes, u64::from(word));
                 put_count(&mut bytes, count * scale);
             }
         }
-        Ok(bytes)
+        bytes
     }
 
     /// A store from the bytes of [`snapshot_counts`](Self::snapshot_counts), with classes numbered
-    /// in that order; the number stored with each word; and the remaining bytes.
+    /// in their order; the number stored with each word; and the remaining bytes.
     pub(crate) fn restore_counts(bytes: &[u8]) -> Result<(Self, Vec<f64>, Reader<'_>)> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             return Err(corrupt("not the counts of a streamnb model"));
@@ -161,41 +129,10 @@ impl Store {
                 "the counts have format version {version}; this streamnb reads version {VERSION}"
             )));
         }
-        let (max_features, index_size) = (reader.size()?, reader.size()?);
-        let (max_pairs, kinds) = (reader.size()?, reader.number()?);
-        let has = |bit: u32| kinds >> bit & 1 == 1;
-        let instance_weights = has(INSTANCE_WEIGHTS);
-        let online_weights = has(ONLINE_WEIGHTS);
-        let half_life = has(HALF_LIFE);
-        let windowed = has(WINDOWED);
-        let timed = has(TIMED);
-        let flags = u64::from(instance_weights) << INSTANCE_WEIGHTS
-            | u64::from(online_weights) << ONLINE_WEIGHTS
-            | u64::from(half_life) << HALF_LIFE
-            | u64::from(windowed) << WINDOWED
-            | u64::from(timed) << TIMED;
-        let term_weighting = TermWeighting::numbered((kinds ^ flags) >> KINDS);
-        let term_weighting = term_weighting.ok_or_else(|| corrupt("unknown term weighting"))?;
-        let (frequencies, columns, own_pairs) = (kinds & 1 != 0, kinds & 2 != 0, kinds & 4 != 0);
-        let half_life = if half_life { Some(reader.float()?) } else { None };
-        let settings = Settings {
-            max_features,
-            index_size,
-            max_pairs,
-            frequencies,
-            columns,
-            own_pairs,
-            instance_weights,
-            online_weights,
-            term_weighting,
-            half_life,
-            timed,
-            windowed,
-        };
-        settings.check_forgetting().map_err(|error| corrupt(&error.to_string()))?;
-        let mut store = Store::new(settings);
-        if let Some(half_life) = half_life {
-            let clock = read_clock(&mut reader, half_life, timed)?;
+        let mut store = Store::new(Settings::restore(&mut reader)?);
+        if let Some(half_life) = store.settings.half_life {
+            let (begun, now, start) = (reader.float()?, reader.float()?, reader.float()?);
+            let clock = Clock::restored(half_life, begun, now, start);
             store.clock = clock.ok_or_else(|| corrupt("invalid clock"))?;
         }
         store.pruned = reader.flag()?;
@@ -205,9 +142,9 @@ impl Store {
             return Err(corrupt("invalid group of words to prune next"));
         }
         for _ in 0..reader.number()? {
-            store
-                .classes
-                .push(Class::new(reader.positive()?, reader.count()? / term_weighting.scale()));
+            let (documents, tokens) = (reader.positive()?, reader.count()?);
+            let tokens = tokens / store.settings.term_weighting.scale();
+            store.classes.push(Class::new(documents, tokens));
         }
         let numbers = store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;

@@ -200,10 +200,6 @@ impl Store {
         self.classes.iter().filter(|class| class.exists()).count()
     }
 
-    pub fn cells(&self) -> usize {
-        self.rows.n_cells()
-    }
-
     /// The rank of a class among the labels; classes without a rank come last.
     pub(crate) fn rank(&self, class: ClassId) -> i64 {
         self.ranks.get(class as usize).copied().unwrap_or(i64::MAX)
@@ -272,13 +268,10 @@ impl Store {
             rule.correct(self, bag, class, weight);
         }
         let weight = weight * self.tick();
-        if class as usize >= self.classes.len() {
-            self.classes.resize_with(class as usize + 1, Class::default);
-        }
         for statistic in self.statistics.iter_mut() {
             statistic.take_words(&self.rows, &bag.words);
         }
-        let totals = &mut self.classes[class as usize];
+        let totals = Class::at(&mut self.classes, class);
         let mut tokens = 0.0;
         let frequencies = self.settings.frequencies;
         let mut adding = self.rows.adding(class, weight);
@@ -462,10 +455,7 @@ impl Store {
         }
         renamed.pairs = self.pairs.renamed(&word_of);
         for document in self.index.documents() {
-            let mut words: Vec<(WordId, f64)> =
-                document.words.iter().map(|&(word, f)| (word_of[word as usize], f)).collect();
-            words.sort_unstable_by_key(|&(word, _)| word);
-            renamed.index.push(Document { words: words.into_boxed_slice(), ..*document });
+            renamed.index.push(document.renamed(document.class, &word_of));
         }
         self.vocabulary = renamed.vocabulary;
         self.rows = renamed.rows;

@@ -60,10 +60,7 @@ impl TermWeighting {
 
     /// The term weighting with this number in a snapshot.
     pub fn numbered(number: u64) -> Option<Self> {
-        usize::try_from(number)
-            .ok()
-            .and_then(|place| NAMED.get(place))
-            .map(|&(_, weighting)| weighting)
+        NAMED.get(usize::try_from(number).ok()?).map(|&(_, weighting)| weighting)
     }
 
     pub fn number(self) -> u64 {

@@ -24,14 +24,11 @@ impl Store {
             return Err(not_learned("it has words that were never learned"));
         }
         bag.words.sort_unstable_by_key(|&(word, _)| word);
-        let removals = self.plan_removals(class, &bag.words, weight);
-        let mut left = weight;
-        let mut amounts = Vec::with_capacity(bag.words.len());
-        for &(_, removed) in &removals {
-            left -= removed;
+        let (removals, left) = self.plan_removals(class, &bag.words, weight);
+        if left > 1e-12 * weight {
+            self.check_outside(class, &bag.words, left)?;
         }
-        let outside = if left > 1e-12 * weight { left } else { 0.0 };
-        self.check_outside(class, &bag.words, outside)?;
+        let mut amounts = Vec::with_capacity(bag.words.len());
         for &(word, count) in &bag.words {
             let cell = self.rows.cell(word, class);
             let (tokens, documents) = cell.map_or((0.0, 0.0), |cell| (cell.tokens, cell.documents));
@@ -40,7 +37,11 @@ impl Store {
                     amounts.push((tokens, documents));
                 }
                 _ if self.pruned => amounts.push((0.0, 0.0)),
-                _ => return Err(not_learned("a word was seen less, or more, often in that class")),
+                _ => {
+                    return Err(not_learned(
+                        "a word was learned less or more often with that label",
+                    ));
+                }
             }
         }
         let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
@@ -103,21 +104,20 @@ impl Store {
         Ok(())
     }
 
-    /// The indexed documents that an unlearned message removes, newest first, and the weight of
-    /// each.
+    /// The indexed documents that an unlearned message removes, newest first, with the weight of
+    /// each; and the weight that is left.
     fn plan_removals(
         &self,
         class: ClassId,
         words: &[(WordId, f64)],
         weight: f64,
-    ) -> Vec<(u32, f64)> {
+    ) -> (Vec<(u32, f64)>, f64) {
         let matches = self.index.matches(class, words);
         let weight_of = |slot| self.index.document(slot).map_or(0.0, |d| d.weight);
         if let Some(&exact) = matches.iter().find(|&&slot| weight_of(slot) == weight) {
-            return vec![(exact, weight)];
+            return (vec![(exact, weight)], 0.0);
         }
-        let mut left = weight;
-        let mut removals = Vec::new();
+        let (mut removals, mut left) = (Vec::new(), weight);
         for slot in matches {
             if left <= 0.0 {
                 break;
@@ -126,36 +126,28 @@ impl Store {
             removals.push((slot, removed));
             left -= removed;
         }
-        removals
+        (removals, left)
     }
 
     /// Whether `weight` of this message can lie outside the index: no indexed document may lose its
     /// counts.
     fn check_outside(&self, class: ClassId, words: &[(WordId, f64)], weight: f64) -> Result<()> {
-        if weight == 0.0 || self.index.is_empty() {
+        if self.index.is_empty() {
             return Ok(());
         }
-        let indexed: f64 = self
-            .index
-            .documents()
-            .filter(|document| document.class == class)
-            .map(|document| document.weight)
-            .sum();
+        let of_class = self.index.documents().filter(|document| document.class == class);
+        let indexed: f64 = of_class.map(|document| document.weight).sum();
         let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
-        if take(learned - indexed, weight).is_none() {
-            return Err(not_learned("no such message is among the recent documents"));
-        }
-        for &(word, count) in words {
+        let outside = |&(word, count): &(WordId, f64)| {
             let (tokens, documents) = self.indexed(class, word);
-            let enough = self.rows.cell(word, class).is_some_and(|cell| {
-                take(cell.documents - documents, weight).is_some()
-                    && take(cell.tokens - tokens, weight * count).is_some()
-            });
-            if !enough {
-                return Err(not_learned("no such message is among the recent documents"));
-            }
+            let cell = self.rows.cell(word, class)?;
+            take(cell.documents - documents, weight)?;
+            take(cell.tokens - tokens, weight * count)
+        };
+        if take(learned - indexed, weight).is_some() && words.iter().all(|w| outside(w).is_some()) {
+            return Ok(());
         }
-        Ok(())
+        Err(not_learned("no such message is among the recent documents"))
     }
 
     /// Tokens and documents of a cell that are in the index.
@@ -194,22 +186,25 @@ impl Store {
         if documents == 0.0 && self.index.documents().filter(of_class).count() > gone
             || words.iter().zip(left).any(|pair| stays(&pair))
         {
-            return Err(not_learned("what others count for was lost beside so large a weight"));
+            return Err(not_learned(
+                "next to so large a weight, the counts of other messages were lost in rounding",
+            ));
         }
         Ok(())
     }
 
     /// Removes a document from the index, wherever it is.
     pub(crate) fn unindex(&mut self, document: &Document) {
-        let removals = self.plan_removals(document.class, &document.words, document.weight);
-        for (slot, removed) in removals {
+        let plan = self.plan_removals(document.class, &document.words, document.weight);
+        for (slot, removed) in plan.0 {
             self.remove_indexed(slot, removed);
         }
     }
 
     fn remove_indexed(&mut self, slot: u32, removed: f64) {
         let Some(document) = self.index.document(slot).cloned() else { return };
-        self.drop_from_index(&document, removed);
+        self.leave_index(&document, removed);
+        self.pairs.unlearn(document.class, &document.words, removed);
         match take(document.weight, removed) {
             Some(left) if left > 0.0 => self.index.set_weight(slot, left),
             _ => {

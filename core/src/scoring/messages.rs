@@ -116,10 +116,11 @@ impl Scorer {
     ) {
         let scorer = self.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
-        let mut reader = batch.reader();
         for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
-            reader.look_up(place, store, tokens, bag, self.needs_distinct());
+            // Reading ends early only if the work is stopped and its result is discarded.
+            let message = batch.messages.get(place).unwrap_or(Message::Text(""));
+            message.look_up(store, batch.tokenizer, tokens, bag, self.needs_distinct());
             scorer.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;

@@ -2,9 +2,7 @@
 //! or online weights at the end. Other statistics are saved as arrays, or computed again.
 
 use crate::counts::attributes::AttributeId;
-use crate::counts::codec::{Reader, corrupt, put, put_count};
-use crate::counts::rows::ClassId;
-use crate::counts::statistic::SavedOrder;
+use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
@@ -13,24 +11,22 @@ use crate::statistics::packages::{Member, Packages};
 use crate::statistics::parents::Parents;
 
 impl Store {
-    /// Return the state as bytes. `order` contains each class with documents once. `statistics` is
-    /// whether to include statistics that can be computed again from the counts. Online weights
-    /// cannot, so they are always included.
-    pub fn snapshot(&self, order: &[ClassId], statistics: bool) -> Result<Vec<u8>> {
-        let parents = self.parents();
+    /// Return the state as bytes. `statistics` is whether to include statistics that can be computed
+    /// again from the counts. Online weights cannot, so they are always included.
+    pub fn snapshot(&self, statistics: bool) -> Vec<u8> {
+        let (parents, order) = (self.parents(), self.saved_order());
         let weight = |word| if statistics { parents.weight(word) } else { 0.0 };
-        let mut bytes = self.snapshot_counts(order, weight)?;
+        let mut bytes = self.snapshot_counts(&order, weight);
         if self.settings.online_weights {
-            let order = SavedOrder { words: self.vocabulary.sorted_ids(), classes: order.to_vec() };
             self.statistic().unwrap_or(&OnlineWeights::default()).put(&order, &mut bytes);
         } else if statistics && !self.packages().is_empty() {
-            self.put_packages(&mut bytes);
+            self.put_packages(&order.words, &mut bytes);
         }
-        Ok(bytes)
+        bytes
     }
 
     /// Return the store of the bytes of [`snapshot`](Self::snapshot). Its classes are numbered in the
-    /// order given then.
+    /// order of their ranks.
     pub fn restore(bytes: &[u8]) -> Result<Self> {
         let (mut store, weights, mut reader) = Store::restore_counts(bytes)?;
         if weights.iter().any(|&weight| weight > 0.0) {
@@ -51,16 +47,12 @@ impl Store {
 
     /// Write the packages in use: attributes in the order of their names, words in the order of their
     /// bytes.
-    fn put_packages(&self, bytes: &mut Vec<u8>) {
-        let mut rank_of_word = vec![0; self.vocabulary.slots()];
-        for (rank, word) in self.vocabulary.sorted_ids().into_iter().enumerate() {
-            rank_of_word[word as usize] = rank as WordId;
-        }
-        let mut rank_of_attribute = vec![0; self.attributes.slots()];
-        for (rank, id) in self.attributes.sorted_ids().into_iter().enumerate() {
-            rank_of_attribute[id as usize] = rank as AttributeId;
-        }
-        let ranks = if self.settings.columns { &rank_of_attribute[..] } else { &rank_of_word };
+    fn put_packages(&self, words: &[WordId], bytes: &mut Vec<u8>) {
+        let ranks = if self.settings.columns {
+            ranks(&self.attributes.sorted_ids(), self.attributes.slots())
+        } else {
+            ranks(words, self.vocabulary.slots())
+        };
         let rank = |id: AttributeId| ranks.get(id as usize).copied().unwrap_or(0);
         let packages = self.packages();
         let members = packages.members(rank);

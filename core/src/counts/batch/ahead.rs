@@ -7,7 +7,7 @@ use crate::counts::message::AsMessage;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::text::distinct::{DistinctTokens, TokenizedTexts};
-use crate::text::tokenizer::{self, Tokenizer};
+use crate::text::tokenizer;
 use crate::threads::{lock, shared};
 use crate::watch::Watch;
 use foldhash::fast::RandomState;
@@ -44,16 +44,16 @@ impl<T: AsMessage> Labelled<'_, T> {
         let length = (PIECE / mean.max(1)).clamp(1, MOST);
         let hasher = store.vocabulary().hasher().clone();
         let queue = Queue::new(self.range.clone(), length, WINDOW * (threads - 1));
-        let cutter = Cutter { items, tokenizer: self.batch.tokenizer, hasher, queue: &queue };
+        let cut = |watch: &Watch| self.cut_pieces(items, &hasher, &queue, watch);
         let learner = Mutex::new(Some(store));
         let own = |watch: &Watch| {
             items.read(watch);
-            cutter.cut(watch);
+            cut(watch);
             Ok(())
         };
         let other = |watch: &Watch| {
             let Some(store) = lock(&learner).take() else {
-                cutter.cut(watch);
+                cut(watch);
                 return Ok(());
             };
             self.learn_queue(&queue, store, watch)
@@ -101,125 +101,22 @@ impl<T: AsMessage> Labelled<'_, T> {
         }
         Ok(())
     }
-}
 
-/// Tokenises the texts of a queue.
-struct Cutter<'a, T> {
-    items: &'a Items<T>,
-    tokenizer: &'a Tokenizer,
-    hasher: RandomState,
-    queue: &'a Queue,
-}
-
-impl<T: AsMessage> Cutter<'_, T> {
-    fn cut(&self, watch: &Watch) {
+    /// Tokenises the pieces of a queue. Leaves a piece to the learner if it contains a message that
+    /// is not a short text.
+    fn cut_pieces(&self, items: &Items<T>, hasher: &RandomState, queue: &Queue, watch: &Watch) {
         let (mut scratch, mut tokens) = (tokenizer::Scratch::new(), DistinctTokens::default());
-        while let Some(mut taken) = self.queue.take(watch) {
+        while let Some(mut taken) = queue.take(watch) {
             let mut texts = std::mem::take(&mut taken.spare);
             texts.clear();
-            if self.cut_piece(taken.piece, &mut texts, &mut scratch, &mut tokens, watch).is_some() {
-                taken.cut = Some(texts);
-            }
-        }
-    }
-
-    /// Tokenises a piece; None if it contains a message that the learner must handle itself.
-    fn cut_piece(
-        &self,
-        piece: usize,
-        texts: &mut TokenizedTexts,
-        scratch: &mut tokenizer::Scratch,
-        tokens: &mut DistinctTokens,
-        watch: &Watch,
-    ) -> Option<()> {
-        for place in self.queue.places(piece) {
-            let message = self.items.get(place)?;
-            let size = message.text().map(str::len).filter(|&size| size <= LONGEST)?;
-            message.cut(&self.hasher, self.tokenizer, scratch, tokens);
-            texts.push(tokens);
-            if watch.stops(MESSAGE + size) {
-                return None;
-            }
-        }
-        Some(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counts::batch::{Batch, Messages};
-    use crate::counts::message::Message;
-    use crate::counts::rows::ClassId;
-    use crate::counts::store::Settings;
-    use crate::text::tokenizer::TokenizerOptions;
-
-    #[derive(Clone)]
-    struct Item(String);
-
-    impl AsMessage for Item {
-        fn as_message(&self) -> Message<'_> {
-            Message::Text(&self.0)
-        }
-    }
-
-    const ONLINE: Settings = Settings { online_weights: true, ..Settings::COUNTS };
-
-    /// Messages of old and new words, some of them long, with their classes.
-    fn messages(number: usize) -> (Vec<Item>, Vec<ClassId>) {
-        let text = |n: usize| {
-            let words = (0..n % 90).map(|i| format!("word{} a-long-enough-word-{n} ", i * n % 577));
-            Item(words.collect())
-        };
-        ((0..number).map(text).collect(), (0..number).map(|n| n as ClassId % 3).collect())
-    }
-
-    fn learn(items: Items<Item>, classes: &[ClassId], threads: usize) -> Store {
-        let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
-        let messages = Messages::Items(items);
-        let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
-        let mut store = Store::new(ONLINE);
-        Labelled::new(
-            Batch { messages: &messages, tokenizer: &tokenizer },
-            0..classes.len(),
-            classes,
-            1.0,
-        )
-        .expect("one class for each message")
-        .learn_on_threads(&mut store, &mut scratch, &mut bag, threads, &Watch::default())
-        .expect("room");
-        store
-    }
-
-    /// The counts, and the words in the order of their ids.
-    fn content(store: &mut Store) -> (Vec<u8>, Vec<Vec<u8>>) {
-        store.ranks = vec![0, 1, 2];
-        let counts = store.snapshot_counts(&store.class_order(), |_| 0.0);
-        let ids = 0..store.vocabulary().slots() as u32;
-        let words = ids.map(|id| store.vocabulary().word(id).to_vec()).collect();
-        (counts.expect("every class is ranked"), words)
-    }
-
-    #[test]
-    fn no_count_and_no_id_depends_on_who_cuts_the_texts() {
-        let (items, classes) = messages(2_000);
-        let expected = content(&mut learn(items.clone().into(), &classes, 1));
-        for threads in [2, 3, 8] {
-            assert!(content(&mut learn(items.clone().into(), &classes, threads)) == expected);
-        }
-    }
-
-    #[test]
-    fn where_reading_is_interrupted_the_first_messages_are_learned() {
-        let (items, classes) = messages(2_000);
-        for end in [0, 512, 1_024] {
-            let all = items.clone();
-            let read =
-                move |places: Range<usize>| (places.end <= end).then(|| all[places].to_vec());
-            let mut some = learn(Items::unread(items.len(), Box::new(read)), &classes, 2);
-            assert_eq!(some.documents() as usize, end);
-            let first = items[..end].to_vec();
-            assert!(content(&mut some) == content(&mut learn(first.into(), &classes[..end], 1)));
+            let cut = queue.places(taken.piece).try_for_each(|place| {
+                let message = items.get(place)?;
+                let size = message.text().map(str::len).filter(|&size| size <= LONGEST)?;
+                message.cut(hasher, self.batch.tokenizer, &mut scratch, &mut tokens);
+                texts.push(&tokens);
+                (!watch.stops(MESSAGE + size)).then_some(())
+            });
+            taken.cut = cut.map(|()| texts);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Messages read together: a reader of the first one waits a few microseconds.
-const PIECE: usize = 256;
+pub const PIECE: usize = 256;
 
 /// Reads the messages of a range; None if it was interrupted.
 pub type Read<T> = dyn Fn(Range<usize>) -> Option<Vec<T>> + Send + Sync;
@@ -109,101 +109,5 @@ impl<T> Drop for Ended<'_, T> {
         for piece in self.0 {
             piece.get_or_init(Vec::new);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    struct Text(usize);
-
-    impl AsMessage for Text {
-        fn as_message(&self) -> Message<'_> {
-            Message::Text(&"yyyyyyyyyyyyyyyyyyyy"[..self.0])
-        }
-    }
-
-    /// `len` texts that can be read up to `end`.
-    fn unread(len: usize, end: usize) -> Items<Text> {
-        let text = |place: usize| Text(place % 20);
-        let read =
-            move |places: Range<usize>| (places.end <= end).then(|| places.map(text).collect());
-        Items::unread(len, Box::new(read))
-    }
-
-    fn sizes(items: &Items<Text>) -> Vec<Option<usize>> {
-        (0..items.len()).map(|place| Some(items.get(place)?.size())).collect()
-    }
-
-    #[test]
-    fn who_needs_a_message_waits_until_it_is_read() {
-        let (items, got) = (unread(3 * PIECE, 3 * PIECE), AtomicUsize::new(0));
-        std::thread::scope(|scope| {
-            let last = scope.spawn(|| {
-                got.fetch_add(items.get(0).map_or(0, |_| 1), Ordering::Relaxed);
-                items.get(3 * PIECE - 1).map(|message| message.size())
-            });
-            // The first piece lets the other thread continue to the last one, which does not exist.
-            assert_eq!(
-                items.mean_bytes(1),
-                Some((0..PIECE).map(|n| n % 20).sum::<usize>() / PIECE)
-            );
-            while got.load(Ordering::Relaxed) == 0 {
-                std::thread::yield_now();
-            }
-            assert!(!last.is_finished());
-            items.read(&Watch::default());
-            assert_eq!(last.join().expect("no panic"), Some((3 * PIECE - 1) % 20));
-        });
-        assert_eq!(sizes(&items), (0..3 * PIECE).map(|n| Some(n % 20)).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn nobody_waits_for_what_is_never_read() {
-        let goes_on = Cell::new(false);
-        let stopping = || goes_on.get();
-        for (items, watch) in [
-            (unread(3 * PIECE, PIECE), Watch::default()),
-            (unread(3 * PIECE, 3 * PIECE), Watch::asking(&stopping)),
-        ] {
-            std::thread::scope(|scope| {
-                let last = scope.spawn(|| items.get(3 * PIECE - 1).is_none());
-                // Long enough for the watch to be checked.
-                std::thread::sleep(std::time::Duration::from_millis(60));
-                items.read(&watch);
-                assert!(last.join().expect("no panic"));
-            });
-            assert_eq!(sizes(&items).iter().flatten().count(), PIECE);
-        }
-    }
-
-    #[test]
-    fn items_that_are_there_are_read() {
-        for len in [0, 1, PIECE, PIECE + 1] {
-            let items = Items::from((0..len).map(|n| Text(n % 20)).collect::<Vec<_>>());
-            assert_eq!(sizes(&items), (0..len).map(|n| Some(n % 20)).collect::<Vec<_>>());
-            items.read(&Watch::default());
-            assert!(items.mean_bytes(usize::MAX).is_some());
-        }
-    }
-
-    #[test]
-    fn a_range_is_cut_into_as_many_as_are_asked_for() {
-        let items = Items::from((0..200).map(|n| Text(n % 20)).collect::<Vec<_>>());
-        for parts in 1..5 {
-            let cut = items.cut(3..198, parts);
-            assert_eq!((cut.len(), cut[0].start, cut[parts - 1].end), (parts, 3, 198));
-            assert!(cut.windows(2).all(|pair| pair[0].end == pair[1].start));
-            assert!(cut.iter().all(|part| part.len().abs_diff(195 / parts) < 9));
-        }
-        // Empty ranges, or fewer messages than parts.
-        assert_eq!(items.cut(7..7, 3), [7..7, 7..7, 7..7]);
-        let empty = Items::from(vec![Text(0), Text(0)]);
-        let cut = empty.cut(0..2, 3);
-        assert_eq!((cut.len(), cut[2].end), (3, 2));
-        assert_eq!(cut.iter().map(|part| part.len()).sum::<usize>(), 2);
     }
 }

@@ -5,7 +5,7 @@ mod items;
 mod queue;
 mod shares;
 
-pub use items::{Items, Read};
+pub use items::{Items, PIECE, Read};
 
 use crate::counts::bag::Bag;
 use crate::counts::message::{AsMessage, Columns, Message, check_count};
@@ -16,14 +16,11 @@ use crate::text::tokenizer::{self, Tokenizer};
 use crate::watch::Watch;
 use std::ops::Range;
 
-/// Placeholder for an unread message, in work whose result is discarded.
-const NOTHING: Message<'_> = Message::Text("");
-
-/// Cost of a message besides its words, in steps.
+/// Cost of a message without its words, in steps.
 pub const MESSAGE: usize = 64;
 
-/// Bytes of text that justify a thread, which must be started and whose store must be added: with
-/// this amount per thread two threads took 1/1.2 of the time of one, with three times the amount
+/// Bytes of text that justify a thread, which must be started and whose store must be added. With
+/// this amount per thread, two threads took 1/1.2 of the time of one; with three times the amount,
 /// 1/1.4.
 const WORTH: usize = 1 << 17;
 
@@ -39,7 +36,7 @@ pub enum Messages<T> {
 
 /// A sparse matrix; rows are messages, columns are words.
 pub struct Matrix {
-    words: Vec<Box<[u8]>>,
+    columns: Columns,
     cells: Vec<(u32, f64)>,
     ends: Vec<usize>,
 }
@@ -48,7 +45,7 @@ impl Matrix {
     /// Takes compressed rows and the word of each column.
     pub fn new(indptr: &[i64], indices: &[i64], data: &[f64], words: &[&str]) -> Result<Self> {
         let mut matrix = Matrix {
-            words: words.iter().map(|word| word.as_bytes().into()).collect(),
+            columns: Columns::new(words),
             cells: Vec::with_capacity(data.len()),
             ends: Vec::with_capacity(indptr.len()),
         };
@@ -80,9 +77,9 @@ impl Matrix {
         Ok(matrix)
     }
 
-    fn row(&self, row: usize) -> &[(u32, f64)] {
+    fn row(&self, row: usize) -> Message<'_> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.cells[start..self.ends[row]]
+        Message::Row(&self.cells[start..self.ends[row]], &self.columns)
     }
 }
 
@@ -105,12 +102,12 @@ impl<T: AsMessage> Messages<T> {
         }
     }
 
-    /// Waits for a message; returns whether it exists.
+    /// Waits for a message; None if reading ended before it.
     #[inline]
-    fn has(&self, place: usize) -> bool {
+    pub fn get(&self, place: usize) -> Option<Message<'_>> {
         match self {
-            Messages::Items(items) => items.get(place).is_some(),
-            Messages::Matrix(_) => true,
+            Messages::Items(items) => items.get(place),
+            Messages::Matrix(matrix) => Some(matrix.row(place)),
         }
     }
 }
@@ -119,18 +116,6 @@ impl<T: AsMessage> Messages<T> {
 pub struct Batch<'a, T> {
     pub messages: &'a Messages<T>,
     pub tokenizer: &'a Tokenizer,
-}
-
-impl<'a, T: AsMessage> Batch<'a, T> {
-    /// A reader for single messages.
-    pub fn reader(&self) -> MessageReader<'a, T> {
-        let Batch { messages, tokenizer } = *self;
-        let columns = match messages {
-            Messages::Matrix(matrix) => Columns::new(&matrix.words),
-            Messages::Items(_) => Columns::new(&[]),
-        };
-        MessageReader { messages, tokenizer, columns }
-    }
 }
 
 /// The labelled messages of a batch.
@@ -177,20 +162,9 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     ) -> Result<()> {
         let Labelled { batch, classes, weight, .. } = self;
         self.check(store)?;
-        let rule = store.rule().filter(|rule| rule.weighs());
-        let mut reader = batch.reader();
         for place in part {
-            if !batch.messages.has(place) {
-                break;
-            }
-            let class = classes[place];
-            let mut instance_weight = 0.0;
-            if let Some(rule) = &rule {
-                reader.look_up(place, store, scratch, bag, false);
-                instance_weight = rule.instance_weight(store, bag, class);
-            }
-            reader.intern(place, store, scratch, bag);
-            store.learn_instance(bag, class, *weight, instance_weight)?;
+            let Some(message) = batch.messages.get(place) else { break };
+            message.learn(store, batch.tokenizer, scratch, bag, classes[place], *weight)?;
             if watch.stops(MESSAGE + bag.words.len()) {
                 break;
             }
@@ -244,116 +218,5 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         }
         self.batch.messages.read(watch);
         self.learn(store, scratch, bag, self.range.clone(), watch)
-    }
-}
-
-/// Reads messages one after the other and remembers the ids of columns.
-pub struct MessageReader<'a, T> {
-    messages: &'a Messages<T>,
-    tokenizer: &'a Tokenizer,
-    columns: Columns<'a>,
-}
-
-impl<T: AsMessage> MessageReader<'_, T> {
-    /// Looks up the words of a message; for `distinct` see [`Message::look_up`].
-    #[inline]
-    pub fn look_up(
-        &mut self,
-        place: usize,
-        store: &Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-        distinct: bool,
-    ) {
-        match self.messages {
-            Messages::Items(items) => {
-                let message = items.get(place).unwrap_or(NOTHING);
-                message.look_up(store, self.tokenizer, scratch, bag, distinct);
-            }
-            Messages::Matrix(matrix) => self.columns.look_up(store, matrix.row(place), bag),
-        }
-    }
-
-    #[inline]
-    fn intern(
-        &mut self,
-        place: usize,
-        store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-    ) {
-        match self.messages {
-            Messages::Items(items) => {
-                let message = items.get(place).unwrap_or(NOTHING);
-                message.intern(store, self.tokenizer, scratch, bag);
-            }
-            Messages::Matrix(matrix) => self.columns.intern(store, matrix.row(place), bag),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counts::store::Settings;
-    use crate::text::tokenizer::TokenizerOptions;
-
-    struct Text(&'static str);
-
-    impl AsMessage for Text {
-        fn as_message(&self) -> Message<'_> {
-            Message::Text(self.0)
-        }
-    }
-
-    fn learned(messages: &Messages<Text>, classes: &[ClassId]) -> Vec<u8> {
-        let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
-        let mut store = Store::new(Settings::COUNTS);
-        let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
-        let (all, watch) = (0..messages.len(), Watch::default());
-        let batch = Batch { messages, tokenizer: &tokenizer };
-        Labelled::new(batch, all.clone(), classes, 1.0)
-            .expect("one class for each message")
-            .learn(&mut store, &mut scratch, &mut bag, all, &watch)
-            .expect("room");
-        store.ranks = vec![0, 1];
-        store.snapshot_counts(&store.class_order(), |_| 0.0).expect("every class is ranked")
-    }
-
-    #[test]
-    fn rows_of_a_matrix_are_learned_as_texts_are() {
-        let texts = vec![Text("aa bb bb"), Text(""), Text("bb cc")];
-        let texts = Messages::Items(texts.into());
-        let (indptr, indices) = ([0, 2, 2, 5], [1, 0, 0, 2, 1]);
-        let data = [1.0, 2.0, 1.0, 1.0, 0.0];
-        let matrix = Matrix::new(&indptr, &indices, &data, &["bb", "aa", "cc"]).expect("a matrix");
-        let rows = Messages::Matrix(matrix);
-        assert_eq!((texts.len(), rows.len(), rows.is_empty()), (3, 3, false));
-        assert_eq!(learned(&texts, &[0, 1, 1]), learned(&rows, &[0, 1, 1]));
-        assert_ne!(learned(&texts, &[0, 1, 1]), learned(&rows, &[0, 1, 0]));
-    }
-
-    #[test]
-    fn what_is_no_matrix_or_has_other_labels_is_refused() {
-        let new = |indptr: &[i64], indices: &[i64], data: &[f64]| {
-            Matrix::new(indptr, indices, data, &["a"]).is_err()
-        };
-        assert!(!new(&[0, 1], &[0], &[1.0]));
-        assert!(new(&[0, 2], &[0], &[1.0]));
-        assert!(new(&[1, 0], &[0], &[1.0]));
-        assert!(new(&[0, 1], &[1], &[1.0]));
-        assert!(new(&[0, 1], &[-1], &[1.0]));
-        assert!(new(&[0, 1], &[0], &[f64::NAN]));
-        let messages = Messages::Items(vec![Text("a"), Text("b")].into());
-        let tokenizer = Tokenizer::new(TokenizerOptions::default()).expect("valid options");
-        let labelled = |range, classes| {
-            let batch = Batch { messages: &messages, tokenizer: &tokenizer };
-            Labelled::new(batch, range, classes, 1.0).is_ok()
-        };
-        assert!(labelled(0..2, &[0, 1]));
-        let reversed = Range { start: 2, end: 1 };
-        for (range, classes) in [(0..2, &[0][..]), (0..3, &[0, 1]), (reversed, &[0, 1])] {
-            assert!(!labelled(range, classes));
-        }
     }
 }

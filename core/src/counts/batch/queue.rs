@@ -49,7 +49,7 @@ impl Queue {
         start..self.range.end.min(start + self.length)
     }
 
-    /// Claims the next piece once it is not too far ahead; None if there is none or the watch
+    /// Claims the next piece once it is not too far ahead; None if all are claimed or the watch
     /// stops.
     pub(super) fn take(&self, watch: &Watch) -> Option<Claim<'_>> {
         let mut state = lock(&self.state);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn who_learns_takes_what_nobody_has_taken() {
+    fn the_learner_takes_an_unclaimed_piece() {
         let (queue, watch) = (Queue::new(0..3, 1, 1), Watch::default());
         assert!(queue.first(&watch).is_none());
         assert!(queue.take(&impatient()).is_none());
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_who_has_ended() {
+    fn no_thread_waits_after_learning_has_ended() {
         let queue = Queue::new(0..9, 1, 1);
         let claim = queue.take(&Watch::default());
         std::thread::scope(|scope| {

@@ -30,6 +30,14 @@ impl Document {
     pub fn length(&self) -> f64 {
         self.words.iter().map(|&(_, count)| count).sum()
     }
+
+    /// The document with another class id and other word ids.
+    pub fn renamed(&self, class: ClassId, word_of: &[WordId]) -> Self {
+        let renamed = |&(word, count): &(WordId, f64)| (word_of[word as usize], count);
+        let mut words: Box<[_]> = self.words.iter().map(renamed).collect();
+        words.sort_unstable_by_key(|&(word, _)| word);
+        Document { class, words, ..*self }
+    }
 }
 
 /// One occurrence of a word in an indexed document.
@@ -232,38 +240,4 @@ fn put<T>(slots: &mut Vec<T>, slot: Slot, value: T) {
 
 fn norm(words: &[(WordId, f64)]) -> f64 {
     words.iter().map(|&(_, count)| count * count).sum::<f64>().sqrt()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn document(class: ClassId, words: &[(WordId, f64)]) -> Document {
-        Document { class, weight: 1.0, instance_weight: 0.0, words: words.into() }
-    }
-
-    #[test]
-    fn keeps_arrival_order_and_postings() {
-        let mut index = Index::default();
-        index.push(document(0, &[(1, 1.0), (2, 2.0)]));
-        index.push(document(1, &[(2, 1.0)]));
-        index.push(document(0, &[]));
-        index.push(document(0, &[(1, 1.0), (2, 2.0)]));
-        assert_eq!((index.len(), index.frequency(2), index.frequency(9)), (4, 3, 0));
-        assert_eq!(index.matches(0, &[(1, 1.0), (2, 2.0)]), [3, 0]);
-        assert_eq!(index.matches(0, &[]), [2]);
-        assert_eq!(index.remove(1), Some(document(1, &[(2, 1.0)])));
-        assert_eq!(index.pop_oldest(), Some(document(0, &[(1, 1.0), (2, 2.0)])));
-        index.push(document(2, &[(2, 5.0)]));
-        let counts: Vec<f64> = index.postings(2).map(|posting| posting.count).collect();
-        assert_eq!(counts, [2.0, 5.0]);
-        assert_eq!([0, 2, 3].map(|slot| index.norm(slot)), [5.0, 0.0, 5f64.sqrt()]);
-        assert_eq!(index.with_any(&[1, 2]), [0, 3]);
-        index.forget_word(2);
-        index.set_words(0, [].into());
-        index.set_words(3, [(1, 1.0)].into());
-        assert_eq!((index.frequency(2), index.norm(3)), (0, 1.0));
-        let lengths: Vec<f64> = index.documents().map(Document::length).collect();
-        assert_eq!(lengths, [0.0, 1.0, 0.0]);
-    }
 }

@@ -47,7 +47,7 @@ impl Behind {
 
 impl Store {
     /// From now on the pair table follows the index with a delay, on `threads` threads; with one
-    /// thread it follows each document. Nothing may read it meanwhile.
+    /// thread it follows each document. Nothing may read it before the next call.
     pub(crate) fn follow_by(&mut self, threads: usize) {
         self.catch_up();
         // A learning rule may read the pairs of all earlier messages.
@@ -75,14 +75,11 @@ impl Store {
     }
 
     pub(crate) fn index_document(&mut self, document: Document) {
-        self.add_lengths(&document, document.weight);
         match &mut self.behind {
             Some(behind) => behind.enter(&document),
             None => self.pairs.learn(document.class, &document.words, document.weight),
         }
-        for statistic in self.statistics.iter_mut() {
-            statistic.enter(&document, document.weight);
-        }
+        self.enter_index(&document);
         self.index.push(document);
         while self.index.len() > self.settings.index_size {
             self.evict();
@@ -110,13 +107,16 @@ impl Store {
         }
     }
 
-    /// Subtracts the contribution of an indexed document from lengths, pairs and statistics.
-    pub(crate) fn drop_from_index(&mut self, document: &Document, weight: f64) {
-        self.leave_index(document, weight);
-        self.pairs.unlearn(document.class, &document.words, weight);
+    /// Adds an indexed document to lengths and statistics.
+    fn enter_index(&mut self, document: &Document) {
+        self.add_lengths(document, document.weight);
+        for statistic in self.statistics.iter_mut() {
+            statistic.enter(document, document.weight);
+        }
     }
 
-    fn leave_index(&mut self, document: &Document, weight: f64) {
+    /// Subtracts a weight of an indexed document from lengths and statistics.
+    pub(crate) fn leave_index(&mut self, document: &Document, weight: f64) {
         self.add_lengths(document, -weight);
         for statistic in self.statistics.iter_mut() {
             statistic.leave(document, weight);
@@ -149,111 +149,12 @@ impl Store {
             let mut document = document.clone();
             let (gone, kept): (Vec<_>, Vec<_>) =
                 document.words.iter().partition(|(word, _)| gone_words.binary_search(word).is_ok());
-            for statistic in self.statistics.iter_mut() {
-                statistic.leave(&document, document.weight);
-            }
-            self.add_lengths(&document, -document.weight);
+            self.leave_index(&document, document.weight);
             self.pairs.unlearn_some(document.class, &gone, &kept, document.weight);
             document.words = kept.into_boxed_slice();
             self.index.set_words(slot, document.words.clone());
-            self.add_lengths(&document, document.weight);
-            for statistic in self.statistics.iter_mut() {
-                statistic.enter(&document, document.weight);
-            }
+            self.enter_index(&document);
         }
         words.iter().for_each(|&word| self.index.forget_word(word));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counts::bag::Bag;
-    use crate::counts::rows::ClassId;
-    use crate::counts::store::Settings;
-
-    /// A store that learned messages of about sixty words, with delayed pairs on `threads` threads.
-    fn learned(settings: Settings, threads: usize) -> Store {
-        let (mut store, mut bag, mut state) = (Store::new(settings), Bag::default(), 1u64);
-        let mut draw = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
-        store.follow_by(threads);
-        for _ in 0..400 {
-            bag.clear(0);
-            for _ in 0..60 {
-                let below = 1 + draw(400);
-                let word = format!("w{}", draw(below));
-                let token = store.vocabulary.token(word.as_bytes());
-                bag.add(store.intern(&token), 1.0);
-            }
-            store.learn(&mut bag, draw(3) as ClassId, 1.0).expect("room");
-        }
-        store.follow_by(1);
-        store
-    }
-
-    fn pairs(store: &Store) -> Vec<(ClassId, f64, f64)> {
-        let slots = store.vocabulary.slots() as WordId;
-        let words = (0..slots).flat_map(|a| (0..=a).map(move |b| (a, b)));
-        words
-            .flat_map(|(a, b)| {
-                let mut found: Vec<_> =
-                    store.pairs.pairs(a, b).map(|p| (p.class, p.first, p.second)).collect();
-                found.sort_by_key(|&(class, _, _)| class);
-                found
-            })
-            .collect()
-    }
-
-    #[test]
-    fn words_count_in_the_table_until_they_are_pruned() {
-        for (max_pairs, fits) in [(3_000, false), (4_000, true)] {
-            let settings =
-                Settings { max_features: 60, index_size: 9, max_pairs, ..Settings::COUNTS };
-            for threads in [1, 2] {
-                let (mut store, mut bag) = (Store::new(settings), Bag::default());
-                store.follow_by(threads);
-                for message in ["a", "b"] {
-                    bag.clear(0);
-                    for number in 0..60 {
-                        let word = format!("{message}{number}");
-                        let token = store.vocabulary.token(word.as_bytes());
-                        bag.add(store.intern(&token), 1.0);
-                    }
-                    store.learn(&mut bag, 0, 1.0).expect("room");
-                }
-                store.follow_by(1);
-                assert_eq!(store.pairs.is_complete(), fits);
-            }
-        }
-    }
-
-    #[test]
-    fn a_table_that_follows_behind_holds_what_one_that_follows_at_once_does() {
-        let all = Settings { index_size: 9_999, max_pairs: 900_000, ..Settings::COUNTS };
-        for settings in [
-            all,
-            Settings { own_pairs: true, ..all },
-            // Documents leave that the table has processed, and others that it has not.
-            Settings { index_size: 170, ..all },
-            Settings { index_size: 20, ..all },
-            Settings { index_size: 170, windowed: true, ..all },
-            // Words leave all documents.
-            Settings { max_features: 150, ..all },
-            // The table is dropped.
-            Settings { max_pairs: 30_000, ..all },
-        ] {
-            let one = learned(settings, 1);
-            let expected = pairs(&one);
-            assert_eq!(expected.is_empty(), settings.max_pairs == 30_000);
-            for threads in [2, 3] {
-                let many = learned(settings, threads);
-                assert!(pairs(&many) == expected);
-                assert_eq!(many.pairs.len(), one.pairs.len());
-                assert!(many.index.documents().eq(one.index.documents()));
-            }
-        }
     }
 }

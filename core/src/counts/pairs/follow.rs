@@ -21,8 +21,8 @@ pub struct Change<'a> {
 
 impl PairTable {
     /// Learns and unlearns documents in order, like [`learn`](Self::learn) and
-    /// [`unlearn`](Self::unlearn), on several threads: each reads all pairs and changes those of
-    /// its shards. Whether the table is dropped does not depend on the number of threads; until
+    /// [`unlearn`](Self::unlearn), on several threads: each reads all pairs and changes its own
+    /// shards. Whether the table is dropped does not depend on the number of threads; until
     /// then each thread may hold as many cells as are allowed in total.
     pub fn follow(&mut self, changes: &[Change<'_>], threads: usize) {
         let threads = threads.min(self.shards.len());
@@ -86,8 +86,6 @@ impl Total {
 #[derive(Default)]
 struct Share<'a> {
     shards: [Option<&'a mut Shard>; SHARDS],
-    /// Whether the thread has the shard at a position.
-    has: [bool; SHARDS],
     cells: isize,
 }
 
@@ -99,7 +97,6 @@ impl<'a> Share<'a> {
             let share = &mut shares[place % threads];
             share.cells += shard.len() as isize;
             share.shards[place] = Some(shard);
-            share.has[place] = true;
         }
         shares
     }
@@ -153,7 +150,7 @@ impl<'a> Share<'a> {
         let mut number = 0;
         for (place, hash) in row.hashes().enumerate() {
             chosen[number] = (hash, place as u32);
-            number += usize::from(self.has[shard(hash)]);
+            number += usize::from(self.shards[shard(hash)].is_some());
         }
         number
     }

@@ -9,8 +9,8 @@
 //! the misses overlap. This made learning and predicting about three times as fast on the SMS
 //! collection as a general hash table.
 //!
-//! It grows by linear hashing: it consists of many small parts, one of which is split at a time,
-//! and a dropped table is freed part by part, so no message waits for the whole table.
+//! It grows by linear hashing: it consists of many small parts, one of which is split at a time. A
+//! dropped table is freed part by part. So no message waits for the whole table.
 //!
 //! The hash assigns each pair to one of a few shards, and several threads can change different
 //! shards together ([`follow`](PairTable::follow)).
@@ -210,6 +210,3 @@ impl Row<'_> {
         self.hashes().zip(self.others.iter().map(|&other| self.cell(other)))
     }
 }
-
-#[cfg(test)]
-mod tests;

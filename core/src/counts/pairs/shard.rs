@@ -44,7 +44,7 @@ impl Shard {
         self.used + self.more.len() - self.free.len()
     }
 
-    /// The parts of a shard that is no longer read.
+    /// The parts of a dropped shard.
     pub fn into_parts(self) -> Vec<Part> {
         self.parts
     }

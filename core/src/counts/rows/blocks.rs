@@ -1,13 +1,12 @@
-//! Blocks of cells in one array. The size of a block is a power of two; free blocks are reused.
+//! Rows of cells in two arrays: one entry for each row, and blocks for rows with several cells. The
+//! size of a block is a power of two; free blocks are reused.
 
 use crate::counts::alloc::{fetch, make_room};
+use crate::counts::vocabulary::WordId;
 use std::ops::Range;
 
 /// Name of a block: its start (27 bits) and the logarithm of its size (5 bits).
 pub type Name = u32;
-
-/// The name for "no block".
-pub const NONE: Name = u32::MAX;
 
 const START_BITS: u32 = 27;
 
@@ -18,22 +17,77 @@ const LINE: usize = 64;
 const LINES: usize = 8;
 
 /// Maximum number of cells in all blocks.
-pub const MAX_CELLS: usize = 1 << START_BITS;
+const MAX_CELLS: usize = 1 << START_BITS;
+
+/// The entry of a row, or a cell of a block. The cells of a block come first, in order.
+pub trait Entry: Copy {
+    fn empty() -> Self;
+
+    fn is_cell(&self) -> bool;
+
+    /// The block of the row, if it has one.
+    fn block(&self) -> Option<Name>;
+}
 
 #[derive(Clone)]
-pub struct Blocks<T> {
-    cells: Vec<T>,
+pub struct BlockRows<T> {
+    /// The entries of the rows.
+    pub entries: Vec<T>,
+    /// The cells of all blocks, including free ones.
+    pub cells: Vec<T>,
     /// Free blocks, by the logarithm of their size.
     free: Vec<Vec<u32>>,
 }
 
-impl<T> Default for Blocks<T> {
+impl<T> Default for BlockRows<T> {
     fn default() -> Self {
-        Blocks { cells: Vec::new(), free: Vec::new() }
+        BlockRows { entries: Vec::new(), cells: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T: Copy> Blocks<T> {
+impl<T: Entry> BlockRows<T> {
+    /// Number of row slots: one more than the largest word with a row.
+    pub fn slots(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Makes room for a word.
+    #[inline]
+    pub fn reach(&mut self, word: WordId) {
+        if word as usize >= self.entries.len() {
+            make_room(&mut self.entries, word as usize + 1);
+            self.entries.resize(word as usize + 1, T::empty());
+        }
+    }
+
+    /// Whether this many cells can be added.
+    pub fn has_room_for(&self, cells: usize) -> bool {
+        // A growing block is copied: at worst half of the array consists of free blocks.
+        self.cells.len().saturating_add(cells * 2) < MAX_CELLS
+    }
+
+    pub fn n_cells(&self) -> usize {
+        self.entries.iter().chain(&self.cells).filter(|cell| cell.is_cell()).count()
+    }
+
+    /// Prefetches the entry of a word.
+    #[inline]
+    pub fn fetch(&self, word: WordId) {
+        if let Some(entry) = self.entries.get(word as usize) {
+            fetch(entry);
+        }
+    }
+
+    /// Prefetches the block of a word, once the entry is cached.
+    #[inline]
+    pub fn fetch_more(&self, word: WordId) {
+        if let Some(block) = self.entries.get(word as usize).and_then(Entry::block) {
+            let step = (LINE / size_of::<T>()).max(1);
+            self.get(block).iter().step_by(step).take(LINES).for_each(fetch);
+        }
+    }
+
+    /// The cells of a block.
     #[inline]
     pub fn get(&self, name: Name) -> &[T] {
         &self.cells[range(name)]
@@ -44,59 +98,57 @@ impl<T: Copy> Blocks<T> {
         &mut self.cells[range(name)]
     }
 
-    /// Prefetches the cells of a block.
-    #[inline]
-    pub fn fetch(&self, name: Name) {
-        let step = (LINE / size_of::<T>()).max(1);
-        self.get(name).iter().step_by(step).take(LINES).for_each(fetch);
-    }
-
-    /// All cells, including those of free blocks.
-    pub fn all(&self) -> &[T] {
-        &self.cells
-    }
-
-    #[inline]
-    pub fn all_mut(&mut self) -> &mut [T] {
-        &mut self.cells
-    }
-
-    /// Allocates a block of 2^power cells filled with `empty`.
-    pub fn allocate(&mut self, power: u32, empty: T) -> Name {
+    /// Allocates an empty block of 2^power cells.
+    pub fn allocate(&mut self, power: u32) -> Name {
         if let Some(start) = self.free.get_mut(power as usize).and_then(Vec::pop) {
             return power << START_BITS | start;
         }
-        let start = self.cells.len() as u32;
-        make_room(&mut self.cells, start as usize + (1 << power));
-        self.cells.resize(start as usize + (1 << power), empty);
-        power << START_BITS | start
+        let start = self.cells.len();
+        make_room(&mut self.cells, start + (1 << power));
+        self.cells.resize(start + (1 << power), T::empty());
+        power << START_BITS | start as u32
     }
 
-    /// Frees a block and resets its cells to `empty`.
-    pub fn release(&mut self, name: Name, empty: T) {
+    /// Empties and frees a block.
+    pub fn release(&mut self, name: Name) {
         let (range, power) = (range(name), (name >> START_BITS) as usize);
         if self.free.len() <= power {
             self.free.resize_with(power + 1, Vec::new);
         }
         self.free[power].push(range.start as u32);
-        self.cells[range].fill(empty);
+        self.cells[range].fill(T::empty());
     }
 
-    /// Replaces a full block by one of twice the size; `NONE` by a block of one cell.
-    pub fn grow(&mut self, name: Name, empty: T) -> Name {
-        if name == NONE {
-            return self.allocate(0, empty);
-        }
+    /// Replaces a block by one of twice the size.
+    pub fn grow(&mut self, name: Name) -> Name {
         let kept = self.get(name).to_vec();
-        self.release(name, empty);
-        let grown = self.allocate((name >> START_BITS) + 1, empty);
+        self.release(name);
+        let grown = self.allocate((name >> START_BITS) + 1);
         self.get_mut(grown)[..kept.len()].copy_from_slice(&kept);
         grown
     }
 
+    /// Inserts a cell into a block with room.
+    pub fn insert(&mut self, name: Name, place: usize, cell: T) -> &mut T {
+        let cells = self.get_mut(name);
+        cells.copy_within(place..cells.len() - 1, place + 1);
+        cells[place] = cell;
+        &mut cells[place]
+    }
+
+    /// Removes and returns a cell of a block.
+    pub fn take(&mut self, name: Name, place: usize) -> T {
+        let cells = self.get_mut(name);
+        let taken = cells[place];
+        cells.copy_within(place + 1.., place);
+        cells[cells.len() - 1] = T::empty();
+        taken
+    }
+
     /// Heap size in bytes.
     pub fn size(&self) -> usize {
-        size_of_val(self.cells.as_slice())
+        size_of_val(self.entries.as_slice())
+            + size_of_val(self.cells.as_slice())
             + self.free.iter().map(Vec::capacity).sum::<usize>() * size_of::<u32>()
     }
 }

@@ -1,5 +1,6 @@
 //! Counts of each class.
 
+use super::ClassId;
 use super::counted::{DIVISOR, FLOOR, left_of};
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -31,6 +32,15 @@ const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 impl Class {
     pub fn new(documents: f64, tokens: f64) -> Self {
         Class { documents, tokens, ..Class::default() }
+    }
+
+    /// The class of an id; adds missing classes.
+    #[inline]
+    pub fn at(classes: &mut Vec<Class>, class: ClassId) -> &mut Class {
+        if class as usize >= classes.len() {
+            classes.resize_with(class as usize + 1, Class::default);
+        }
+        &mut classes[class as usize]
     }
 
     pub fn exists(&self) -> bool {
@@ -110,59 +120,5 @@ pub fn take(value: f64, amount: f64) -> Option<f64> {
         Some(left)
     } else {
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_is_exact_of_whole_numbers_and_no_rounding_of_others() {
-        assert_eq!(take(1e15, 999_999_999_999_999.0), Some(1.0));
-        assert_eq!((take(3.0, 3.0), take(3.0, 4.0)), (Some(0.0), None));
-        assert_eq!((take(0.1 + 0.2, 0.3), take(0.3, 0.1 + 0.2)), (Some(0.0), Some(0.0)));
-        assert_eq!(take(0.3, 0.25), Some(0.3 - 0.25));
-    }
-
-    #[test]
-    fn frequencies_count_words() {
-        let mut class = Class::default();
-        class.move_frequency(0.0, 1.0);
-        class.move_frequency(0.0, 1.0);
-        class.move_frequency(1.0, 2.5);
-        assert_eq!(class.frequencies().collect::<Vec<_>>(), [(1.0, 1.0), (2.5, 1.0)]);
-        class.move_frequency(2.5, 0.0);
-        class.move_frequency(1.0, 0.0);
-        assert_eq!(class.frequencies().count(), 0);
-    }
-
-    #[test]
-    fn frequencies_are_divided_where_they_stand() {
-        let (mut class, share) = (Class::default(), (-256f64).exp2());
-        [1.0, 3.0, 3.0, 1e60].iter().for_each(|&documents| class.move_frequency(0.0, documents));
-        class.divide(1);
-        class.move_frequency(3.0 * share, 2.0);
-        let expected = [(share, 1.0), (3.0 * share, 1.0), (1e60 * share, 1.0), (2.0, 1.0)];
-        assert_eq!(class.frequencies().collect::<Vec<_>>(), expected);
-        class.divide(1);
-        // Two words have fallen to the floor.
-        let (high, two) = ((1e60 * share * share, 1.0), (2.0 * share, 1.0));
-        assert_eq!(class.frequencies().collect::<Vec<_>>(), [(FLOOR, 2.0), high, two]);
-        class.move_frequency(FLOOR, 1.0);
-        class.move_frequency(0.0, FLOOR);
-        class.move_frequency(FLOOR, 0.0);
-        class.move_frequency(FLOOR, 5.0);
-        let expected = [high, two, (1.0, 1.0), (5.0, 1.0)];
-        assert_eq!(class.frequencies().collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn taking_is_exact_and_never_negative() {
-        assert_eq!(take(3.0, 3.0), Some(0.0));
-        assert_eq!(take(3.0, 1.0), Some(2.0));
-        assert_eq!(take(1.0, 3.0), None);
-        assert_eq!(take(0.1 + 0.2, 0.3), Some(0.0));
-        assert_eq!(take(2f64.powi(49), 2f64.powi(49) - 1.0), Some(1.0));
     }
 }

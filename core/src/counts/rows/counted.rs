@@ -113,7 +113,7 @@ impl Rows {
         }
     }
 
-    /// Whether so many cells can be added.
+    /// Whether this many cells can be added.
     pub fn has_room_for(&self, cells: usize) -> bool {
         let packed = self.packed.as_ref().is_none_or(|packed| packed.has_room_for(cells));
         packed && self.wide.has_room_for(cells)
@@ -207,14 +207,12 @@ impl Rows {
         tokens: f64,
         documents: f64,
     ) -> (f64, f64) {
-        let (mut after, mut before) = (0.0, 0.0);
-        self.change(word, class, |counts| {
-            before = counts.documents;
-            counts.tokens += tokens;
-            counts.documents += documents;
-            after = counts.documents;
+        let mut found = (0.0, 0.0);
+        self.change(word, class, |tokens_before, before| {
+            found = (before + documents, before);
+            (tokens_before + tokens, found.0)
         });
-        (after, before)
+        found
     }
 
     /// Sets the tokens and documents of a word in a class; without documents the cell is removed.
@@ -222,10 +220,7 @@ impl Rows {
         if documents == 0.0 {
             self.remove(word, class);
         } else {
-            self.change(word, class, |counts| {
-                counts.tokens = tokens;
-                counts.documents = documents;
-            });
+            self.change(word, class, |_, _| (tokens, documents));
         }
     }
 
@@ -234,19 +229,21 @@ impl Rows {
         self.wide_entry(word, class).length = length;
     }
 
-    /// Changes the current counts of a word and class; creates a missing cell.
+    /// Changes the tokens and documents of a word and class; creates a missing cell.
     #[inline]
-    fn change(&mut self, word: WordId, class: ClassId, mut change: impl FnMut(&mut Counts)) {
+    fn change(
+        &mut self,
+        word: WordId,
+        class: ClassId,
+        mut change: impl FnMut(f64, f64) -> (f64, f64),
+    ) {
         if let Some(packed) = &mut self.packed
-            && packed.change(word, class, |tokens, documents| {
-                let mut counts = Counts { tokens, documents, length: 0.0 };
-                change(&mut counts);
-                (counts.tokens, counts.documents)
-            })
+            && packed.change(word, class, &mut change)
         {
             return;
         }
-        change(self.wide_entry(word, class));
+        let counts = self.wide_entry(word, class);
+        (counts.tokens, counts.documents) = change(counts.tokens, counts.documents);
     }
 
     /// The counts of a word and class in a wide row; creates a missing cell.
@@ -274,21 +271,18 @@ impl Rows {
     }
 
     fn remove(&mut self, word: WordId, class: ClassId) {
-        let row = match self.place(word) {
-            Place::Wide(row) => Some(row),
-            Place::Here(_) => None,
-        };
-        if let Some(row) = row {
-            self.wide.remove(row, class);
-        }
-        let Some(packed) = &mut self.packed else { return };
-        match row {
-            None => packed.remove(word, class),
-            Some(row) if self.wide.is_empty(row) => {
-                packed.clear(word);
-                self.free.push(row);
+        let Place::Wide(row) = self.place(word) else {
+            if let Some(packed) = &mut self.packed {
+                packed.remove(word, class);
             }
-            Some(_) => {}
+            return;
+        };
+        self.wide.remove(row, class);
+        if let Some(packed) = &mut self.packed
+            && self.wide.is_empty(row)
+        {
+            packed.clear(word);
+            self.free.push(row);
         }
     }
 
@@ -381,8 +375,8 @@ impl<W: Iterator<Item = Cell>> Iterator for Cells<'_, W> {
     }
 }
 
-/// Current counts of a cell that lacks some divisions. With a half-life there is no index, and no
-/// length of indexed documents.
+/// Current counts of a cell that lacks some divisions. A store with a half-life has no index,
+/// so its lengths are 0.
 #[inline]
 fn now(counts: Counts, unseen: u32) -> Counts {
     if unseen == 0 {
@@ -396,4 +390,25 @@ fn now(counts: Counts, unseen: u32) -> Counts {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_changes_the_rows_that_are_touched_after_it_and_no_other() {
+        let mut rows = Rows::new(true, true);
+        rows.reach(999);
+        for word in 0..1000 {
+            rows.add(word, word % 3, 255f64.exp2(), 1.0);
+        }
+        rows.divide(1);
+        for word in [7, 8, 8] {
+            rows.add(word, 0, 1.0, 1.0);
+        }
+        assert_eq!(rows.seen.iter().flatten().filter(|&&seen| seen > 0).count(), 2);
+        assert_eq!(
+            **rows.wide.cell(9, 0).expect("a cell"),
+            Counts { tokens: 255f64.exp2(), documents: 1.0, length: 0.0 }
+        );
+        assert_eq!(rows.cell(9, 0).map(|cell| cell.tokens), Some(0.5));
+    }
+}

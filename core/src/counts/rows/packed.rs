@@ -5,9 +5,8 @@
 //! names the block of its cells, ordered by class; for a word with a count that does not fit, it
 //! names its wide row.
 
-use super::blocks::{Blocks, MAX_CELLS, Name, range, size, start};
+use super::blocks::{BlockRows, Entry, Name, range, size, start};
 use super::{Cell, ClassId};
-use crate::counts::alloc::{fetch, make_room};
 use crate::counts::vocabulary::WordId;
 use std::hint::select_unpredictable;
 
@@ -35,10 +34,21 @@ pub enum Place<'a> {
     Wide(WordId),
 }
 
-#[derive(Clone, Default)]
-pub struct PackedRows {
-    slots: Vec<Slot>,
-    blocks: Blocks<Slot>,
+pub type PackedRows = BlockRows<Slot>;
+
+impl Entry for Slot {
+    fn empty() -> Self {
+        0
+    }
+
+    fn is_cell(&self) -> bool {
+        kind(*self) == CELL
+    }
+
+    #[inline]
+    fn block(&self) -> Option<Name> {
+        (kind(*self) == BLOCK).then_some(*self as Name)
+    }
 }
 
 #[inline]
@@ -110,58 +120,23 @@ fn place_of(cells: &[Slot], class: ClassId) -> usize {
     }
 }
 
+/// The position of the cell of a class in a block.
+#[inline]
+fn position(cells: &[Slot], class: ClassId) -> Option<usize> {
+    let place = place_of(cells, class);
+    cells.get(place).is_some_and(|&cell| cell != 0 && class_of(cell) == class).then_some(place)
+}
+
 impl PackedRows {
-    pub fn slots(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Makes room for a word.
-    #[inline]
-    pub fn reach(&mut self, word: WordId) {
-        if word as usize >= self.slots.len() {
-            make_room(&mut self.slots, word as usize + 1);
-            self.slots.resize(word as usize + 1, 0);
-        }
-    }
-
     pub fn is_empty(&self, word: WordId) -> bool {
-        self.slots[word as usize] == 0
-    }
-
-    /// Whether so many cells can be added.
-    pub fn has_room_for(&self, cells: usize) -> bool {
-        // A growing block is copied: at worst half of the array consists of free blocks.
-        self.blocks.all().len().saturating_add(cells * 2) < MAX_CELLS
-    }
-
-    pub fn n_cells(&self) -> usize {
-        let cells = self.slots.iter().chain(self.blocks.all());
-        cells.filter(|&&slot| kind(slot) == CELL).count()
-    }
-
-    /// Prefetches the slot of a word.
-    #[inline]
-    pub fn fetch(&self, word: WordId) {
-        if let Some(slot) = self.slots.get(word as usize) {
-            fetch(slot);
-        }
-    }
-
-    /// Prefetches its cells, once the slot is cached.
-    #[inline]
-    pub fn fetch_more(&self, word: WordId) {
-        if let Some(&slot) = self.slots.get(word as usize)
-            && kind(slot) == BLOCK
-        {
-            self.blocks.fetch(slot as Name);
-        }
+        self.entries[word as usize] == 0
     }
 
     #[inline(always)]
     pub fn place(&self, word: WordId) -> Place<'_> {
-        let slot = &self.slots[word as usize];
+        let slot = &self.entries[word as usize];
         match kind(*slot) {
-            BLOCK => Place::Here(self.blocks.get(*slot as Name)),
+            BLOCK => Place::Here(self.get(*slot as Name)),
             WIDE => Place::Wide(*slot as WordId),
             _ => Place::Here(std::slice::from_ref(slot)),
         }
@@ -170,16 +145,15 @@ impl PackedRows {
     /// The cell of a word and class among some of [`Place::Here`].
     #[inline]
     pub fn find(cells: &[Slot], class: ClassId) -> Option<Cell> {
-        let cell = *cells.get(place_of(cells, class))?;
-        (cell != 0 && class_of(cell) == class).then(|| unpack(cell))
+        position(cells, class).map(|place| unpack(cells[place]))
     }
 
     /// The cells of a word to change, unless its row is wide.
     #[inline]
     fn cells_mut(&mut self, word: WordId) -> Option<&mut [Slot]> {
-        let slot = &mut self.slots[word as usize];
+        let slot = &mut self.entries[word as usize];
         match kind(*slot) {
-            BLOCK => Some(self.blocks.get_mut(*slot as Name)),
+            BLOCK => Some(&mut self.cells[range(*slot as Name)]),
             WIDE => None,
             _ => Some(std::slice::from_mut(slot)),
         }
@@ -191,13 +165,13 @@ impl PackedRows {
     pub fn add(&mut self, word: WordId, added: Added, tokens: f64) -> Option<(u32, u32)> {
         let Added { key, documents } = added;
         let tokens = whole(tokens)?;
-        let slot = self.slots[word as usize];
+        let slot = self.entries[word as usize];
         if slot == 0 {
-            self.slots[word as usize] = key << CLASS_AT | tokens << COUNT_BITS | documents;
+            self.entries[word as usize] = key << CLASS_AT | tokens << COUNT_BITS | documents;
             return Some((documents as u32, 0));
         }
         // Select the cell of a word of two classes without a branch, which would be mispredicted.
-        let (blocks, is_block) = (self.blocks.all_mut(), kind(slot) == BLOCK);
+        let (blocks, is_block) = (self.cells.as_mut_slice(), kind(slot) == BLOCK);
         let first = select_unpredictable(is_block, start(slot as Name), 0);
         let other = blocks.get(first).is_some_and(|one| one >> CLASS_AT != key);
         let mut place = first + usize::from(other);
@@ -210,7 +184,7 @@ impl PackedRows {
             }
             place = first + below;
         }
-        let cells = select_unpredictable(is_block, blocks, self.slots.as_mut_slice());
+        let cells = select_unpredictable(is_block, blocks, self.entries.as_mut_slice());
         let cell = cells.get_mut(select_unpredictable(is_block, place, word as usize))?;
         if *cell >> CLASS_AT != key {
             return None;
@@ -236,93 +210,71 @@ impl PackedRows {
         class: ClassId,
         change: impl FnOnce(f64, f64) -> (f64, f64),
     ) -> bool {
-        let slot = self.slots[word as usize];
+        let slot = self.entries[word as usize];
         let Some(cells) = self.cells_mut(word) else { return false };
         let place = place_of(cells, class);
-        let known = cells.get(place).copied().filter(|&cell| cell != 0 && class_of(cell) == class);
-        let before = known.map_or((0.0, 0.0), |cell| {
-            let Cell { tokens, documents, .. } = unpack(cell);
-            (tokens, documents)
-        });
-        let (tokens, documents) = change(before.0, before.1);
+        let known = position(cells, class).map(|place| cells[place]);
+        let Cell { tokens, documents, .. } = unpack(known.unwrap_or(0));
+        let (tokens, documents) = change(tokens, documents);
         let Some(cell) = pack(class, tokens, documents) else { return false };
         if known.is_some() || slot == 0 {
             cells[place] = cell;
         } else {
-            self.insert(word, cell);
+            self.add_cell(word, cell);
         }
         true
     }
 
     /// Adds a cell to a word that has others.
     #[cold]
-    fn insert(&mut self, word: WordId, cell: Slot) {
-        let slot = self.slots[word as usize];
+    fn add_cell(&mut self, word: WordId, cell: Slot) {
+        let slot = self.entries[word as usize];
         let mut name = slot as Name;
         if kind(slot) == CELL {
-            name = self.blocks.allocate(1, 0);
-            self.blocks.get_mut(name)[0] = slot;
-        } else if self.blocks.get(name).last() != Some(&0) {
-            name = self.blocks.grow(name, 0);
+            name = self.allocate(1);
+            self.get_mut(name)[0] = slot;
+        } else if self.get(name).last() != Some(&0) {
+            name = self.grow(name);
         }
-        self.slots[word as usize] = BLOCK << KIND | Slot::from(name);
-        let cells = self.blocks.get_mut(name);
-        let (place, used) = (place_of(cells, class_of(cell)), used(cells));
-        cells.copy_within(place..used, place + 1);
-        cells[place] = cell;
+        self.entries[word as usize] = BLOCK << KIND | Slot::from(name);
+        let place = place_of(self.get(name), class_of(cell));
+        self.insert(name, place, cell);
     }
 
     /// Removes a cell, if it exists. The row must be packed.
     pub fn remove(&mut self, word: WordId, class: ClassId) {
-        let slot = self.slots[word as usize];
-        if kind(slot) != BLOCK {
-            if slot != 0 && class_of(slot) == class {
-                self.slots[word as usize] = 0;
-            }
+        let Some(cells) = self.cells_mut(word) else { return };
+        let Some(place) = position(cells, class) else { return };
+        let Some(block) = self.entries[word as usize].block() else {
+            self.entries[word as usize] = 0;
             return;
-        }
-        let cells = self.blocks.get_mut(slot as Name);
-        let (place, used) = (place_of(cells, class), used(cells));
-        if place == used || class_of(cells[place]) != class {
-            return;
-        }
-        cells.copy_within(place + 1..used, place);
-        cells[used - 1] = 0;
-        if used == 2 {
-            self.slots[word as usize] = cells[0];
-            self.blocks.release(slot as Name, 0);
+        };
+        self.take(block, place);
+        if let [only, 0, ..] = *self.get(block) {
+            self.entries[word as usize] = only;
+            self.release(block);
         }
     }
 
     /// Takes the cells of a row that becomes the wide row of this name.
     pub fn widen(&mut self, word: WordId, row: WordId) -> Vec<Cell> {
-        let slot = self.slots[word as usize];
+        let slot = self.entries[word as usize];
         let cells = match self.place(word) {
             Place::Here(cells) => cells.iter().take_while(|&&cell| cell != 0).map(|&c| unpack(c)),
             Place::Wide(_) => return Vec::new(),
         };
         let cells = cells.collect();
-        if kind(slot) == BLOCK {
-            self.blocks.release(slot as Name, 0);
+        if let Some(block) = slot.block() {
+            self.release(block);
         }
-        self.slots[word as usize] = WIDE << KIND | Slot::from(row);
+        self.entries[word as usize] = WIDE << KIND | Slot::from(row);
         cells
     }
 
     /// Forgets that the row of a word is wide: it becomes empty.
     pub fn clear(&mut self, word: WordId) {
-        self.slots[word as usize] = 0;
+        self.entries[word as usize] = 0;
     }
-
-    /// Heap size in bytes.
-    pub fn size(&self) -> usize {
-        size_of_val(self.slots.as_slice()) + self.blocks.size()
-    }
-}
-
-/// Number of used cells of a block.
-fn used(cells: &[Slot]) -> usize {
-    cells.partition_point(|&cell| cell != 0)
 }
 
 /// 2^52: larger numbers are integers, and their lowest bits are the distance.

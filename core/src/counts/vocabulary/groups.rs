@@ -51,11 +51,10 @@ impl Groups {
         slots: usize,
         word_of: impl Fn(WordId) -> Option<&'a [u8]>,
     ) {
-        if words <= self.max_features / 2 {
-            if self.first.is_empty() {
+        if self.first.is_empty() {
+            if words <= self.max_features / 2 {
                 return;
             }
-        } else if self.first.is_empty() {
             self.first = vec![END; self.count()];
         }
         if (id as usize) < self.next.len() {
@@ -97,20 +96,14 @@ impl Groups {
         if id as usize >= self.next.len() {
             return;
         }
-        let group = self.group_of(word);
-        let after = self.next[id as usize];
-        if self.first[group] == id {
-            self.first[group] = after;
-            return;
+        let (group, after) = (self.group_of(word), self.next[id as usize]);
+        let mut link = &mut self.first[group];
+        while *link != id && *link != END {
+            let other = *link as usize;
+            link = &mut self.next[other];
         }
-        let mut other = self.first[group];
-        while other != END {
-            let next = self.next[other as usize];
-            if next == id {
-                self.next[other as usize] = after;
-                return;
-            }
-            other = next;
+        if *link == id {
+            *link = after;
         }
     }
 

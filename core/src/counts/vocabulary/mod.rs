@@ -49,17 +49,7 @@ pub struct Vocabulary {
     hasher: RandomState,
 }
 
-impl Default for Vocabulary {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Vocabulary {
-    pub fn new() -> Self {
-        Self::bounded(usize::MAX)
-    }
-
     /// An empty vocabulary with the same hasher.
     pub fn emptied(&self, max_features: usize) -> Self {
         Vocabulary { hasher: self.hasher.clone(), ..Self::bounded(max_features) }
@@ -326,7 +316,7 @@ mod tests {
 
     #[test]
     fn ids_follow_arrival_and_are_reused() {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = Vocabulary::bounded(usize::MAX);
         assert_eq!(intern(&mut vocabulary, "to"), 0);
         assert_eq!(intern(&mut vocabulary, "you"), 1);
         assert_eq!(intern(&mut vocabulary, "to"), 0);
@@ -340,7 +330,7 @@ mod tests {
 
     #[test]
     fn many_are_found_as_one_by_one() {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = Vocabulary::bounded(usize::MAX);
         let words: Vec<String> =
             (0..CACHED + 9).map(|i| format!("{i}{}", "-".repeat(i % 20))).collect();
         for known in [0, 100, CACHED + 1] {
@@ -366,7 +356,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_forgotten_words_are_given_back() {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = Vocabulary::bounded(usize::MAX);
         for round in 0..50 {
             let ids: Vec<WordId> = (0..500)
                 .map(|i| intern(&mut vocabulary, &format!("a-long-enough-word-{round}-{i}")))
@@ -387,7 +377,7 @@ mod tests {
 
     #[test]
     fn sorted_ids_follow_the_bytes() {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = Vocabulary::bounded(usize::MAX);
         for word in ["b", "a", "ab", "", "a-word-of-16-byte", "a-word-of-15-by"] {
             intern(&mut vocabulary, word);
         }

@@ -1,7 +1,10 @@
-//! The pair table against a simple map.
+//! The pair table, compared with a map.
 
-use super::*;
-use crate::counts::index::Document;
+use _core::counts::index::Document;
+use _core::counts::pairs::{Change, PairTable};
+use _core::counts::rows::ClassId;
+use _core::counts::vocabulary::WordId;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn found(table: &PairTable, a: WordId, b: WordId) -> Vec<(ClassId, f64, f64)> {
     let mut found: Vec<_> =
@@ -29,7 +32,7 @@ fn learns_and_unlearns_both_directions() {
 }
 
 #[test]
-fn pairs_words_with_themselves_where_asked() {
+fn pairs_words_with_themselves_on_request() {
     let mut table = PairTable::new(1000, true);
     table.learn(0, &[(0, 2.0), (4, 1.0)], 1.0);
     table.learn(1, &[(0, 3.0)], 2.0);
@@ -57,7 +60,7 @@ fn is_dropped_at_its_limit() {
 fn agrees_with_a_map() {
     // A fixed sequence of learned and unlearned documents, compared with a simple map.
     let mut table = PairTable::new(100_000, false);
-    let mut map = std::collections::BTreeMap::<(WordId, WordId, ClassId), f64>::new();
+    let mut map = BTreeMap::<(WordId, WordId, ClassId), f64>::new();
     let mut documents = Vec::new();
     let mut state = 1u64;
     let mut next = |below: u64| {
@@ -76,8 +79,7 @@ fn agrees_with_a_map() {
             }
             continue;
         }
-        let ids: std::collections::BTreeSet<WordId> =
-            (0..next(12)).map(|_| next(60) as WordId).collect();
+        let ids: BTreeSet<WordId> = (0..next(12)).map(|_| next(60) as WordId).collect();
         let words: Vec<(WordId, f64)> =
             ids.into_iter().map(|id| (id, (1 + next(3)) as f64)).collect();
         let class = next(3) as ClassId;
@@ -105,8 +107,7 @@ fn documents(number: usize) -> Vec<Document> {
         (state >> 33) % below
     };
     let mut document = |_| {
-        let ids: std::collections::BTreeSet<WordId> =
-            (0..next(40)).map(|_| next(60) as WordId).collect();
+        let ids: BTreeSet<WordId> = (0..next(40)).map(|_| next(60) as WordId).collect();
         let words = ids.into_iter().map(|id| (id, (1 + next(3)) as f64)).collect();
         Document { class: next(3) as ClassId, weight: 1.0, instance_weight: 0.0, words }
     };
@@ -129,7 +130,7 @@ fn many_threads_follow_as_one() {
         .collect();
     for own in [false, true] {
         for (changes, limit) in [(&all, 9_000), (&passing, 9_000), (&passing, 1_500)] {
-            for threads in [1, 2, 3, SHARDS + 9] {
+            for threads in [1, 2, 3, 25] {
                 let mut table = PairTable::new(limit, own);
                 let mut expected = table.clone();
                 let changes = &changes[..changes.len() - 9];
@@ -149,7 +150,7 @@ fn many_threads_follow_as_one() {
 }
 
 #[test]
-fn a_table_that_was_too_large_for_a_while_is_dropped() {
+fn a_table_that_exceeded_its_limit_is_dropped() {
     let document = |words: &[(WordId, f64)]| Document {
         class: 0,
         weight: 1.0,
@@ -172,7 +173,7 @@ fn a_table_that_was_too_large_for_a_while_is_dropped() {
 }
 
 #[test]
-fn no_thread_goes_on_with_a_document_that_does_not_fit() {
+fn threads_stop_at_a_document_that_does_not_fit() {
     let words: Vec<(WordId, f64)> = (0..20_000).map(|word| (word, 1.0)).collect();
     let huge =
         Document { class: 0, weight: 1.0, instance_weight: 0.0, words: words.into_boxed_slice() };
