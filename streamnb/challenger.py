@@ -90,8 +90,8 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
 
     References
     ----------
-    J. Gama, I. Žliobaitė, A. Bifet, M. Pechenizkiy and A. Bouchachia (2014). A survey on concept
-    drift adaptation. ACM Computing Surveys 46.
+    [^1]: Gama, Žliobaitė, Bifet, Pechenizkiy and Bouchachia (2014), A survey on concept drift
+          adaptation.
     """
 
     def __init__(
@@ -157,13 +157,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
             self._drop_challenger()
 
     def relearn_one(self, x: Any, y: Any, **kwargs: Any) -> None:
-        """Learn an earlier message with a corrected label, without evaluating the prediction.
-
-        Raises
-        ------
-        InputError
-            If the model refuses it; nothing changes.
-        """
+        """Learn an earlier message with a corrected label, without evaluating the prediction."""
         self.model.learn_one(x, y, **kwargs)
         if self._models is not None:
             self._models.add(x, y)
@@ -251,10 +245,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
     def to_bytes(self) -> bytes:
         """Return the bytes of a model file: both models, the alarm and the comparison.
 
-        Raises
-        ------
-        InputError
-            If the model is not from this package.
+        Only models of this package have a file.
         """
         if not isinstance(self.model, NaiveBayes):
             raise InputError(f"a {type(self.model).__name__} has no model file")
@@ -359,13 +350,7 @@ class _Fingerprints:
 
     @classmethod
     def from_json(cls, state: str | bool) -> _Fingerprints:
-        """Return the fingerprints that `to_json` described.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the state is invalid.
-        """
+        """Return the fingerprints that `to_json` described; an error means invalid ones."""
         made = cls()
         if state is True:
             made._counts = None

@@ -51,12 +51,8 @@ class Examples:
     def unlearn(self, row: Row, class_id: int, weight: float, evicted: float) -> list[Example]:
         """Return the examples without a row, the most recent equal ones first.
 
-        Parameters
-        ----------
-        row, class_id, weight
-            The row to unlearn. Its weight may be spread over several examples.
-        evicted
-            Weight of the class outside the index.
+        Its weight may be spread over several examples. `evicted` is the weight of the class outside
+        the index.
         """
         left, kept = weight, []
         for example in reversed(self.order):
@@ -170,10 +166,7 @@ class ExampleTable:
     def binned(self, cuts: Cuts) -> Integers:
         """Return each attribute's values as integers 0, 1, …; a missing value is one of them.
 
-        Parameters
-        ----------
-        cuts
-            Returns the boundaries of the bins of numbers.
+        `cuts` returns the boundaries of the bins of numbers.
         """
         found = np.empty_like(self.codes)
         for j in range(len(self.names)):
@@ -218,14 +211,8 @@ def description_length_cuts(numbers: Floats, weights: Floats) -> Floats:
     """Return boundaries of bins by the minimum description length principle.
 
     A range is split where the class entropy is lowest, as long as the gain exceeds the description
-    length of the split.
-
-    Parameters
-    ----------
-    numbers
-        At least one number.
-    weights
-        Weight of each number in each class: shape `(numbers, classes)`.
+    length of the split. There is at least one number; the weights of each in each class have the
+    shape `(numbers, classes)`.
 
     References
     ----------

@@ -133,13 +133,9 @@ class Moments:
 class NumberTable:
     """The moments of each attribute in each class.
 
-    Moments are immutable, so other threads can read the table while it changes.
-
-    Parameters
-    ----------
-    max_attributes
-        Maximum number of attributes, 1 or more. When it is exceeded, the attributes with the fewest
-        numbers are removed, until three quarters of the maximum are left.
+    Moments are immutable, so other threads can read the table while it changes. If there are more
+    than `max_attributes` attributes, those with the fewest numbers are removed, until three
+    quarters of the maximum are left.
     """
 
     def __init__(self, max_attributes: int) -> None:

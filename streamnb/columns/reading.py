@@ -35,12 +35,7 @@ _MOST_VALUES = 2**32 - 1
 class Columns:
     """Turns the attributes of a message into words; keeps the ranges of the numbers learned.
 
-    Parameters
-    ----------
-    bins
-        Maximum number of bins of an attribute, 2 or more.
-    values
-        Number of values by attribute, where it is known in advance.
+    An attribute has at most `bins` bins; `values` are the known numbers of values by attribute.
 
     Examples
     --------

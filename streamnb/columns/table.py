@@ -159,12 +159,7 @@ class AttributeTable:
     def merge(self, other: AttributeTable, class_ids: list[int]) -> None:
         """Add the state of another table, whose examples are treated as the more recent.
 
-        Parameters
-        ----------
-        other
-            The other table.
-        class_ids
-            The class id here of each class id there.
+        `class_ids` has the class id here of each class id there.
         """
         changed = self.numbers.merged(other.numbers, class_ids, 1)
         examples = [

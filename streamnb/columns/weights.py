@@ -56,9 +56,7 @@ class AttributeWeights:
     ) -> tuple[list[float], list[list[float]]]:
         """Return the logarithm of each class's share of votes: Equations 22 to 24.
 
-        Returns
-        -------
-        The logarithms, and the contribution of each value to f, summed over the other classes.
+        Return also the contribution of each value to f, summed over the other classes.
         """
         k = len(order)
         votes = [0.0] * k

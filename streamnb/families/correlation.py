@@ -75,14 +75,7 @@ class LearnedFactor(Scorer, GridTuning):
 
     Each factor classifies each message before it is learned. Log loss would not work: naive Bayes
     is overconfident, the more so the smaller the factor. So the largest factor nearly always has
-    the least log loss.
-
-    Attributes
-    ----------
-    candidates
-        The scoring with each factor of the grid.
-    costs
-        Weight of the messages that each factor has misclassified.
+    the least log loss. `costs` are the weights of the messages that each factor has misclassified.
     """
 
     name = "factor"

@@ -499,21 +499,16 @@ class HONB(TextNaiveBayes):
     --------
     >>> from streamnb import HONB
     >>> model = HONB(refresh_every=1, prior="uniform")
-    >>> for x, y in [
-    ...     ("win cash", "spam"),
-    ...     ("cash prize", "spam"),
-    ...     ("lunch noon", "ham"),
-    ...     ("noon train", "ham"),
-    ... ]:
+    >>> spam, ham = ("win cash", "cash prize"), ("lunch noon", "noon train")
+    >>> for x, y in [*((text, "spam") for text in spam), *((text, "ham") for text in ham)]:
     ...     model.learn_one(x, y)
     >>> model.predict_one("win a prize")      # win ~ cash ~ prize
     'spam'
 
     References
     ----------
-    [^1]: Ganiz, M.C., George, C. and Pottenger, W.M., 2011. Higher order naive Bayes: a novel
-          non-IID approach to text classification. IEEE Transactions on Knowledge and Data
-          Engineering, 23(7). Equations 8 to 11, Theorems 1 to 3.
+    [^1]: Ganiz, George and Pottenger (2011), Higher order naive Bayes: a novel non-IID approach to
+          text classification. Equations 8 to 11, Theorems 1 to 3.
     """
 
     composition = Composition(Bernoulli(), estimate=HigherOrderPaths())

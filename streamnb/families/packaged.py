@@ -435,31 +435,17 @@ class HNB(PackagedNB):
     Examples
     --------
     >>> from streamnb import HNB
-    >>> model = HNB()
-    >>> for x, y in [
-    ...     ("Free entry: WIN cash now", "spam"),
-    ...     ("see you at noon", "ham"),
-    ...     ("win a free phone now", "spam"),
-    ...     ("are you free for lunch at noon?", "ham"),
-    ... ]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one("free cash, call now")
-    'spam'
     >>> weather = HNB(columns=True)
-    >>> for x, y in [
-    ...     ({"sky": "sunny", "windy": False, "heat": 29.5}, "play"),
-    ...     ({"sky": "rainy", "windy": True, "heat": 18.0}, "stay"),
-    ...     ({"sky": "sunny", "windy": True, "heat": 24.0}, "play"),
-    ... ]:
-    ...     weather.learn_one(x, y)
+    >>> weather.learn_one({"sky": "sunny", "windy": False, "heat": 29.5}, "play")
+    >>> weather.learn_one({"sky": "rainy", "windy": True, "heat": 18.0}, "stay")
+    >>> weather.learn_one({"sky": "sunny", "windy": True, "heat": 24.0}, "play")
     >>> weather.predict_one({"sky": "rainy", "windy": True, "heat": 17.0})
     'stay'
 
     References
     ----------
     [^1]: Packaged hidden naive Bayes (Ji, Yu, Zhang), Equations 4 to 7.
-    [^2]: Jiang, L., Zhang, H. and Cai, Z., 2009. A novel Bayes model: hidden naive Bayes. IEEE
-          Transactions on Knowledge and Data Engineering 21(10).
+    [^2]: Jiang, Zhang and Cai (2009), A novel Bayes model: hidden naive Bayes.
     """
 
     composition = Composition(Multinomial(), dependence=Packaged(bag_threshold=0.0))

@@ -64,9 +64,8 @@ class DriftAlarm:
 
     References
     ----------
-    A. Bifet and R. Gavaldà (2007). Learning from time-changing data with adaptive windowing. SDM.
-
-    J. Gama, P. Medas, G. Castillo and P. Rodrigues (2004). Learning with drift detection. SBIA.
+    [^1]: Bifet and Gavaldà (2007), Learning from time-changing data with adaptive windowing.
+    [^2]: Gama, Medas, Castillo and Rodrigues (2004), Learning with drift detection.
     """
 
     def __init__(self, detector: str = "adwin", memory: int = 16_384) -> None:
@@ -137,13 +136,7 @@ class DriftAlarm:
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> DriftAlarm:
-        """Return the alarm that `to_json` described.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError
-            If the state is invalid.
-        """
+        """Return the alarm that `to_json` described; any error means that the state is invalid."""
         made = cls(state["detector"], state["memory"])
         count, seen, length = (state[name] for name in ("count", "seen", "length"))
         last = state["last"]

@@ -35,18 +35,8 @@ def parse_threshold(
 ) -> DecisionThreshold | None:
     """Return the threshold that the parameters of a model describe.
 
-    Parameters
-    ----------
-    threshold, pos_label, cost_ratio
-        As in `NaiveBayes`.
-    calibrated
-        Whether its probabilities are calibrated. The best threshold then follows from the cost:
-        a message is positive if P(positive) is above cost_ratio · P(negative).
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
+    If its probabilities are calibrated, the best threshold follows from the cost: a message is
+    positive if P(positive) is above cost_ratio · P(negative).
     """
     cost_ratio = check_above_zero("cost_ratio", cost_ratio)
     if pos_label is not None:
@@ -66,14 +56,7 @@ def parse_threshold(
 
 
 class DecisionThreshold:
-    """A fixed threshold on the log odds of the positive class.
-
-    Parameters
-    ----------
-    log_odds_threshold
-        A message is positive if its log odds are above this.
-    pos_label
-        The label of the positive class; None is the last in sorted order.
+    """A fixed threshold on the log odds of the positive class; None is the last label in order.
 
     Examples
     --------
@@ -89,13 +72,7 @@ class DecisionThreshold:
         self.pos_label = pos_label
 
     def positive_place(self, labels: Sequence[Label]) -> int:
-        """Return the index of the positive one of two labels.
-
-        Raises
-        ------
-        InputError
-            If there are not two labels, or the positive label is not one of them.
-        """
+        """Return the index of the positive one of two labels."""
         if len(labels) != 2:
             raise InputError(
                 f"threshold decides between two classes, and there are {len(labels)}: {labels!r}"
@@ -125,14 +102,8 @@ class DecisionThreshold:
 class LearnedThreshold(DecisionThreshold, Tuning):
     """The threshold with the lowest recent cost, from the score of each message before learning.
 
-    The record forgets: it is halved whenever its weight reaches 4,096 messages.
-
-    Parameters
-    ----------
-    cost_ratio
-        Cost of a false positive, in units of a false negative.
-    pos_label
-        The label of the positive class; None is the last in sorted order.
+    The record forgets: it is halved whenever its weight reaches 4,096 messages. `cost_ratio` is the
+    cost of a false positive, in units of a false negative.
 
     Examples
     --------

@@ -47,15 +47,7 @@ class Documents:
 
     @classmethod
     def of(cls, store: _core.CountStore, ordered: bool = False) -> Self:
-        """Copy the indexed documents of a store.
-
-        Parameters
-        ----------
-        store
-            The store.
-        ordered
-            Whether to sort the words for `word_order`.
-        """
+        """Copy the indexed documents of a store; `ordered` sorts the words for `word_order`."""
         from scipy import sparse
 
         exported, classes, weights, rows, words, cells, *ids = store.documents(ordered)
@@ -113,12 +105,8 @@ class Documents:
 def blocks(ends: Integers | Floats, most: int) -> Iterator[slice]:
     """Yield slices of rows with at most `most` cells, or one row with more.
 
-    Parameters
-    ----------
-    ends
-        Number of cells up to the end of each row, after a 0: the `indptr` of a sparse matrix.
-    most
-        Number of cells, so that a block is about a millisecond of work.
+    `ends` has the number of cells up to the end of each row, after a 0: the `indptr` of a sparse
+    matrix. A block is about a millisecond of work.
 
     Examples
     --------

@@ -56,15 +56,9 @@ class ScoringParameters:
 def log_priors(documents: Floats, n_classes: int, parameters: ScoringParameters) -> Floats:
     """Return the prior terms of the scores: shape `(…, classes)`.
 
-    Parameters
-    ----------
-    documents
-        Weight of the documents of each class: shape `(…, classes)`. A class without documents has
-        no term.
-    n_classes
-        s, the number of classes with documents.
-    parameters
-        The event model and the prior: `"laplace"` is (n_c + 1) / (n + s).
+    `documents` has the weight of the documents of each class: shape `(…, classes)`. A class without
+    documents has no term. `n_classes` is s, the number of classes with documents: the prior
+    `"laplace"` is (n_c + 1) / (n + s).
 
     Examples
     --------
@@ -146,16 +140,7 @@ def log_chi_square_ratios(
     """Return ln max(R_wc, 1) of the sides that the event model has: shape `(words, classes)`.
 
     R_wc is the number of documents of the class with the word, over the number expected if word and
-    class are independent.
-
-    Parameters
-    ----------
-    documents
-        Documents of each class that contain each word: shape `(words, classes)`.
-    class_documents
-        Documents of each class: shape `(classes,)`.
-    parameters
-        The event model.
+    class are independent. `documents` has the documents of each class that contain each word.
     """
     in_all = documents.sum(axis=1)[:, None]
     n = class_documents.sum()

@@ -146,13 +146,7 @@ def without_ridge(fit: Callable[[Floats, float], Floats], start: Floats) -> Floa
 
     If weights separate some messages of the classes, the loss has no minimum: it falls for ever
     while the weights grow. The result is then the minimum with the ridge `LEAST_RIDGE` towards 0.
-
-    Parameters
-    ----------
-    fit
-        Function of the weights to start from and a ridge towards 0; it returns the best weights.
-    start
-        Weights to start from.
+    `fit` takes the weights to start from and a ridge towards 0, and returns the best weights.
     """
     first = last = fit(start, LEAST_RIDGE)
     moves = []

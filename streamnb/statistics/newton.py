@@ -222,10 +222,7 @@ def exact_gram(rows: Floats, factors: Floats) -> Floats:
 class SparseSteps:
     """Truncated Newton steps by conjugate gradients, projected to weights of 0 or more.
 
-    Parameters
-    ----------
-    most_rounds
-        Maximum number of rounds of conjugate gradients in all steps together.
+    All steps together have at most `most_rounds` rounds of conjugate gradients.
 
     References
     ----------
