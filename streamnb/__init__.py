@@ -33,9 +33,8 @@ from streamnb.families.fitted_weights import DNB, ENB, GDNB, LNB, MSENB
 from streamnb.families.gain_ratio import GRWCNB, GRWMNB, GRWOVA
 from streamnb.families.hidden import HCNB, HMNB, HOVA
 from streamnb.families.higher_order import HONB
-from streamnb.families.independent import BNB, CNB, MNB, OVA
+from streamnb.families.independent import BNB, CNB, MNB, OVA, TWCNB
 from streamnb.families.nearest import LWWCNB, LWWMNB, LWWOVA
-from streamnb.families.normalised import TWCNB
 from streamnb.families.one_dependence import SECNB, SEMNB, SEOVA
 from streamnb.families.online_weights import OnlineNB
 from streamnb.families.packaged import HNB, PHNB

@@ -11,9 +11,14 @@ from streamnb.families.gain_ratio import GainRatio
 from streamnb.families.gaussian import Gaussian
 from streamnb.families.hidden import Hidden, HiddenRatios
 from streamnb.families.higher_order import HigherOrderPaths
-from streamnb.families.independent import Bernoulli, Complement, Multinomial, OneVersusAll
+from streamnb.families.independent import (
+    Bernoulli,
+    Complement,
+    Multinomial,
+    NormalisedComplement,
+    OneVersusAll,
+)
 from streamnb.families.nearest import Nearest
-from streamnb.families.normalised import NormalisedComplement
 from streamnb.families.one_dependence import OneDependence
 from streamnb.families.online_weights import OnlineWeights
 from streamnb.families.packaged import Attributes, Packaged
