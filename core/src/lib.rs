@@ -23,4 +23,5 @@ pub mod threads;
 pub mod watch;
 
 #[cfg(feature = "python")]
+#[expect(clippy::too_many_arguments, reason = "named arguments")]
 mod bindings;

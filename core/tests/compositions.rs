@@ -8,7 +8,7 @@ use _core::scoring::composition::{
     Weights,
 };
 use _core::scoring::scorer::ScoringConfig;
-use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
+use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, config, stream, words};
 
 /// Every combination of parts.
 fn all() -> Vec<Composition> {
@@ -79,7 +79,7 @@ fn is_sound(c: Composition) -> bool {
 fn the_core_accepts_sound_compositions_and_refuses_every_other() {
     let mut accepted = 0;
     for parts in all() {
-        let scorer = ScoringConfig { parts, ..ScoringConfig::new(parts.event) }.scorer();
+        let scorer = ScoringConfig { parts, ..config(parts.event) }.scorer();
         assert_eq!(scorer.is_ok(), is_sound(parts), "{parts:?}");
         match scorer {
             Ok(_) => accepted += 1,
@@ -126,9 +126,9 @@ fn scene(event: Event) -> (Learner, Vec<Words>) {
 fn accepted_compositions_score_as_their_event_models_without_statistics() {
     for parts in all().into_iter().filter(|&parts| parts.check().is_ok()) {
         let (mut learner, messages) = scene(parts.event);
-        let config = ScoringConfig { parts, n_neighbors: 1000, ..ScoringConfig::new(parts.event) };
-        let scorer = config.scorer().expect("accepted");
-        let plain = ScoringConfig::new(parts.event).scorer().expect("plain parts");
+        let scorer = ScoringConfig { parts, n_neighbors: 1000, ..config(parts.event) };
+        let scorer = scorer.scorer().expect("accepted");
+        let plain = config(parts.event).scorer().expect("plain parts");
         for message in &messages {
             let found = learner.score(&scorer, message);
             assert!(found.len() == 3 && found.iter().all(|score| score.is_finite()), "{parts:?}");
@@ -189,7 +189,7 @@ fn names_are_read_and_written() {
 #[test]
 fn refusals_name_the_problem_and_the_allowed_values() {
     let refusal = |set: fn(&mut Composition)| {
-        let mut parts = Composition::plain(Event::Multinomial);
+        let mut parts = config(Event::Multinomial).parts;
         set(&mut parts);
         parts.check().expect_err("refused").to_string()
     };

@@ -6,6 +6,7 @@ use _core::counts::store::Settings;
 use _core::scoring::composition::{Dependence, Event};
 use _core::scoring::event_model::{Oov, Prior};
 use _core::scoring::scorer::Scorer;
+use _core::statistics::packages::{Member, Packages};
 use _core::statistics::parents::Parents;
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 
@@ -193,4 +194,33 @@ fn parents_of_another_layout_are_refused() {
     learner.unlearn(&examples[1]).expect("learned");
     learner.learn(&Example::new(&[("other", 1.0)], 0));
     assert_eq!((0..2).map(|id| learner.store.parents().weight(id)).sum::<f64>(), 1.0);
+}
+
+#[test]
+fn every_dependence_scores_alike_without_the_pair_table() {
+    let settings = Settings { own_pairs: true, ..UNBOUNDED };
+    let examples = stream(57, 200, 25, 3);
+    let mut by_pairs = Learner::of(settings, &examples);
+    let mut by_postings = Learner::of(Settings { max_pairs: 0, ..settings }, &examples);
+    let members = (0..20).flat_map(|low| (1..3).map(move |more| (low, low + more)));
+    let member = |(low, high)| Member { low, high, information: f64::from(low + 1) };
+    let members: Vec<Member> = members.map(member).collect();
+    for learner in [&mut by_pairs, &mut by_postings] {
+        let layout = learner.store.layout();
+        let packages = Packages::new(&members, 0.0).expect("pairs");
+        assert!(learner.store.swap_in(packages, layout, 0).is_ok());
+    }
+    let mut random = Random::new(58);
+    for weight in [few, many] {
+        by_pairs.set_parents(weight);
+        by_postings.set_parents(weight);
+        for &dependence in Dependence::ALL {
+            let scoring = common::scorer(Event::OneVersusAll, |c| c.parts.dependence = dependence);
+            for _ in 0..6 {
+                let message = words(&mut random, 32, 15);
+                let found = by_pairs.score(&scoring, &message);
+                assert_close(&by_postings.score(&scoring, &message), &found, 1e-12);
+            }
+        }
+    }
 }

@@ -7,7 +7,9 @@ use _core::scoring::composition::{Dependence, Event, Form, Sum, Traits};
 use _core::scoring::decision::{best, probabilities};
 use _core::scoring::event_model::{Oov, Prior};
 use _core::scoring::scorer::{Scorer, ScoringConfig};
-use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, scorer, stream, words};
+use common::{
+    Example, Learner, Random, UNBOUNDED, Words, assert_close, config, scorer, stream, words,
+};
 use std::collections::BTreeSet;
 
 /// The event models of texts.
@@ -166,7 +168,7 @@ fn explanations_add_up() {
         let scoring = scorer(event, |_| {});
         let scores = learner.scores(&scoring, &message);
         let mut cases = vec![(learner.explain(&scoring, &message), scores)];
-        let mut config = ScoringConfig::new(event);
+        let mut config = config(event);
         config.parts.dependence = Dependence::Hidden;
         if let Ok(hidden) = config.scorer() {
             let scores = learner.score(&hidden, &message);
@@ -199,8 +201,8 @@ fn decisions_follow_scores_and_ranks() {
 #[test]
 fn parameters_out_of_range_are_refused() {
     let new = |alpha, vocabulary_size| {
-        let config = ScoringConfig::new(Event::Multinomial);
-        ScoringConfig { alpha, vocabulary_size, ..config }.scorer().is_err()
+        let config = ScoringConfig { alpha, vocabulary_size, ..config(Event::Multinomial) };
+        config.scorer().is_err()
     };
     for alpha in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(new(alpha, None));

@@ -161,14 +161,7 @@ pub fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
     };
     let mut counts = WordCounts::default();
     for (key, value) in mapping.iter() {
-        let given = match value.cast_exact::<PyFloat>() {
-            Ok(float) => float.value(),
-            Err(_) => match value.extract::<f64>() {
-                Ok(count) => count,
-                Err(_) => return Err(bad_count(&key, &value)),
-            },
-        };
-        let checked = check_count(given, "");
+        let checked = check_count(float(&value), "");
         let Ok(count) = checked else { return Err(bad_count(&key, &value)) };
         let Some(count) = count else { continue };
         match key.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
@@ -183,12 +176,18 @@ pub fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
     Ok(counts)
 }
 
+/// A number as a float, else NaN.
+#[inline]
+fn float(number: &Bound<'_, PyAny>) -> f64 {
+    match number.cast_exact::<PyFloat>() {
+        Ok(float) => float.value(),
+        Err(_) => number.extract().unwrap_or(f64::NAN),
+    }
+}
+
 /// Read and check the weight of a message.
 pub fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let given = match weight.cast_exact::<PyFloat>() {
-        Ok(float) => float.value(),
-        Err(_) => weight.extract::<f64>().unwrap_or(f64::NAN),
-    };
+    let given = float(weight);
     check_weight(given).map_err(|error| match weight.repr() {
         Ok(shown) => Error::Invalid(format!("{error}: {shown} was given")).into(),
         Err(error) => error,

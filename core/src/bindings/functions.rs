@@ -7,7 +7,7 @@ use crate::counts::batch::Messages;
 use crate::counts::rows::ClassId;
 use crate::mail::{Header, Mail};
 use crate::statistics::cooccurrence::{self, DocumentRows};
-use crate::statistics::grow as tree;
+use crate::statistics::grow;
 use crate::statistics::split::Limits;
 use crate::text::unicode;
 use pyo3::prelude::*;
@@ -91,7 +91,6 @@ pub fn cooccurrence_squares(
 /// over all pairs of words. The documents are a sparse documents × words matrix of ascending word
 /// ids.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
 pub fn pair_information(
     py: Python<'_>,
     indptr: Numbers<i64>,
@@ -120,7 +119,6 @@ pub fn pair_information(
 /// bytes. The root has depth 1; a word without a split has 0. The documents are a sparse documents ×
 /// words matrix of ascending word ids; `word_order` has the words in the order of their bytes.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
 pub fn split_depths(
     py: Python<'_>,
     indptr: Numbers<i64>,
@@ -136,7 +134,7 @@ pub fn split_depths(
     let (indptr, ids, classes) = (&indptr.0, &word_ids.0, &class_ids.0);
     let rows = DocumentRows { indptr, ids, classes, weights: &weights.0, n_classes };
     let limits = Limits { max_depth, min_samples_leaf };
-    Ok(Array(py.detach(|| tree::depths(&rows, &word_order.0, limits, n_words))?))
+    Ok(Array(py.detach(|| grow::depths(&rows, &word_order.0, limits, n_words))?))
 }
 
 type Headers = Vec<(String, String)>;

@@ -28,7 +28,6 @@ impl ScoringConfig {
         damping=0.1, margin=0.05, warm_up=5, calibrated=true, forgetting_factor=0.999,
         n_neighbors=1
     ))]
-    #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
         event: &str,
         dependence: &str,

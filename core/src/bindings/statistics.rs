@@ -67,7 +67,11 @@ impl CountStore {
 
     /// Ignore members of packages with less information than `threshold`.
     fn set_package_threshold(&self, py: Python<'_>, threshold: f64) {
-        self.write(py, |store| store.set_package_threshold(threshold));
+        self.write(py, |store| {
+            if let Some(packages) = store.statistics.get_mut::<Packages>() {
+                packages.threshold = threshold;
+            }
+        });
     }
 
     /// Return the current packages: (attribute, attribute, information), once for each pair.
@@ -78,7 +82,6 @@ impl CountStore {
 
     /// Set the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
     /// classes matrix. Return False, without a change, if the layout differs from `layout`.
-    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
     fn set_effective(
         &self,
         py: Python<'_>,
@@ -110,7 +113,6 @@ impl CountStore {
     /// Set the weights of words, float64 by id, and of unknown words. The other arrays are the counts
     /// that indexed documents add beyond their own weight: by class id, and as a sparse words ×
     /// classes matrix of tokens. Return False, without a change, if the layout differs from `layout`.
-    #[expect(clippy::too_many_arguments, reason = "arrays of a sparse matrix")]
     fn set_weights(
         &self,
         py: Python<'_>,

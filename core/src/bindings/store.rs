@@ -13,7 +13,7 @@ use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::messages;
 use crate::scoring::scorer::Scratch;
@@ -69,19 +69,6 @@ impl CountStore {
         }
     }
 
-    /// [`write`](Self::write) for a message: without the GIL if it is long.
-    pub fn write_message<R: Send>(
-        &self,
-        py: Python<'_>,
-        message: &Message<'_>,
-        work: impl FnOnce(&mut Store) -> R + Send,
-    ) -> R {
-        if message.size() >= LONG {
-            return self.write_long(py, work);
-        }
-        self.write(py, work)
-    }
-
     /// [`write`](Self::write) without the GIL, for long work.
     pub fn write_long<R: Send>(
         &self,
@@ -107,6 +94,20 @@ impl CountStore {
         }
     }
 
+    /// Change the store by the message `x`: without the GIL if the message is long.
+    fn with_message_write<R: Send>(
+        &self,
+        x: &Bound<'_, PyAny>,
+        work: impl Fn(&mut Store, &Message<'_>, &mut Scratch) -> Result<R> + Sync,
+    ) -> PyResult<R> {
+        let py = x.py();
+        let done = self.with_message(x, |message| {
+            let work = |store: &mut Store| with_scratch(|scratch| work(store, message, scratch));
+            if message.size() >= LONG { self.write_long(py, work) } else { self.write(py, work) }
+        })?;
+        Ok(done?)
+    }
+
     /// Learn a message of the class that `class_of` returns; return whether there is a class.
     #[inline]
     fn learn_as(
@@ -115,20 +116,13 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
         class_of: impl Fn(&Store) -> Option<ClassId> + Sync,
     ) -> PyResult<bool> {
-        let py = x.py();
-        let weight = read_weight(weight)?;
-        let tokenizer = &self.tokenizer.get().inner;
-        let learned = self.with_message(x, |message| {
+        let (weight, tokenizer) = (read_weight(weight)?, &self.tokenizer.get().inner);
+        self.with_message_write(x, |store, message, scratch| {
+            let Some(class_id) = class_of(store) else { return Ok(false) };
             let last = &self.last_message;
-            self.write_message(py, message, |store| {
-                let Some(class_id) = class_of(store) else { return Ok(false) };
-                with_scratch(|scratch| {
-                    messages::learn(store, tokenizer, message, scratch, class_id, weight, last)?;
-                    Ok::<_, Error>(true)
-                })
-            })
-        })?;
-        Ok(learned?)
+            messages::learn(store, tokenizer, message, scratch, class_id, weight, last)?;
+            Ok(true)
+        })
     }
 }
 
@@ -140,7 +134,6 @@ impl CountStore {
         columns=false, own_pairs=false, instance_weights=false, online_weights=false,
         term_weighting="counts", half_life=None, timed=false, windowed=false
     ))]
-    #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_features: usize,
@@ -312,7 +305,6 @@ impl CountStore {
     /// Learn the messages of a batch from `start` to before `stop`, each with the class id at its
     /// position, on up to `threads` threads. If a signal handler raises, only the first messages are
     /// learned.
-    #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn learn_many(
         &self,
         py: Python<'_>,
@@ -349,17 +341,10 @@ impl CountStore {
         class_id: ClassId,
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let py = x.py();
-        let weight = read_weight(weight)?;
-        let tokenizer = &self.tokenizer.get().inner;
-        let unlearned = self.with_message(x, |message| {
-            self.write_message(py, message, |store| {
-                with_scratch(|Scratch { tokens, bag, .. }| {
-                    message.unlearn(store, tokenizer, tokens, bag, class_id, weight)
-                })
-            })
-        })?;
-        Ok(unlearned?)
+        let (weight, tokenizer) = (read_weight(weight)?, &self.tokenizer.get().inner);
+        self.with_message_write(x, |store, message, Scratch { tokens, bag, .. }| {
+            message.unlearn(store, tokenizer, tokens, bag, class_id, weight)
+        })
     }
 
     /// Add the counts of another store; `class_ids` maps its classes to those of this store.

@@ -22,7 +22,6 @@ impl NativeTokenizer {
         *, lowercase, strip_accents, deobfuscate, boundaries, words, sparse_bigrams, characters,
         characters_within_words, length, fields, subject, max_token_length, max_tokens, max_bytes
     ))]
-    #[expect(clippy::too_many_arguments, reason = "named arguments")]
     fn new(
         lowercase: bool,
         strip_accents: bool,

@@ -340,18 +340,6 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// The event model with plain parts.
-    pub const fn plain(event: Event) -> Self {
-        Composition {
-            event,
-            dependence: Dependence::Independent,
-            estimate: Estimate::Additive,
-            weights: Weights::Uniform,
-            document_weights: DocumentWeights::Uniform,
-            neighbourhood: Neighbourhood::Stream,
-        }
-    }
-
     /// The name of the part on an axis.
     fn on(self, axis: Axis) -> &'static str {
         match axis {

@@ -107,24 +107,6 @@ pub struct OnlineConfig {
     pub forgetting_factor: f64,
 }
 
-impl Default for OnlineConfig {
-    fn default() -> Self {
-        OnlineConfig {
-            nb_weight: 5.0,
-            learning_rate: 8.0,
-            bias_rate: 1.0,
-            rate_decay: 64.0,
-            loss: Loss::Logistic,
-            effect: Effect::Additive,
-            damping: 0.1,
-            margin: 0.05,
-            warm_up: 5,
-            calibrated: true,
-            forgetting_factor: 0.999,
-        }
-    }
-}
-
 /// Replace `values` by x_i of each known word; return Σ x_i and 1 / ‖x‖, unknown words included.
 /// The bag contains each word once and may have the first x_i.
 pub(crate) fn put_values(
@@ -178,30 +160,28 @@ pub(crate) struct Prefetch<'a> {
 
 impl Prefetch<'_> {
     pub(crate) fn begin(&self) {
-        self.words.iter().take(2 * AHEAD).for_each(|&(word, _)| self.fetch_first(word));
-        self.words.iter().take(AHEAD).for_each(|&(word, _)| self.fetch_more(word));
+        (0..2 * AHEAD).for_each(|place| self.fetch_first(place));
+        (0..AHEAD).for_each(|place| self.fetch_more(place));
     }
 
     #[inline]
     pub(crate) fn advance(&self, place: usize) {
-        if let Some(&(word, _)) = self.words.get(place + 2 * AHEAD) {
-            self.fetch_first(word);
-        }
-        if let Some(&(word, _)) = self.words.get(place + AHEAD) {
-            self.fetch_more(word);
-        }
+        self.fetch_first(place + 2 * AHEAD);
+        self.fetch_more(place + AHEAD);
     }
 
     #[inline]
-    pub(crate) fn fetch_first(&self, word: WordId) {
+    fn fetch_first(&self, place: usize) {
+        let Some(&(word, _)) = self.words.get(place) else { return };
         self.rows.fetch(word);
-        self.weights.into_iter().for_each(|weights| weights.fetch(word));
+        self.weights.into_iter().for_each(|weights| weights.words.fetch(word));
     }
 
     #[inline]
-    pub(crate) fn fetch_more(&self, word: WordId) {
+    fn fetch_more(&self, place: usize) {
+        let Some(&(word, _)) = self.words.get(place) else { return };
         self.rows.fetch_more(word);
-        self.weights.into_iter().for_each(|weights| weights.fetch_more(word));
+        self.weights.into_iter().for_each(|weights| weights.words.fetch_more(word));
     }
 }
 

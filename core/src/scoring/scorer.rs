@@ -6,7 +6,7 @@ use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::scoring::composition::{
-    Composition, Dependence, DocumentWeights, Estimate, Event, Form, Neighbourhood, Sum, Weights,
+    Composition, Dependence, DocumentWeights, Estimate, Form, Neighbourhood, Sum, Weights,
 };
 use crate::scoring::decision;
 use crate::scoring::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
@@ -42,22 +42,6 @@ pub struct ScoringConfig {
 }
 
 impl ScoringConfig {
-    /// The event model with plain parts and Laplace smoothing.
-    pub fn new(event: Event) -> Self {
-        ScoringConfig {
-            parts: Composition::plain(event),
-            alpha: 1.0,
-            prior: Prior::Empirical,
-            oov: Oov::Smooth,
-            vocabulary_size: None,
-            max_parents: None,
-            factor: 0.1,
-            factors: Vec::new(),
-            online: OnlineConfig::default(),
-            n_neighbors: 1,
-        }
-    }
-
     /// Check the parts and their parameters, and return a scorer.
     pub fn scorer(&self) -> Result<Scorer> {
         self.parts.check()?;

@@ -3,16 +3,24 @@
 use crate::counts::index::Document;
 use crate::counts::rows::ClassId;
 use crate::counts::slice::Slice;
+use crate::counts::statistic::Statistic;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::cooccurrence::{DocumentRows, invalid};
-use crate::statistics::split::{Hoeffding, Limits, Split, place};
+use crate::statistics::split::{Hoeffding, Limits, Split, by_place};
 use crate::statistics::tree::Tree;
 
 /// Grow a tree. A node is a leaf if its documents have one class, if no word has a gain, or if the
-/// best split has too few documents on one side.
-pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies: bool) -> Tree {
+/// best split has too few documents on one side. `on_split` receives the word and the depth of each
+/// split, 1 at the root.
+fn grow(
+    documents: &[Document],
+    places: &[u32],
+    limits: Limits,
+    frequencies: bool,
+    mut on_split: impl FnMut(WordId, usize),
+) -> Tree {
     let mut tree = Tree::new(frequencies, None);
     let mut waiting = vec![(0, 0, (0..documents.len()).collect::<Vec<usize>>())];
     while let Some((node, depth, members)) = waiting.pop() {
@@ -21,8 +29,8 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
             let Document { class, weight, words, .. } = &documents[member];
             slice.add(*class, words, *weight);
         }
-        let by_place = |one, other| place(places, one).cmp(&place(places, other));
-        let split = if depth < limits.max_depth { slice.best_splits(by_place) } else { None };
+        let may_split = depth < limits.max_depth;
+        let split = may_split.then(|| slice.best_splits(by_place(places))).flatten();
         let enough = |(split, _): &(Split, f64)| limits.allow(split, slice.documents());
         let Some((Split { word, .. }, _)) = split.filter(enough) else {
             tree.fill(node, slice);
@@ -33,6 +41,7 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
         };
         let (with, without) = members.into_iter().partition(contains);
         if let Some((present, absent)) = tree.split(node, word) {
+            on_split(word, depth + 1);
             waiting.extend([(absent, depth + 1, without), (present, depth + 1, with)]);
         }
     }
@@ -40,17 +49,11 @@ pub fn grow(documents: &[Document], places: &[u32], limits: Limits, frequencies:
 }
 
 /// Grow a tree document by document, as it grows online.
-pub fn replay(
-    documents: &[Document],
-    places: &[u32],
-    growth: Hoeffding,
-    frequencies: bool,
-) -> Tree {
+fn replay(documents: &[Document], places: &[u32], growth: Hoeffding, frequencies: bool) -> Tree {
     let mut tree = Tree::new(frequencies, Some(growth));
     for (i, document) in documents.iter().enumerate() {
-        let by_place = |one, other| place(places, one).cmp(&place(places, other));
-        tree.add(document, document.weight);
-        tree.check_leaf(document, || documents[..=i].iter(), by_place);
+        tree.enter(document, document.weight);
+        tree.check_leaf(document, || documents[..=i].iter(), by_place(places));
     }
     tree
 }
@@ -84,7 +87,7 @@ impl Sample {
     /// Grow a tree from all documents at once, or as it would have grown online.
     pub fn grow(&self, limits: Limits, online: Option<Hoeffding>) -> Tree {
         match online {
-            None => grow(&self.documents, &self.places, limits, self.frequencies),
+            None => grow(&self.documents, &self.places, limits, self.frequencies, |_, _| {}),
             Some(growth) => replay(&self.documents, &self.places, growth, self.frequencies),
         }
     }
@@ -112,14 +115,10 @@ pub fn depths(
         }
     }
     let mut depths = vec![0; words];
-    let mut waiting = vec![1];
-    for word in grow(&documents, &places, limits, false).to_arrays(i64::from).0 {
-        let Some(depth) = waiting.pop() else { break };
-        if let Some(least) = usize::try_from(word).ok().and_then(|word| depths.get_mut(word)) {
-            *least = if *least == 0 { depth } else { depth.min(*least) };
-            waiting.extend([depth + 1, depth + 1]);
-        }
-    }
+    grow(&documents, &places, limits, false, |word, depth| {
+        let least: &mut i64 = &mut depths[word as usize];
+        *least = if *least == 0 { depth as i64 } else { (depth as i64).min(*least) };
+    });
     Ok(depths)
 }
 
@@ -145,10 +144,14 @@ mod tests {
         let same = documents(&[(0, &[0]), (1, &[0]), (0, &[1]), (1, &[1])]);
         let pure = documents(&[(0, &[0]), (0, &[1])]);
         for sample in [same, pure, Vec::new()] {
-            assert_eq!(grow(&sample, &PLACES, limits(9, 0.0), true).to_arrays(i64::from).0, [-1]);
+            assert_eq!(
+                grow(&sample, &PLACES, limits(9, 0.0), true, |_, _| {}).to_arrays(i64::from).0,
+                [-1]
+            );
         }
         let sample = documents(&[(0, &[0]), (0, &[0]), (1, &[1]), (2, &[])]);
-        let grown = |limits| grow(&sample, &PLACES, limits, false).to_arrays(i64::from).0;
+        let grown =
+            |limits| grow(&sample, &PLACES, limits, false, |_, _| {}).to_arrays(i64::from).0;
         assert_eq!(grown(limits(9, 1.0)), [0, -1, 1, -1, -1]);
         assert_eq!(grown(limits(1, 1.0)), [0, -1, -1]);
         assert_eq!(grown(limits(9, 2.0)), [0, -1, -1]);

@@ -23,7 +23,7 @@ use crate::statistics::damping::Damping;
 /// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
 pub struct OnlineWeights {
-    words: SparseRows<Correction>,
+    pub(crate) words: SparseRows<Correction>,
     /// b and B, by class.
     classes: Vec<Correction>,
     /// Messages of each class since a second class was known.
@@ -89,18 +89,6 @@ impl OnlineWeights {
     #[inline]
     pub fn of_class(&self, class: ClassId) -> f64 {
         self.classes.get(class as usize).map_or(0.0, |correction| correction.weight)
-    }
-
-    /// Prefetch the first correction of a word.
-    #[inline]
-    pub fn fetch(&self, word: WordId) {
-        self.words.fetch(word);
-    }
-
-    /// Prefetch the other corrections, once the first is in the cache.
-    #[inline]
-    pub fn fetch_more(&self, word: WordId) {
-        self.words.fetch_more(word);
     }
 
     /// x_i of a word with this value.

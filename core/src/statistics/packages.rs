@@ -166,13 +166,6 @@ impl Store {
     pub fn packages(&self) -> &Packages {
         self.statistic().unwrap_or(&NONE)
     }
-
-    /// Ignore pairs with less information from now on.
-    pub fn set_package_threshold(&mut self, threshold: f64) {
-        if let Some(packages) = self.statistics.get_mut::<Packages>() {
-            packages.threshold = threshold;
-        }
-    }
 }
 
 #[inline]

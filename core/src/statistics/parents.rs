@@ -66,13 +66,7 @@ pub struct FrequentWords {
 }
 
 impl FrequentWords {
-    fn of(min_df: u64, rows: &Rows) -> Self {
-        let mut frequent = FrequentWords { min_df: min_df as f64 * (1.0 - ROUNDING), number: 0 };
-        frequent.recount_rows(rows);
-        frequent
-    }
-
-    fn recount_rows(&mut self, rows: &Rows) {
+    fn count(&mut self, rows: &Rows) {
         let words = 0..rows.slots() as WordId;
         self.number = words.filter(|&word| self.has(rows, word)).count();
     }
@@ -102,7 +96,7 @@ impl Statistic for FrequentWords {
     }
 
     fn recount(&mut self, counted: &Counted<'_>) {
-        self.recount_rows(counted.rows);
+        self.count(counted.rows);
     }
 }
 
@@ -110,7 +104,10 @@ impl Store {
     /// Require so many messages of a parent, and in m of probabilities given a parent.
     pub fn set_min_df(&mut self, min_df: u64) {
         if min_df > 1 {
-            self.statistics.put(FrequentWords::of(min_df, self.rows()));
+            let min_df = min_df as f64 * (1.0 - ROUNDING);
+            let mut frequent = FrequentWords { min_df, number: 0 };
+            frequent.count(self.rows());
+            self.statistics.put(frequent);
         }
     }
 

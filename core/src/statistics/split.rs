@@ -23,9 +23,10 @@ impl Limits {
     }
 }
 
-/// The place of a word in the order of bytes.
-pub fn place(places: &[u32], word: WordId) -> u32 {
-    places.get(word as usize).copied().unwrap_or(u32::MAX)
+/// The order of words by their places in the order of bytes.
+pub fn by_place(places: &[u32]) -> impl Fn(WordId, WordId) -> Ordering {
+    let place = |word: WordId| places.get(word as usize).copied().unwrap_or(u32::MAX);
+    move |one, other| place(one).cmp(&place(other))
 }
 
 /// A split of the documents of a slice.
@@ -56,20 +57,18 @@ impl Slice {
         // a documents contain the word and b do not. A class without a document of a adds nothing.
         let of_classes: Vec<f64> =
             self.classes().iter().map(|class| weigh(class.documents)).collect();
-        let gains: Vec<Split> = self
-            .words()
-            .map(|(word, cells)| {
-                let (mut present, mut gain) = (0.0, weigh(n));
-                for cell in cells {
-                    let class = cell.class as usize;
-                    present += cell.documents;
-                    gain += weigh(cell.documents) - of_classes[class]
-                        + weigh(self.classes()[class].documents - cell.documents);
-                }
-                gain -= weigh(present) + weigh(n - present);
-                Split { word, gain: gain / n, present }
-            })
-            .collect();
+        let gains = self.words().map(|(word, cells)| {
+            let (mut present, mut gain) = (0.0, weigh(n));
+            for cell in cells {
+                let class = cell.class as usize;
+                present += cell.documents;
+                gain += weigh(cell.documents) - of_classes[class]
+                    + weigh(self.classes()[class].documents - cell.documents);
+            }
+            gain -= weigh(present) + weigh(n - present);
+            Split { word, gain: gain / n, present }
+        });
+        let gains: Vec<Split> = gains.collect();
         let highest = gains.iter().map(|split| split.gain).fold(0.0, f64::max);
         if highest <= TIE {
             return None;
@@ -131,8 +130,7 @@ mod tests {
             slice.add(class, &words, 1.0);
         }
         // 0 and 2 separate the classes; 2 is the first of them.
-        let by_place = |one, other| place(&[3, 2, 1, 0], one).cmp(&place(&[3, 2, 1, 0], other));
-        let (best, second) = slice.best_splits(by_place).unwrap();
+        let (best, second) = slice.best_splits(by_place(&[3, 2, 1, 0])).unwrap();
         assert_eq!((best.word, best.present), (2, 2.0));
         assert!((best.gain - 2f64.ln()).abs() < 1e-15);
         assert!((second - 2f64.ln()).abs() < 1e-15);

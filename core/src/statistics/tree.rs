@@ -54,10 +54,6 @@ impl Tree {
         }
     }
 
-    pub fn leaves(&self) -> &[Slice] {
-        &self.leaves
-    }
-
     /// Return the node of the leaf of a document, its depth, and its place among the leaves. `has` is
     /// whether the document contains a word.
     #[inline]
@@ -85,22 +81,10 @@ impl Tree {
         &self.leaves[self.path(|word| bag.position(word).is_some()).2]
     }
 
-    /// Add a document, or a part of its weight.
-    pub fn add(&mut self, document: &Document, weight: f64) {
-        let leaf = self.descend(&document.words).2;
-        self.leaves[leaf].add(document.class, &document.words, weight);
-    }
-
-    /// Remove a document, or a part of its weight.
-    pub fn remove(&mut self, document: &Document, weight: f64) {
-        let leaf = self.descend(&document.words).2;
-        self.leaves[leaf].remove(document.class, &document.words, weight);
-    }
-
     /// Count all documents again.
     pub fn recount_documents<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
         self.leaves.fill_with(|| Slice::new(self.frequencies));
-        documents.for_each(|document| self.add(document, document.weight));
+        documents.for_each(|document| self.enter(document, document.weight));
     }
 
     /// Check the leaf of an added document, and split it if it is due. `indexed` are all documents of
@@ -217,22 +201,21 @@ impl Statistic for Tree {
     }
 
     fn enter(&mut self, document: &Document, weight: f64) {
-        self.add(document, weight);
+        let leaf = self.descend(&document.words).2;
+        self.leaves[leaf].add(document.class, &document.words, weight);
     }
 
     fn leave(&mut self, document: &Document, weight: f64) {
-        self.remove(document, weight);
+        let leaf = self.descend(&document.words).2;
+        self.leaves[leaf].remove(document.class, &document.words, weight);
     }
 
     /// Check the leaf of the newest document.
     fn indexed(&mut self, counted: &Counted<'_>) {
         if let Some(newest) = counted.index.documents().next_back() {
             let word = |word| counted.vocabulary.word(word);
-            self.check_leaf(
-                newest,
-                || counted.index.documents(),
-                |one, other| word(one).cmp(word(other)),
-            );
+            let order = |one, other| word(one).cmp(word(other));
+            self.check_leaf(newest, || counted.index.documents(), order);
         }
     }
 
@@ -286,21 +269,21 @@ mod tests {
         let mut tree = Tree::from_arrays(&[5, 3, -1, -1, -1], &[], false, None);
         let documents = [document(0, &[3, 5]), document(1, &[5]), document(1, &[3])];
         tree.recount_documents(documents.iter());
-        let sizes = |tree: &Tree| tree.leaves().iter().map(Slice::documents).collect::<Vec<_>>();
+        let sizes = |tree: &Tree| tree.leaves.iter().map(Slice::documents).collect::<Vec<_>>();
         assert_eq!(
             (tree.to_arrays(i64::from).0, sizes(&tree)),
             (vec![5, 3, -1, -1, -1], vec![1.0; 3])
         );
-        tree.remove(&documents[0], 1.0);
-        tree.add(&document(0, &[2, 9]), 2.0);
+        tree.leave(&documents[0], 1.0);
+        tree.enter(&document(0, &[2, 9]), 2.0);
         assert_eq!(sizes(&tree).iter().sum::<f64>(), 4.0);
-        assert_eq!(tree.leaves()[tree.descend(&[]).2].documents(), 3.0);
+        assert_eq!(tree.leaves[tree.descend(&[]).2].documents(), 3.0);
         // A word that is gone splits nothing any more.
         tree.forget_word(5);
         tree.forget_word(77);
         assert_eq!(tree.to_arrays(i64::from).0, [-1]);
         tree.recount_documents(documents.iter());
-        assert_eq!(tree.leaves()[tree.descend(&[(5, 1.0)]).2].documents(), 3.0);
+        assert_eq!(tree.leaves[tree.descend(&[(5, 1.0)]).2].documents(), 3.0);
     }
 
     #[test]

@@ -89,8 +89,9 @@ pub fn is_space(character: char) -> bool {
 /// the flag `PIECES`, stands for `len` pieces that begin at the index in `bytes`.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
-    bytes: [u8; 4],
-    len: u8,
+    /// Padded with zeros.
+    pub(crate) bytes: [u8; 4],
+    pub(crate) len: u8,
     flags: u8,
 }
 
@@ -112,15 +113,6 @@ impl Entry {
             0
         };
         Self { bytes, len, flags }
-    }
-
-    /// The UTF-8 bytes, padded with zeros; the first `len` count.
-    pub(crate) fn bytes(self) -> [u8; 4] {
-        self.bytes
-    }
-
-    pub(crate) fn len(self) -> usize {
-        usize::from(self.len)
     }
 
     /// Whether the folded character matches `[\w-]`.
@@ -188,7 +180,7 @@ impl Page {
     pub(crate) fn folded<'a>(&'a self, entry: &'a Entry) -> &'a [Entry] {
         if entry.flags & Entry::PIECES != 0 {
             let start = u32::from_le_bytes(entry.bytes) as usize;
-            self.pieces.get(start..start + entry.len()).unwrap_or_default()
+            self.pieces.get(start..start + usize::from(entry.len)).unwrap_or_default()
         } else if entry.len == 0 {
             &[]
         } else {
@@ -247,7 +239,8 @@ mod tests {
             let entry = page.entry(code as u8);
             let pieces = page.folded(&entry).iter();
             let pieces = pieces.map(|e| {
-                let text = String::from_utf8(e.bytes()[..e.len()].to_vec()).expect("UTF-8");
+                let text =
+                    String::from_utf8(e.bytes[..usize::from(e.len)].to_vec()).expect("UTF-8");
                 (text, e.is_run(), e.is_space())
             });
             (pieces.collect::<Vec<_>>(), entry.is_sigma())

@@ -7,8 +7,11 @@ use _core::counts::rows::ClassId;
 use _core::counts::store::{Settings, Store};
 use _core::error::Result;
 use _core::explain::Explanation;
-use _core::scoring::composition::Event;
-use _core::scoring::event_model::Query;
+use _core::scoring::composition::{
+    Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
+};
+use _core::scoring::event_model::{Oov, Prior, Query};
+use _core::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use _core::scoring::scorer::{self, Scorer, ScoringConfig};
 use _core::statistics::parents::Parents;
 use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
@@ -107,9 +110,44 @@ fn tokenizer() -> &'static Tokenizer {
     TOKENIZER.get_or_init(|| Tokenizer::new(TokenizerOptions::default()).expect("valid options"))
 }
 
+/// An event model with plain parts and Laplace smoothing.
+pub fn config(event: Event) -> ScoringConfig {
+    ScoringConfig {
+        parts: Composition {
+            event,
+            dependence: Dependence::Independent,
+            estimate: Estimate::Additive,
+            weights: Weights::Uniform,
+            document_weights: DocumentWeights::Uniform,
+            neighbourhood: Neighbourhood::Stream,
+        },
+        alpha: 1.0,
+        prior: Prior::Empirical,
+        oov: Oov::Smooth,
+        vocabulary_size: None,
+        max_parents: None,
+        factor: 0.1,
+        factors: Vec::new(),
+        online: OnlineConfig {
+            nb_weight: 5.0,
+            learning_rate: 8.0,
+            bias_rate: 1.0,
+            rate_decay: 64.0,
+            loss: Loss::Logistic,
+            effect: Effect::Additive,
+            damping: 0.1,
+            margin: 0.05,
+            warm_up: 5,
+            calibrated: true,
+            forgetting_factor: 0.999,
+        },
+        n_neighbors: 1,
+    }
+}
+
 /// A scorer of an event model, with what `set` changes.
 pub fn scorer(event: Event, set: impl Fn(&mut ScoringConfig)) -> Scorer {
-    let mut config = ScoringConfig::new(event);
+    let mut config = config(event);
     set(&mut config);
     config.scorer().expect("valid parameters")
 }

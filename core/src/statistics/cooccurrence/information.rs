@@ -173,8 +173,8 @@ impl Found {
     }
 }
 
-/// Leaves the pairs with the most information, so many; returns how much the last of them has, or
-/// nothing where all are left.
+/// Keep the `most` pairs with the most information. Return the bits of the last one, or 0 if all are
+/// kept.
 fn keep_strongest(pairs: &mut Vec<Pair>, most: usize) -> f64 {
     if pairs.len() <= most {
         return 0.0;

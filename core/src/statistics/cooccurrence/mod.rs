@@ -106,16 +106,6 @@ impl<'a> Postings<'a> {
         Postings { ids, rows, starts, places }
     }
 
-    fn words(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// Number of pairs of words in all documents.
-    fn pairs(&self) -> usize {
-        let in_row = |(start, end): &(usize, usize)| (end - start).pow(2) / 2;
-        self.rows.iter().map(in_row).sum()
-    }
-
     /// The documents of a word, with the words after it.
     fn of(&self, word: usize) -> impl Iterator<Item = (usize, &'a [i64])> {
         let places = &self.places[self.starts[word]..self.starts[word + 1]];
@@ -131,15 +121,15 @@ impl<'a> Postings<'a> {
         begin: impl Fn() -> V + Sync,
         visit: impl Fn(&mut V, usize) -> usize + Sync,
     ) -> Vec<V> {
-        let next = AtomicUsize::new(0);
+        let (next, words) = (AtomicUsize::new(0), self.starts.len() - 1);
         let work = |watch: &Watch| {
             let mut made = begin();
             while !watch.is_stopped() {
                 let start = next.fetch_add(CHUNK, Ordering::Relaxed);
-                if start >= self.words() {
+                if start >= words {
                     break;
                 }
-                for word in start..self.words().min(start + CHUNK) {
+                for word in start..words.min(start + CHUNK) {
                     let met = visit(&mut made, word);
                     if watch.stops(met) {
                         break;
@@ -148,6 +138,7 @@ impl<'a> Postings<'a> {
             }
             made
         };
-        shared(threads.min(self.pairs() / MIN_PER_THREAD), watch, work, work)
+        let pairs: usize = self.rows.iter().map(|&(start, end)| (end - start).pow(2) / 2).sum();
+        shared(threads.min(pairs / MIN_PER_THREAD), watch, work, work)
     }
 }

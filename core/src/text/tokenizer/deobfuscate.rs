@@ -139,10 +139,11 @@ fn letter(character: char, next: char, after: &str) -> Option<char> {
         follows.next().is_some_and(char::is_alphabetic)
     };
     match character {
-        '€' => (!next.is_ascii_digit()).then_some('e'),
-        '$' => (!next.is_ascii_digit()).then_some('s'),
-        '£' => (!next.is_ascii_digit()).then_some('l'),
-        '¥' => (!next.is_ascii_digit()).then_some('y'),
+        '€' | '$' | '£' | '¥' if next.is_ascii_digit() => None,
+        '€' => Some('e'),
+        '$' => Some('s'),
+        '£' => Some('l'),
+        '¥' => Some('y'),
         '@' => {
             let mut run = after.chars().take_while(|c| !c.is_whitespace()).take(ADDRESS);
             (next.is_alphabetic() && !run.any(|c| c == '.')).then_some('a')

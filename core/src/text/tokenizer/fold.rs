@@ -130,7 +130,7 @@ fn fold_others<const SPACES: bool>(
         out.reserve(text.len() - at + 4 * pieces.len());
         for piece in pieces {
             let bit = if SPACES { piece.is_space() } else { piece.is_run() };
-            out.push(piece.bytes(), piece.len(), bit);
+            out.push(piece.bytes, usize::from(piece.len), bit);
         }
     }
     Some(text.len())
