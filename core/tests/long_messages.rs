@@ -19,7 +19,7 @@ fn word(number: usize) -> String {
     format!("w{number}")
 }
 
-/// Documents of 60 words among so many, every word of them a parent in packages with the next ones.
+/// Documents of 60 random words. Every word is a parent, in packages with the next two words.
 fn learner() -> Learner {
     let (mut random, mut learner) =
         (Random::new(7), Learner::new(Settings { max_pairs: 0, own_pairs: true, ..UNBOUNDED }));
@@ -46,7 +46,7 @@ fn scoring(dependence: Dependence, max_parents: Option<usize>) -> Scorer {
     })
 }
 
-/// The steps of scoring a message of the first so many words, and its words and postings.
+/// The steps of scoring a message of the first `words` words, and the number of its words and postings.
 fn steps(learner: &mut Learner, scoring: &Scorer, words: usize) -> (u64, u64) {
     learner.look_up(&(0..words).map(|number| (word(number), 1.0)).collect());
     let mut scratch = Scratch::default();
@@ -80,7 +80,7 @@ fn a_bound_on_parents_makes_long_messages_linear() {
 #[test]
 fn a_bound_that_a_message_does_not_reach_changes_nothing() {
     let mut learner = learner();
-    // Those of the first document: they have met, and are in each other's packages.
+    // The words of the first document occur together, and are in each other's packages.
     let vocabulary = learner.store.vocabulary();
     let name = |id| String::from_utf8_lossy(vocabulary.word(id)).into_owned();
     let words: Words = (0..30).map(|id| (name(id), 2.0)).collect();

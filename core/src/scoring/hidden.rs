@@ -323,7 +323,7 @@ impl<'a> Walk<'a> {
         self.clear(documents, CLASSES);
     }
 
-    /// With many classes, each document has one sum, that of its class.
+    /// With many classes, each document has one sum, for its class.
     fn add_classes(&self, documents: &mut Vec<f64>, sums: &mut [f64]) {
         let index = &self.query.store.index;
         let (classes, weights) = (index.classes(), index.weights());

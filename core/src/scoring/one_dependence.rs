@@ -1,14 +1,14 @@
 //! Averaged one-dependence estimators: the structure-extended models of the HMNB paper, section 2.5.
 //!
 //! Every word t of the message, or each of the `max_parents` strongest, is in turn the parent of all
-//! words, including itself. That gives an estimator a_tc = ∏_i P(w_i | w_t, c)^f_i, with P(w_i | w_t, c) = (n_itc + α)/(L_tc + α m) as in
-//! [`crate::scoring::hidden`], and the score mixes the estimators by the parents' gain ratios:
-//! ln P(c) + ln Σ_t W_t a_tc / Σ_t W_t. The complement side, b_tc with c̄ for c, is subtracted
-//! instead; one-versus-all mixes the quotients a_tc/b_tc.
+//! words, including itself. It has an estimator a_tc = ∏_i P(w_i | w_t, c)^f_i, with P(w_i | w_t, c) =
+//! (n_itc + α)/(L_tc + α m) as in [`crate::scoring::hidden`]. The score mixes the estimators by the
+//! gain ratios of the parents: ln P(c) + ln Σ_t W_t a_tc / Σ_t W_t. The complement has b_tc, with c̄
+//! for c, and is subtracted. One-versus-all mixes the quotients a_tc/b_tc.
 //!
 //! The products underflow for a message of a hundred words, so means are computed from logarithms,
-//! relative to the largest. ln a_tc starts from the smoothing alone, which is the same for every
-//! word; only words that occur together with t change it ([`crate::scoring::cooccurrence`]).
+//! relative to the largest. ln a_tc starts from the smoothing, which is the same for every word. Only
+//! words that occur together with t change it ([`crate::scoring::cooccurrence`]).
 //!
 //! A message without any parent is scored by the event model, with independent words.
 

@@ -101,7 +101,8 @@ impl Statistic for FrequentWords {
 }
 
 impl Store {
-    /// Require so many messages of a parent, and in m of probabilities given a parent.
+    /// Require `min_df` messages of a parent, and of the words that m counts in probabilities given a
+    /// parent.
     pub fn set_min_df(&mut self, min_df: u64) {
         if min_df > 1 {
             let min_df = min_df as f64 * (1.0 - ROUNDING);

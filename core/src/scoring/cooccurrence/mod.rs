@@ -26,7 +26,7 @@ use crate::scoring::hidden::PAIR_COST;
 /// 5,000 SMS, 4 to 16 gave predictions of the same speed, 1 and 2 slower ones.
 const POSTING_COST: usize = 4;
 
-/// Cost of a step along a posting for 32 parents at once, in steps along an overlap.
+/// Cost of a step along a posting for 32 parallel parents, in steps along an overlap.
 const SIMD_COST: usize = 3;
 
 /// Buffers with more entries are freed after the message that needed them.

@@ -1,4 +1,4 @@
-//! n_itc of a message's words for 32 parents at once.
+//! n_itc of a message's words for 32 parents in parallel.
 //!
 //! Each document that contains some of the parents has a lane for each parent: all ones if the
 //! document contains it, else zeros. So a walk along the postings of a word adds its count to 32 sums
@@ -11,7 +11,7 @@ use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::event_model::Query;
 
-/// Number of parents at once: the lanes of a document fill one cache line.
+/// Number of parallel parents: the lanes of a document fill one cache line.
 pub(crate) const LANES: usize = 32;
 
 /// From 2^52 on, numbers have no fraction.
@@ -107,7 +107,7 @@ impl SimdCounts {
         }
     }
 
-    /// Add up the counts of a word, all lanes at once. Return false, with the sums unchanged, unless
+    /// Add up the counts of a word in all lanes in parallel. Return false, with the sums unchanged, unless
     /// the counts are small integers.
     fn add_small(&mut self, store: &Store, word: WordId) -> bool {
         let classes = self.sums.len();
