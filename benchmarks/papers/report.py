@@ -175,9 +175,7 @@ def significance_table(
                 printed.update(table.marks(second))
         marks = [
             [
-                paired_t_test(scores[name, first].values, scores[name, second].values, ratio).mark(
-                    LEVEL
-                )
+                _mark(scores[name, first].values, scores[name, second].values, ratio)
                 for name in chosen
             ]
             for ratio in (experiment.protocol.test_ratio(folds), 0.0)
@@ -206,6 +204,12 @@ def significance_table(
         *("Wilcoxon", "of the published figures"),
     ]
     return markdown(head, rows)
+
+
+def _mark(first: Sequence[float], second: Sequence[float], ratio: float) -> str:
+    """Compare two models on the runs that both have."""
+    n = min(len(first), len(second))
+    return paired_t_test(first[:n], second[:n], ratio).mark(LEVEL)
 
 
 def _published(tables: list[PublishedTable], collection: str, model: str) -> float | None:
