@@ -288,10 +288,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     group: Annotated[str, _NAME, _help("consumer group of the workers")] = "streamnb-{kind}"
     missing_records: Annotated[
         Literal["skip", "wait"],
-        _help(
-            "if records were deleted before they were read: `skip` continues with the existing "
-            "ones, `wait` keeps the partition waiting; both log an error"
-        ),
+        _help("after records that were deleted unread: `skip` them, or `wait`; both log an error"),
     ] = "skip"
     instance_id: Annotated[
         str,
@@ -330,10 +327,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = "SCRAM-SHA-512"
     sasl_token_provider: Annotated[
         str,
-        _help(
-            "`module:function` that returns a token of OAUTHBEARER and its end in milliseconds "
-            "since 1970"
-        ),
+        _help("`module:function`: returns a token and its end in milliseconds since 1970"),
     ] = ""
     tls_ca_file: Annotated[
         str, _help("PEM file of trusted certificates; empty: those of the system")
@@ -423,8 +417,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if oauth != bool(self.sasl_token_provider):
             raise SettingsError(
                 f"sasl_token_provider is {self.sasl_token_provider or 'empty'}, but sasl_mechanism "
-                f"is {self.sasl_mechanism} and security_protocol is {self.security_protocol}: "
-                "OAUTHBEARER with SASL needs a token provider, and nothing else does"
+                f"is {self.sasl_mechanism}: only OAUTHBEARER with SASL needs a token provider"
             )
         if self.tls_key_file and not self.tls_cert_file:
             raise SettingsError("tls_key_file is set without tls_cert_file: set both")
@@ -547,12 +540,7 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return the command-line parser, with one flag per setting.
 
-    Parameters
-    ----------
-    program, description
-        Name and description of the command; by default the description of a filter.
-    names
-        Settings of the command; by default all, and the flags of a filter.
+    By default it has the description of a filter, all settings, and the flags of a filter.
     """
     made = argparse.ArgumentParser(
         prog=program,
@@ -588,18 +576,9 @@ def parser(
 
 
 def to_toml(settings: Settings, kind: str) -> str:
-    r"""Return settings as a TOML file, with `{kind}` replaced.
-
-    Examples
-    --------
-    >>> print(to_toml(Settings(model="MNB()"), "sms").splitlines()[:2])
-    ['model = "MNB()"', 'labels = ["ham", "spam"]']
-    """
-    lines = []
-    for name, value in structs.asdict(settings).items():
-        shown = value.replace("{kind}", kind) if isinstance(value, str) else value
-        lines.append(f"{name} = {_toml(shown)}\n")
-    return "".join(lines)
+    """Return settings as a TOML file, with `{kind}` replaced."""
+    values = structs.asdict(settings).items()
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in values).replace("{kind}", kind)
 
 
 def _toml(value: Any) -> str:

@@ -32,7 +32,7 @@ _RUNNING_SECONDS = 1.0
 # of other topics, and measurements of its lag.
 _TELL = 60.0
 _ASK = 1.0
-_MEASURE = 10.0
+_MEASURE = 2.0
 
 
 class State(Enum):
@@ -86,7 +86,7 @@ class Owned:
     since: float = dataclasses.field(default_factory=time.monotonic)
     told: float = -math.inf
     asked: float = -math.inf
-    measured: float = -math.inf
+    measured: float = dataclasses.field(default_factory=time.monotonic)
     lag: int = 0
     noted: dict[str, Progress] = dataclasses.field(default_factory=dict)
     blocked: str = ""

@@ -40,6 +40,9 @@ _RECOMMIT = 3600.0
 # Interval of requests that detect unreachable brokers, in seconds. An idle client may need minutes
 # to notice.
 _ASK = 1.0
+# Interval of comparisons of topic ids, and the age from which a start repeats one, in seconds.
+_IDS = 60.0
+_REQUEST = 5.0
 # Time without a response until the clients are replaced, in seconds. librdkafka 2.16 may drop a
 # single broker that was restarted and never look for it again, regardless of
 # `metadata.recovery.strategy`.
@@ -120,11 +123,13 @@ class KafkaSource:
             self._driver.create_topics(self._layouts, timeout)
             self._layouts = ()
         topic, deadline = self._topics.training, time.monotonic() + timeout
-        while not (found := self._driver.topic_ids([topic])):
+        self._ids.compare()
+        while topic not in self._ids.found:
             if time.monotonic() > deadline:
                 raise SettingsError(f"topic not found: {topic}. Create it or set create_topics")
             time.sleep(0.1)
-        return found[topic]
+            self._ids.compare()
+        return self._ids.found[topic]
 
     def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the training events before the given offsets."""
@@ -180,7 +185,7 @@ class KafkaSource:
     def _begin(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         if not self._open:
             self._connect(timeout)
-        self._ids.compare()
+        self._ids.compare(_REQUEST)
         self._partitions.begin_all()
         training = self._side.partitions(self._topics.training)
         self._partitions.assign()
@@ -267,7 +272,7 @@ class KafkaSource:
         self._partitions.go_on()
         if not logs and time.monotonic() >= self._ask:
             self._side.stable_ends(self._side.partitions(self._topics.training))
-            if self._ids.due and (changed := self._ids.compare()):
+            if changed := self._ids.compare(_IDS):
                 raise AbortedError(f"{', '.join(changed)}: created again, so this worker restarts")
             self._ask = time.monotonic() + _ASK
         self._partitions.hold(record for record in logs if record.role == "feedback")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Collection
 
@@ -14,8 +15,6 @@ __all__ = ["TopicIds", "check_topics", "record_limits"]
 
 _LOG = logging.getLogger(__name__)
 
-# Interval between two comparisons of topic ids, in seconds.
-_IDS_SECONDS = 60.0
 # Default record limit of brokers (`message.max.bytes`), in bytes.
 _DEFAULT_LARGEST = 1_048_588
 
@@ -66,7 +65,9 @@ class TopicIds:
     Attributes
     ----------
     known
-        Ids by topic, as of the last comparison.
+        Last known id of each topic.
+    found, compared
+        Ids at the last comparison, without deleted topics, and its time by the monotonic clock.
     """
 
     def __init__(self, driver: Driver, topics: Topics) -> None:
@@ -79,18 +80,19 @@ class TopicIds:
             "become dead letters",
         }
         self._lost.pop("", None)
-        self._due = 0.0
+        self.compared = -math.inf
         self.known: dict[str, str] = {}
+        self.found: dict[str, str] = {}
 
-    @property
-    def due(self) -> bool:
-        """Whether the last comparison is more than a minute ago."""
-        return time.monotonic() >= self._due
+    def compare(self, age: float = 0.0) -> list[str]:
+        """Return the topics that were created again since the last comparison, and log the loss.
 
-    def compare(self) -> list[str]:
-        """Return the topics that were created again since the last call, and log the loss."""
-        found = self._driver.topic_ids(list(self._lost))
-        self._due = time.monotonic() + _IDS_SECONDS
+        Do nothing if the last comparison is less than `age` seconds old.
+        """
+        if time.monotonic() < self.compared + age:
+            return []
+        self.found = found = self._driver.topic_ids(list(self._lost))
+        self.compared = time.monotonic()
         changed = [name for name, each in found.items() if self.known.get(name, each) != each]
         for name in changed:
             before, now = self.known[name], found[name]

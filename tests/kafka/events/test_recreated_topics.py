@@ -28,7 +28,7 @@ def step_until(worker: SteppedWorker, condition: Any) -> None:
     """Step, and compare the ids at each step as if a minute had passed."""
 
     def step() -> None:
-        worker.loop.source._ids._due = 0.0  # type: ignore[attr-defined]
+        worker.loop.source._ids.compared = 0.0  # type: ignore[attr-defined]
         worker.loop.source._ask = 0.0  # type: ignore[attr-defined]
         worker.step(0.05)
 
@@ -94,7 +94,7 @@ def test_the_training_topic_is_created_again_under_a_worker(
         group.make_anew()
         group.teach(20)
         source: Any = loop.source
-        source._ids._due = source._ask = 0.0
+        source._ids.compared = source._ask = 0.0
         with pytest.raises(ForeignError, match="recreated while this worker ran"):
             until(lambda: False, group.step)
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,6 +15,7 @@ from support.broker import Broker
 from support.scenes.scene import Scene, sms
 
 STOP = 6.0  # seconds
+MOMENTS = 40
 SLACK = 2.0  # seconds, for a busy machine
 
 
@@ -46,3 +49,27 @@ def test_sigterm_without_a_broker(
             time.sleep(0.2)
         assert scene.decisions() == Counter(name for name, _, _ in messages)
         assert after.stop() == 0
+
+
+@pytest.mark.broker_long
+def test_sigterm_at_random_moments(broker: Broker, client: str, tmp_path: Path) -> None:
+    """At any moment, also before the first log line, a worker ends in the state of a kill."""
+    generator = random.Random(1)
+    messages = sms(4_000)
+    settings = {"client": client, "batch": 20, "stop_seconds": STOP}
+    with Scene(broker, tmp_path, **settings) as scene:
+        (feeding,) = scene.feed(messages, seconds=100.0)
+        for _ in range(MOMENTS):
+            worker = scene.worker("a")
+            time.sleep(generator.random() * 4.0)
+            begun = time.monotonic()
+            assert worker.stop() in (0, TERMINATED, -signal.SIGTERM), worker.text()[-3000:]
+            assert time.monotonic() - begun < STOP + SLACK, worker.text()[-3000:]
+        feeding.join(120.0)
+        worker = scene.worker("a")
+        deadline = time.monotonic() + 120.0
+        while sum(scene.decisions().values()) < len(messages):
+            assert time.monotonic() < deadline, worker.text()[-3000:]
+            time.sleep(0.5)
+        assert scene.decisions() == Counter(name for name, _, _ in messages)
+        assert worker.stop() == 0

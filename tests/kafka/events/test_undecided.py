@@ -36,7 +36,8 @@ def test_offsets_that_stay_undecided(
             worker.step(0.05)
         assert len(told()) == 1
         assert not worker.runs()
-        assert source.lag()[Partition(stage.topics.messages, 0)] == 10
+        lag = Partition(stage.topics.messages, 0)
+        until(lambda: source.lag()[lag] == 10, lambda: worker.step(0.05))
         workarounds.abort(holder, LIMIT)
         until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
         assert not source.waiting
@@ -61,7 +62,8 @@ def test_a_join_state_behind_an_undecided_transaction(
         waits = f"{stage.topics.join_state} is read up to offset 0 of 1"
         until(lambda: waits in caplog.text, lambda: worker.step(0.05))
         assert source.waiting == "the join windows of partitions [0] are being restored"
-        assert source.lag()[Partition(stage.topics.messages, 0)] == 10
+        lag = Partition(stage.topics.messages, 0)
+        until(lambda: source.lag()[lag] == 10, lambda: worker.step(0.05))
         workarounds.abort(holder, LIMIT)
         until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
         assert not source.waiting
