@@ -61,15 +61,7 @@ class KafkaDeadLetters:
         return not self._ends
 
     def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
-        """Connect, fence other replays and return the replay offsets.
-
-        Raises
-        ------
-        SettingsError
-            If a topic does not exist or the cluster rejects this worker.
-        AbortedError
-            If the cluster does not answer in time.
-        """
+        """Connect, fence other replays and return the replay offsets."""
         if self._keep:
             # Open the writer first: it completes or aborts the transaction of an older replay.
             self._writer = self._driver.writer(self._group, timeout)
@@ -104,13 +96,7 @@ class KafkaDeadLetters:
         return polled
 
     def read(self, record: Record) -> DeadLetter:
-        """Decode a dead letter.
-
-        Raises
-        ------
-        BadRecordError
-            If the record is not a complete dead letter.
-        """
+        """Decode a dead letter."""
         return read_record(record)
 
     def commit(
@@ -122,10 +108,6 @@ class KafkaDeadLetters:
         ------
         SettingsError
             If a target does not exist any more or the offset metadata is too large.
-        AbortedError
-            If the transaction was aborted.
-        FencedError
-            If a newer replay is running.
         """
         assert self._reader is not None
         assert self._writer is not None

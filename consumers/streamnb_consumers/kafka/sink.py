@@ -75,13 +75,7 @@ class KafkaSink:
         return self._writer
 
     def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction.
-
-        Raises
-        ------
-        AbortedError
-            If the outputs cannot be sent.
-        """
+        """Add outputs to the transaction."""
         if outputs == Outputs():
             return
         with self._own_fence():
@@ -89,15 +83,7 @@ class KafkaSink:
             writer.write(list(encode(outputs, self._topics, self._limits)))
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
-        """Commit the transaction with the offsets of messages and feedback.
-
-        Raises
-        ------
-        AbortedError
-            If the commit failed or this worker is not a member of the group any more.
-        FencedError
-            If another process has replaced this one.
-        """
+        """Commit the transaction with the offsets of messages and feedback."""
         group = (self._topics.messages, self._topics.feedback)
         positions = {
             place: Position(offset) for place, offset in offsets.items() if place.source in group

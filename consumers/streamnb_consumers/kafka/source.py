@@ -54,20 +54,12 @@ class KafkaSource:
 
     Parameters
     ----------
-    driver
-        Kafka client driver.
-    topics
-        Topics of the filter.
+    driver, topics, ids
+        Kafka client driver, topics of the filter, and their ids.
     timeout
         Maximum wait for the topics at the start, in seconds.
-    undecided
-        Seconds after which no transaction with offsets of the group can still be open.
-    name
-        Name of the group.
-    ids
-        Ids of the topics.
-    skip_missing
-        Whether a partition continues after deleted records; else it waits.
+    undecided, name, skip_missing
+        See `Partitions`.
     layouts
         Topics to create if they are missing.
     """
