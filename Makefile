@@ -82,7 +82,8 @@ campaign: $(STAMPS)/test $(NATIVE) | machine-test
 test-spark: $(STAMPS)/test $(STAMPS)/spark $(NATIVE) | machine-test
 	$(BIN)/python -m pytest $(ARGS) tests/spark
 
-# The whole matrix: every model in every test, many examples, drawn anew at each run.
+# The whole matrix: every model in every test, many examples, drawn anew at each run. The mail reader is
+# fuzzed for an hour; STREAMNB_FUZZ_SECONDS sets another time.
 soak: $(STAMPS)/test $(NATIVE) | machine-test
 	$(PYTEST) -n 2 -m 'soak or matrix' --hypothesis-profile=soak $(ARGS)
 
@@ -106,6 +107,7 @@ lint: $(STAMPS)/lint $(EITHER) | machine-lint
 
 bench: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python benchmarks/bench_speed.py $(ARGS)
+	$(BIN)/python benchmarks/bench_mail.py --text
 
 # On an idle machine: threads are timed by the clock.
 bench-cores: $(NATIVE)

@@ -291,7 +291,9 @@ def cooccurrence_squares(
     n_words: SupportsIndex,
     threads: SupportsIndex,
 ) -> bytes: ...
-def mail_text(raw: bytes, *, room: SupportsIndex, header_room: SupportsIndex) -> str: ...
+def mail_text(
+    raw: bytes, *, room: SupportsIndex, header_room: SupportsIndex
+) -> tuple[str, list[str]]: ...
 def pair_information(
     indptr: NDArray[Any],
     word_ids: NDArray[Any],
@@ -306,6 +308,7 @@ def read_mail(
     raw: bytes, *, room: SupportsIndex
 ) -> tuple[
     list[tuple[str, str]],
+    list[str],
     list[str],
     list[tuple[str, str | None, str | None, list[tuple[str, str]], str | None]],
 ]: ...

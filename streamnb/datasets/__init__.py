@@ -10,22 +10,23 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from streamnb.datasets.catalogue import COLLECTIONS, Collection
+from streamnb.datasets.files import FORMATS, read_messages
+from streamnb.datasets.folder import (
+    available,
+    cache_folder,
+    collection_names,
+    data_file,
+    data_folder,
+)
+from streamnb.datasets.lines import BadLine, Message
+from streamnb.datasets.mail import Mail, read_mails
+from streamnb.datasets.shuffling import at_share, shuffled
+from streamnb.datasets.uniform import Counts, read_counts, read_tabular, read_text
+
 if TYPE_CHECKING:
-    from streamnb.datasets.catalogue import COLLECTIONS, Collection
-    from streamnb.datasets.files import FORMATS, read_messages
-    from streamnb.datasets.folder import (
-        available,
-        cache_folder,
-        collection_names,
-        data_file,
-        data_folder,
-    )
-    from streamnb.datasets.lines import BadLine, Message
-    from streamnb.datasets.mail import Mail, read_mails
-    from streamnb.datasets.shuffling import at_share, shuffled
     from streamnb.datasets.streams import Stream, demo_stream, fetch, stream, stream_names
     from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
-    from streamnb.datasets.uniform import Counts, read_counts, read_tabular, read_text
 
 __all__ = [
     "COLLECTIONS",
@@ -58,40 +59,16 @@ __all__ = [
 
 # Imported on first use: the streams are river data sets, and `river.datasets` takes seconds to
 # import if scikit-learn is installed.
-_HOMES = {
-    "COLLECTIONS": ".catalogue",
-    "FORMATS": ".files",
-    "BadLine": ".lines",
-    "Collection": ".catalogue",
-    "Counts": ".uniform",
-    "DriftPoint": ".synthetic",
-    "Mail": ".mail",
-    "Message": ".lines",
-    "Stream": ".streams",
-    "SyntheticSMS": ".synthetic",
-    "at_share": ".shuffling",
-    "available": ".folder",
-    "cache_folder": ".folder",
-    "collection_names": ".folder",
-    "data_file": ".folder",
-    "data_folder": ".folder",
-    "demo_stream": ".streams",
-    "fetch": ".streams",
-    "read_counts": ".uniform",
-    "read_mails": ".mail",
-    "read_messages": ".files",
-    "read_tabular": ".uniform",
-    "read_text": ".uniform",
-    "shuffled": ".shuffling",
-    "stream": ".streams",
-    "stream_names": ".streams",
+_LAZY = {
+    **dict.fromkeys(("Stream", "demo_stream", "fetch", "stream", "stream_names"), "streams"),
+    **dict.fromkeys(("DriftPoint", "SyntheticSMS"), "synthetic"),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(_HOMES[name], __name__), name)
+    value: object = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
     globals()[name] = value
     return value
 

@@ -8,7 +8,14 @@ from collections import Counter
 from streamnb import _core
 from streamnb.mail.html import read_html
 
-__all__ = ["MAX_BODY_TEXT", "MAX_TEXT", "mail_text", "mail_words"]
+__all__ = [
+    "MAX_BODY_TEXT",
+    "MAX_TEXT",
+    "mail_text",
+    "mail_words",
+    "text_and_senders",
+    "words_and_senders",
+]
 
 _MAX_HEADER_TEXT = 8_192  # characters of all header lines
 MAX_BODY_TEXT = 8_192  # characters of all texts: spam is recognised by its first page
@@ -47,6 +54,17 @@ def mail_text(raw: bytes, room: int = MAX_BODY_TEXT) -> str:
     >>> mail_text(b"Subject: =?utf-8?q?caf=C3=A9?=\n\n<b>Free</b>")
     'Subject: café\n<b>Free</b>'
     """
+    return text_and_senders(raw, room)[0]
+
+
+def text_and_senders(raw: bytes, room: int = MAX_BODY_TEXT) -> tuple[str, list[str]]:
+    r"""Return the text of a mail as by `mail_text`, and the addresses in all `From` headers.
+
+    Examples
+    --------
+    >>> text_and_senders(b"From: Ann <Ann@Shop.example>\n\nhello")
+    ('From: Ann <Ann@Shop.example>\nhello', ['ann@shop.example'])
+    """
     return _core.mail_text(raw, room=room, header_room=_MAX_HEADER_TEXT)
 
 
@@ -68,7 +86,12 @@ def mail_words(raw: bytes, room: int = MAX_TEXT) -> Counter[str]:
     >>> sorted(word for word in words if word.startswith(("from:", "subject:")))
     ['from:Ann', 'from:ann@shop.example', 'from:shop.example', 'subject:Free!']
     """
-    headers, kinds, parts = _core.read_mail(raw, room=room)
+    return words_and_senders(raw, room)[0]
+
+
+def words_and_senders(raw: bytes, room: int = MAX_TEXT) -> tuple[Counter[str], list[str]]:
+    """Return the words of a mail as by `mail_words`, and the addresses in all `From` headers."""
+    headers, senders, kinds, parts = _core.read_mail(raw, room=room)
     words = [f"mime:{kind[:_MAX_WORD]}" for kind in kinds]
     if len(kinds) == _MAX_PARTS:
         words.append("mime:many")
@@ -89,7 +112,7 @@ def mail_words(raw: bytes, room: int = MAX_TEXT) -> Counter[str]:
             left -= len(content)
     if left <= 0:
         words.append("mime:long")
-    return Counter(words)
+    return Counter(words), senders
 
 
 def _add_header(words: list[str], name: str, text: str) -> None:

@@ -1,4 +1,4 @@
-r"""A mail's headers as bytes: its senders, and the header that the filter writes.
+r"""A mail's headers as bytes: the header that the filter writes, and values of others.
 
 Programs disagree on line ends. A sender must not be able to forge the header of this filter for any
 of them. So lines begin after CR, LF or both, and headers end at the last possible place: the first
@@ -8,16 +8,13 @@ line that is empty between two LF.
 from __future__ import annotations
 
 import re
-from email.utils import getaddresses
 from functools import lru_cache
 
-__all__ = ["STATUS_HEADER", "first_value", "senders", "with_header", "without_header"]
+__all__ = ["STATUS_HEADER", "first_value", "with_header", "without_header"]
 
 STATUS_HEADER = "X-Spam-Status"  # default name of the header that filters write
 _END = re.compile(rb"(?:\A|\n)\r?\n")
 _FROM_LINE = re.compile(rb"(?:From |>From )[^\n]*\n")
-_MAX_SENDERS = 100
-_MAX_FROM = 1_000  # bytes: the standard library needs quadratic time for some headers
 
 
 @lru_cache(maxsize=16)
@@ -84,20 +81,3 @@ def first_value(raw: bytes, name: str) -> bytes | None:
     """
     found = _field(name).search(raw[: _head(raw)])
     return None if found is None else b" ".join(found.group().partition(b":")[2].split()) or None
-
-
-def senders(raw: bytes) -> tuple[str, ...]:
-    r"""Return the addresses in all `From` headers, in lower case.
-
-    Examples
-    --------
-    >>> senders(b'From: "boss@good.example" <Ann@Shop.example>,\n bob@y.example\n\nFrom: text@x')
-    ('ann@shop.example', 'bob@y.example')
-    """
-    found = [each.group() for each in _field("from").finditer(raw[: _head(raw)])]
-    values = [each.partition(b":")[2][:_MAX_FROM] for each in found[:_MAX_SENDERS]]
-    try:
-        pairs = getaddresses([" ".join(each.decode("utf-8", "replace").split()) for each in values])
-    except Exception:  # RecursionError for a thousand brackets
-        return ()
-    return tuple(address.lower() for _, address in pairs[:_MAX_SENDERS] if "@" in address)

@@ -72,7 +72,7 @@ def test_standard_mail_has_the_parts_of_the_standard_library(
     message.set_content(text)
     message.add_alternative(f"<p>{html}</p>", subtype="html")
     message.add_attachment(b"data", maintype="application", subtype="zip", filename=name)
-    headers, kinds, parts = _core.read_mail(message.as_bytes(), room=10_000)
+    headers, _, kinds, parts = _core.read_mail(message.as_bytes(), room=10_000)
     assert dict(headers)["Subject"] == subject
     assert kinds == [part.get_content_type() for part in message.walk()]
     leaves = [part for part in message.walk() if not part.is_multipart()]

@@ -7,8 +7,8 @@ import binascii
 from collections.abc import Iterable
 from typing import Literal
 
-from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, mail_text, mail_words
-from streamnb.mail.header_block import STATUS_HEADER, senders, without_header
+from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, text_and_senders, words_and_senders
+from streamnb.mail.header_block import STATUS_HEADER, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
     default_id,
@@ -98,9 +98,10 @@ class MailReader:
     def _message(self, name: str, raw: bytes, label: str | None) -> Message:
         raw = without_header(raw, self._status_header)
         if self.gives_texts:
-            return Message(name, mail_text(raw, self.max_text), label, senders(raw))
-        words: dict[str, float] = dict.fromkeys(mail_words(raw, self.max_text), 1)
-        return Message(name, words, label, senders(raw))
+            text, senders = text_and_senders(raw, self.max_text)
+            return Message(name, text, label, tuple(senders))
+        words, senders = words_and_senders(raw, self.max_text)
+        return Message(name, dict.fromkeys(words, 1), label, tuple(senders))
 
 
 def _label(record: Record, labels: frozenset[str]) -> str | None:

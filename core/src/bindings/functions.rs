@@ -138,30 +138,39 @@ pub fn split_depths(
 }
 
 type Headers = Vec<(String, String)>;
+type ParsedMail = (Headers, Vec<String>, Vec<String>, Vec<Part>);
 type Part = (String, Option<String>, Option<String>, Headers, Option<String>);
 
 fn pairs(headers: Vec<Header>) -> Headers {
     headers.into_iter().map(|header| (header.name, header.text)).collect()
 }
 
-/// The text of a mail: one line per header, then the texts of its parts.
+/// The text of a mail, one line per header, then the texts of its parts; and its senders.
 ///
 /// `room` bounds the characters of the texts, `header_room` those of the header lines.
 #[pyfunction]
 #[pyo3(signature = (raw, *, room, header_room))]
-pub fn mail_text(py: Python<'_>, raw: &[u8], room: usize, header_room: usize) -> String {
-    py.detach(|| Mail::read(raw, room).text(header_room))
+pub fn mail_text(
+    py: Python<'_>,
+    raw: &[u8],
+    room: usize,
+    header_room: usize,
+) -> (String, Vec<String>) {
+    py.detach(|| {
+        let mail = Mail::read(raw, room);
+        (mail.text(header_room), mail.senders)
+    })
 }
 
-/// A parsed mail: its headers, the media types of all parts, and for each part without others
-/// its media type, charset, file name, headers and text.
+/// A parsed mail: its headers, its senders, the media types of all parts, and for each part without
+/// others its media type, charset, file name, headers and text.
 #[pyfunction]
 #[pyo3(signature = (raw, *, room))]
-pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> (Headers, Vec<String>, Vec<Part>) {
+pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> ParsedMail {
     let mail = py.detach(|| Mail::read(raw, room));
     let parts = mail
         .parts
         .into_iter()
         .map(|part| (part.kind, part.charset, part.file_name, pairs(part.headers), part.text));
-    (pairs(mail.headers), mail.kinds, parts.collect())
+    (pairs(mail.headers), mail.senders, mail.kinds, parts.collect())
 }

@@ -46,6 +46,17 @@ pub fn file_name(value: &str, charset: Option<&str>) -> String {
     words_decoded(value.as_bytes(), charset, b'_')
 }
 
+/// The addresses in a raw `From` header, in lower case.
+pub fn addresses(value: &[u8]) -> Vec<String> {
+    let mut line = value[..value.len().min(MAX_TEXT)].trim_ascii().to_vec();
+    line.push(b'\n');
+    let HeaderValue::Address(found) = MessageStream::new(&line).parse_address() else {
+        return Vec::new();
+    };
+    let addresses = found.iter().filter_map(|one| one.address.as_deref());
+    addresses.filter(|address| address.contains('@')).map(str::to_lowercase).collect()
+}
+
 /// `underscore` replaces an underscore in quoted-printable words.
 fn words_decoded(value: &[u8], charset: Option<&str>, underscore: u8) -> String {
     let value = value[..value.len().min(MAX_VALUE)].trim_ascii();

@@ -5,64 +5,10 @@ use std::borrow::Cow;
 /// Bytes in which a `<meta charset>` is searched.
 const HEAD: usize = 2_048;
 /// Elements whose tags separate words; all others are inline.
-const BLOCKS: [&str; 56] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "br",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "embed",
-    "fieldset",
-    "figure",
-    "footer",
-    "form",
-    "frame",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "iframe",
-    "img",
-    "input",
-    "li",
-    "main",
-    "menu",
-    "meta",
-    "nav",
-    "ol",
-    "p",
-    "script",
-    "select",
-    "style",
-    "table",
-    "tr",
-    "td",
-    "th",
-    "tbody",
-    "thead",
-    "tfoot",
-    "title",
-    "ul",
-    "option",
-    "pre",
-    "textarea",
-];
+const BLOCKS: &str = "address article aside blockquote body br caption center dd details dialog dir div dl dt \
+    embed fieldset figure footer form frame h1 h2 h3 h4 h5 h6 head header hr html iframe img \
+    input li main menu meta nav ol p script select style table tr td th tbody thead tfoot \
+    title ul option pre textarea";
 
 /// The charset of a page: the declared one, or that of a `<meta>` if the header says nothing useful.
 pub fn charset<'a>(bytes: &[u8], declared: Option<&'a str>) -> Option<Cow<'a, str>> {
@@ -85,6 +31,10 @@ pub fn joined(text: String) -> String {
     while let Some(found) = text[from..].find('<') {
         let start = from + found;
         let mut end = start;
+        if !text[..start].chars().next_back().is_some_and(char::is_alphanumeric) {
+            from = start + 1;
+            continue;
+        }
         // Several tags may stand in a row.
         while let Some(length) = inline_tag(&text[end..]) {
             end += length;
@@ -93,9 +43,7 @@ pub fn joined(text: String) -> String {
             from = start + 1;
             continue;
         }
-        let before = text[..start].chars().next_back();
-        let after = text[end..].chars().next();
-        if before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric) {
+        if text[end..].chars().next().is_some_and(char::is_alphanumeric) {
             out.get_or_insert_default().push_str(&text[copied..start]);
             copied = end;
         }
@@ -122,7 +70,7 @@ fn inline_tag(text: &str) -> Option<usize> {
     }
     let length = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let name = &name[..length];
-    if BLOCKS.iter().any(|block| block.eq_ignore_ascii_case(name)) {
+    if BLOCKS.split(' ').any(|block| block.eq_ignore_ascii_case(name)) {
         return None;
     }
     // A tag beyond a thousand bytes is text with a stray bracket.

@@ -9,7 +9,7 @@ mod html;
 mod transfer;
 
 use crate::mail::charset::decode;
-use crate::mail::header::{HeaderText, Parameters, file_name};
+use crate::mail::header::{HeaderText, Parameters, addresses, file_name};
 use encoding_rs::{UTF_16BE, UTF_16LE};
 use mail_parser::{HeaderName, Message, MessageParser, MessagePart, PartType};
 use std::borrow::Cow;
@@ -20,6 +20,7 @@ const MAX_BYTES: usize = 1 << 21;
 const MAX_PARTS: usize = 100;
 /// Headers read of a mail or a part.
 pub const MAX_HEADERS: usize = 200;
+const MAX_SENDERS: usize = 100;
 /// Depth of mails that are attached to one another.
 const MAX_DEPTH: usize = 8;
 /// Lines that may be boundaries. A mail with more is read as a single part: searching for the
@@ -62,6 +63,8 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mail {
     pub headers: Vec<Header>,
+    /// The addresses in all `From` headers, in lower case; at most `MAX_SENDERS`.
+    pub senders: Vec<String>,
     pub parts: Vec<Part>,
     /// Media types of all parts, including those that contain others.
     pub kinds: Vec<String>,
@@ -72,11 +75,14 @@ impl Mail {
     pub fn read(raw: &[u8], room: usize) -> Mail {
         let raw = repaired(&raw[..raw.len().min(MAX_BYTES)]);
         let mut reader = Reader { mail: Mail::default(), room };
-        let boundaries = raw.windows(3).filter(|bytes| bytes == b"\n--").count();
-        let attached = |bytes: &&[u8]| {
-            bytes.eq_ignore_ascii_case(b"/rfc822") || bytes.eq_ignore_ascii_case(b"/global")
+        let after = |byte: u8| raw.split(move |&each| each == byte).skip(1);
+        let boundaries = after(b'\n').filter(|line| line.starts_with(b"--")).count();
+        let is_mail = |kind: &&[u8]| {
+            kind.get(..6).is_some_and(|kind| {
+                kind.eq_ignore_ascii_case(b"rfc822") || kind.eq_ignore_ascii_case(b"global")
+            })
         };
-        if boundaries > MAX_BOUNDARIES || raw.windows(7).filter(attached).count() > MAX_ATTACHED {
+        if boundaries > MAX_BOUNDARIES || after(b'/').filter(is_mail).count() > MAX_ATTACHED {
             reader.read_one_part(&raw);
         } else {
             reader.read(&raw, 0);
@@ -137,6 +143,7 @@ impl Reader {
         if let Some(message) = PARSER.parse_headers(head) {
             let charset = message.root_part().headers_charset(head);
             self.mail.headers = headers(message.root_part(), head, charset.as_deref());
+            self.mail.senders = senders(&message);
         }
         self.add_plain_text(body);
     }
@@ -148,6 +155,7 @@ impl Reader {
         let own = headers(message.root_part(), raw, charset.as_deref());
         if depth == 0 {
             self.mail.headers = own;
+            self.mail.senders = senders(message);
         } else if let Some(part) = self.mail.parts.last_mut() {
             part.headers.extend(own);
         }
@@ -237,6 +245,15 @@ fn has_headers(message: &Message<'_>, raw: &[u8]) -> bool {
     message.headers().iter().any(|header| colon(header.offset_start) == Some(&b':'))
 }
 
+/// The addresses in all `From` headers: a program may show any of them.
+fn senders(message: &Message<'_>) -> Vec<String> {
+    let raw = message.raw_message.as_ref();
+    let from = message.headers().iter().filter(|header| header.name == HeaderName::From);
+    let values = from.map(|header| header.offset_start as usize..header.offset_end as usize);
+    let found = values.flat_map(|range| addresses(raw.get(range).unwrap_or_default()));
+    found.take(MAX_SENDERS).collect()
+}
+
 /// The headers of a part, decoded.
 fn headers(part: &MessagePart<'_>, raw: &[u8], charset: Option<&str>) -> Vec<Header> {
     let texts = part.headers.iter().take(MAX_HEADERS).map(|header| {
@@ -318,7 +335,9 @@ fn without_wrapper(raw: &[u8]) -> &[u8] {
     let rest = rest.get(1..).unwrap_or_default();
     let length = std::str::from_utf8(line).ok().and_then(|line| line.trim().parse::<usize>().ok());
     if let Some(length) = length {
-        return &rest[..length.min(rest.len())];
+        // A property list follows the mail. If there is none, the length is wrong.
+        let list = rest.get(length..).unwrap_or_default().trim_ascii_start();
+        return if list.starts_with(b"<?xml") { &rest[..length] } else { rest };
     }
     if line.starts_with(b"From ") || line.starts_with(b">From ") { rest } else { raw }
 }
@@ -347,6 +366,19 @@ mod tests {
     }
 
     #[test]
+    fn senders_are_the_addresses_of_all_from_headers() {
+        let senders = |raw: &[u8]| Mail::read(raw, 10).senders;
+        let raw = b"From: \"boss@good.example\" <Ann@Shop.example>,\n bob@y.example\n\nFrom: a@b";
+        assert_eq!(senders(raw), ["ann@shop.example", "bob@y.example"]);
+        assert_eq!(senders(b"From: a@x\r\nfrom : B@y\r\n\r\n"), ["a@x", "b@y"]);
+        assert_eq!(senders(b"From: =?utf-8?q?a=40good?= <a@x>"), ["a@x"]);
+        assert_eq!(senders(b"From: nobody\n\n"), [""; 0]);
+        assert_eq!(senders(b"To: a@x\n\nFrom: a@x"), [""; 0]);
+        let many = b"From: a@x.example\n".repeat(1_000);
+        assert_eq!(senders(&many).len(), 100);
+    }
+
+    #[test]
     fn any_line_end_and_wrapper_is_read() {
         for raw in [
             &b"Subject: offer\r\n\r\nprize"[..],
@@ -355,6 +387,7 @@ mod tests {
             b"\xef\xbb\xbf\n\nSubject: offer\n\nprize",
             b"From ann@x Mon Jan 1 00:00:00 2026\nSubject: offer\n\nprize",
             b"21\nSubject: offer\n\nprize<?xml version=\"1.0\"?>",
+            b"9\nSubject: offer\n\nprize",
             b"no header without a colon\nSubject: offer\n\nprize",
         ] {
             assert_eq!(text(raw), "Subject: offer\nprize", "{}", raw.escape_ascii());

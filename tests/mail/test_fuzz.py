@@ -1,0 +1,84 @@
+"""The mail reader on mutated mails; `make soak` takes an hour, or STREAMNB_FUZZ_SECONDS."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from streamnb.mail.content import mail_text, mail_words, text_and_senders
+from support.data import cases_folder
+
+SECONDS = float(os.environ.get("STREAMNB_FUZZ_SECONDS", "3600"))
+LIMIT = 5.0  # seconds of processor time for one mail
+PIECES = [
+    b"\n", b"\r\n", b"\r", b"\n\n", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"=", b"=?", b"?=", b"--",
+    b"From: a@x, ", b"Content-Type: multipart/mixed; boundary=",
+    b"Content-Type: message/rfc822\n\n",
+    b"Content-Type: text/html\n\n", b"Content-Transfer-Encoding: base64\n",
+    b"Content-Transfer-Encoding: quoted-printable\n", b"; charset=", b"utf-7", b"gb2312", b"cp866",
+    b"=?utf-8?b?", b"=?koi8-r?q?", b"; name*0*=utf-8''", b"<", b">", b"<!--", b"</b>", b'"', b"(",
+]  # fmt: skip
+
+
+def mutated(raw: bytes, other: bytes, generator: random.Random) -> bytes:
+    """Return a mail with random changes; `other` is a mail to take parts from."""
+    for _ in range(generator.randint(1, 8)):
+        first, last = sorted(generator.randint(0, len(raw)) for _ in range(2))
+        last = min(last, first + 2_000)
+        match generator.randrange(6):
+            case 0:
+                raw = raw[:first] + generator.choice(PIECES) + raw[first:]
+            case 1:
+                raw = raw[:first] + raw[last:]
+            case 2:
+                raw = raw[:last] + raw[first:last] * generator.choice((1, 2, 50)) + raw[last:]
+            case 3:
+                raw = raw[:first] + generator.randbytes(generator.randint(1, 9)) + raw[first:]
+            case 4:
+                start = generator.randint(0, len(other))
+                raw = raw[:first] + other[start : start + 2_000] + raw[last:]
+            case _:
+                raw = raw[:first] + raw[first : first + 1].swapcase() + raw[first + 1 :]
+    return raw[:500_000]
+
+
+def check(raw: bytes) -> None:
+    began = time.process_time()
+    text, senders = text_and_senders(raw)
+    assert len(text) <= 2 * 8_192 + 1
+    assert text == mail_text(bytes(raw))
+    assert len(senders) <= 100
+    assert all("@" in sender for sender in senders)
+    assert all(mail_words(raw, room=2_000).values())
+    text.encode()  # no lone surrogates
+    assert time.process_time() - began < LIMIT
+
+
+def fuzz(seed: int, inputs: int, until: float, folder: Path) -> None:
+    """Read mutated mails; the last one stays in a file, also if the process is killed."""
+    generator = random.Random(seed)
+    mails = [path.read_bytes() for path in sorted((cases_folder() / "mail").rglob("*.*"))]
+    current = folder / f"seed-{seed}.eml"
+    for _ in range(inputs):
+        raw = mutated(generator.choice(mails), generator.choice(mails), generator)
+        current.write_bytes(raw)
+        check(raw)
+        if generator.random() < 0.02:  # changes accumulate
+            mails[generator.randrange(len(mails))] = raw
+        if time.monotonic() > until:
+            return
+
+
+def test_mutated_mails_are_read_within_bounds(tmp_path: Path) -> None:
+    fuzz(seed=1, inputs=300, until=float("inf"), folder=tmp_path)
+
+
+@pytest.mark.soak
+def test_mutated_mails_are_read_for_an_hour(tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}, mails in {tmp_path}")
+    fuzz(seed, 10**12, time.monotonic() + SECONDS, tmp_path)
