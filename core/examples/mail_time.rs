@@ -17,7 +17,8 @@ fn main() {
         rest = next;
     }
     let crate_alone = || mails.iter().for_each(|raw| drop(MessageParser::default().parse(*raw)));
-    let reader = || mails.iter().for_each(|raw| drop(black_box(Mail::read(raw, 8_192).text(8_192))));
+    let reader =
+        || mails.iter().for_each(|raw| drop(black_box(Mail::read(raw, 8_192).text(8_192))));
     for work in [&crate_alone as &dyn Fn(), &reader] {
         let rounds = (0..7).map(|_| {
             let began = Instant::now();
