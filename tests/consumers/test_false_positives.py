@@ -141,21 +141,31 @@ def test_corrected_label_changes_the_threshold() -> None:
     assert bound.threshold == pytest.approx(0.5)
 
 
-FOLLOWED: list[Any] = [0.5, [3, 2**33, [[4, 2**31], [9, 2**30]]]]
+def test_excess_of_another_target_is_dropped() -> None:
+    bound = FalsePositiveBound(0.02, calibrated=True)
+    for _ in range(40):
+        bound.observe(1.0, positive=False)
+    again, other = (FalsePositiveBound(target, calibrated=True) for target in (0.02, 0.05))
+    again.restore(bound.to_json())
+    other.restore(bound.to_json())
+    assert again.threshold == bound.threshold > other.threshold == 1.0
+
+
+FOLLOWED: list[Any] = [0.02, 0.5, [3, 2**33, [[4, 2**31], [9, 2**30]]]]
 WRONG: dict[str, Any] = {
     "a negative cut": -1.0,
     "a text": "1",
     "infinite": float("inf"),
-    "no forecast": [0.5, 7],
-    "negative excess": [-0.5, None],
-    "an age out of range": [0.5, [64, 2**33, []]],
-    "an age that is no number": [0.5, ["3", 2**33, []]],
-    "more in the bins than there is": [0.5, [3, 7, [[4, 8]]]],
-    "a bin out of range": [0.5, [3, 2**33, [[401, 8]]]],
-    "a bin that is no number": [0.5, [3, 2**33, [[4.5, 8]]]],
-    "an empty bin": [0.5, [3, 2**33, [[4, 0]]]],
-    "too much": [0.5, [3, 2**63, []]],
-    "too few fields": [0.5, [3, 2**33]],
+    "no forecast": [0.02, 0.5, 7],
+    "negative excess": [0.02, -0.5, None],
+    "an age out of range": [0.02, 0.5, [64, 2**33, []]],
+    "an age that is no number": [0.02, 0.5, ["3", 2**33, []]],
+    "more in the bins than there is": [0.02, 0.5, [3, 7, [[4, 8]]]],
+    "a bin out of range": [0.02, 0.5, [3, 2**33, [[401, 8]]]],
+    "a bin that is no number": [0.02, 0.5, [3, 2**33, [[4.5, 8]]]],
+    "an empty bin": [0.02, 0.5, [3, 2**33, [[4, 0]]]],
+    "too much": [0.02, 0.5, [3, 2**63, []]],
+    "too few fields": [0.02, 0.5, [3, 2**33]],
 }
 
 

@@ -209,7 +209,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     training_log_adopt: Annotated[
         bool,
-        _help("learn training events written under other settings: true or false"),
+        _help("accept training events and snapshots of other settings: true or false"),
     ] = False
     snapshots_kept: Annotated[int, Meta(ge=1, le=1000), _help("number of snapshots to keep")] = 3
     snapshot_bytes: Annotated[int, _ANY_COUNT, _help("maximum size of a snapshot in bytes")] = 2**33

@@ -303,8 +303,7 @@ class SharedFilter(Filter):
         raise SettingsError(
             f"{what} by a worker with other settings ({differences}): give all workers of the "
             f"group the same settings. To change the settings, stop all workers and start them "
-            f"with training_log_adopt = true and an empty folder of snapshots; they then learn the "
-            f"training events again"
+            f"with training_log_adopt = true (docs/how-to/change-model.md)"
         )
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:

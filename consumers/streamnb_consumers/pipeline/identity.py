@@ -20,17 +20,11 @@ __all__ = ["HEADER", "Identity", "model_text"]
 # Header of the first training event of each transaction.
 HEADER = "settings"
 _MEANINGS = {
-    "messages": "messages",
-    "model": "model",
-    "labels": "labels",
-    "pos_label": "pos_label",
     "log": "topic id of the training events",
     "unicode": "Unicode version of the tokenizer",
-    **{
-        name: name
-        for name in ("negative", "max_fpr", "drift", "max_bytes", "max_text", "content_ids")
-    },
 }
+# A model that has learned under other values of these settings is still valid.
+_CHANGEABLE = ("negative", "max_fpr", "drift", "max_bytes", "max_text", "content_ids")
 
 
 def model_text(model: Any) -> str:
@@ -131,8 +125,11 @@ class Identity:
         """Hash of the settings, 16 hexadecimal digits."""
         return hashlib.sha256(self.header).hexdigest()[:16]
 
-    def differences(self, found: Any) -> str:
-        """Describe the differences of other settings, as plain values or JSON; empty if none."""
+    def differences(self, found: Any, changeable: bool = True) -> str:
+        """Describe the differences of other settings, as plain values or JSON; empty if none.
+
+        If `changeable` is False, settings that may change while the model stays are left out.
+        """
         if isinstance(found, bytes):
             try:
                 found = parse(found)
@@ -140,9 +137,8 @@ class Identity:
                 return "unknown settings"
         found = found if isinstance(found, dict) else {}
         return "; ".join(
-            f"{meaning}: {str(found.get(name))[:200]!r}, and here {str(expected)[:200]!r}"
-            for (name, meaning), expected in zip(
-                _MEANINGS.items(), self.to_json().values(), strict=True
-            )
-            if found.get(name) != expected
+            f"{_MEANINGS.get(name, name)}: {str(found.get(name))[:200]!r}, and here "
+            f"{str(expected)[:200]!r}"
+            for name, expected in self.to_json().items()
+            if found.get(name) != expected and (changeable or name not in _CHANGEABLE)
         )

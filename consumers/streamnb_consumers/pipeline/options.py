@@ -121,7 +121,8 @@ class Options:
         Number of top contributing words in a decision; 0 for none.
     adopt
         Whether to learn training events that workers with other settings wrote before this filter
-        started. Only for filters that share a training log.
+        started, and to restore snapshots of the same model. Only for filters that share a training
+        log.
     bounds
         Bounds of the join window of each partition.
     cutoffs

@@ -150,12 +150,12 @@ def _check_identity(worker: Filter, found: Any) -> None:
     """Compare the settings of a snapshot with the settings of the filter, if both exist."""
     if worker.identity is None or found is None:
         return
-    differences = worker.identity.differences(found)
+    differences = worker.identity.differences(found, changeable=not worker.options.adopt)
     if differences:
         raise ForeignError(
             f"the snapshot has other settings or another training log ({differences}): use the "
-            f"settings of the snapshot, or an empty folder of snapshots to learn the training "
-            f"events again. If the topic was created again, its deleted events are then lost"
+            f"settings of the snapshot, or change them as docs/how-to/change-model.md says. If the "
+            f"topic was created again, its deleted events are lost"
         )
 
 

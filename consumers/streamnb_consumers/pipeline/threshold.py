@@ -171,7 +171,7 @@ class FalsePositiveBound:
         record: list[Any] = [sorted(map(list, counts.items())) for counts in self._bins]
         if self._forecast is None:
             return record
-        return [*record, [self._excess, self._forecast.to_json()]]
+        return [*record, [self.target, self._excess, self._forecast.to_json()]]
 
     def restore(self, state: list[Any]) -> None:
         """Restore a state from `to_json`.
@@ -184,11 +184,12 @@ class FalsePositiveBound:
         negatives, positives, *followed = state
         bins = msgspec.convert([negatives, positives], list[list[tuple[_Bin, int]]])
         if followed:
-            ((excess, forecast),) = followed
+            ((target, excess, forecast),) = followed
             excess = msgspec.convert(excess, _Excess)
             if self._forecast is not None:
                 self._forecast.restore(forecast)
-        self._excess = excess if followed and self._forecast is not None else 0.0
+        # The excess depends on the target, the forecast does not.
+        self._excess = excess if followed and target == self.target else 0.0
         self._bins = (dict(bins[0]), dict(bins[1]))
         self._threshold = None
 

@@ -169,6 +169,23 @@ def test_a_snapshot_of_other_settings_is_refused(what: str) -> None:
     assert worker.offsets == {}
 
 
+MODEL_STAYS = ("max_fpr", "drift", "max_text", "max_bytes", "content_ids")
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_snapshot_of_the_same_model_is_adopted_where_that_is_set(what: str) -> None:
+    other, said = OTHERS[what]
+    before, worker = other(), make(adopt=True)
+    before.handle(event(before))
+    if what in MODEL_STAYS:
+        state.restore(worker, state.dump(before))
+        assert worker.learner.learned == 1
+        decide(worker)
+    else:
+        with pytest.raises(ForeignError, match=said):
+            state.restore(worker, state.dump(before))
+
+
 def test_a_snapshot_of_before_is_adopted() -> None:
     before = make_filter(shared=True)  # knows no log
     before.handle(event(None))

@@ -51,7 +51,7 @@ def test_large_outputs_do_not_stop_a_worker(
             assert whole[0].startswith(found.key)
             assert whole[1].startswith(found.value)
             assert LIMIT - 2_000 < len(found.key) + len(found.value) < LIMIT
-        # The message is decided on, but its entry in the join state has 24,000 bytes of JSON.
+        # The message is decided on, but its entry in the join state has 12,000 bytes of JSON.
         assert stage.decisions() == {"large": 1, "m0": 1}
         assert f"left out a record for {stage.topics.join_state}: it has" in caplog.text
         assert metrics.registry.get_sample_value("streamnb_unwritten_records_total") == 1

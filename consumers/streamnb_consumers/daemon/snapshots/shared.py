@@ -109,7 +109,13 @@ class SharedSnapshots:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def load(self, settings: str, restore: Callable[[bytes], None], after: int = -1) -> str | None:
+    def load(
+        self,
+        settings: str,
+        restore: Callable[[bytes], None],
+        after: int = -1,
+        adopt: bool = False,
+    ) -> str | None:
         """Restore the newest usable snapshot; return its name, or None if none is newer.
 
         Damaged snapshots and unreachable stores are skipped with a warning. Then more training
@@ -123,6 +129,8 @@ class SharedSnapshots:
             Function that gives the state to the filter.
         after
             Number of training events that the filter has already read.
+        adopt
+            Whether snapshots of other settings may be usable, which `restore` checks.
 
         Raises
         ------
@@ -134,7 +142,7 @@ class SharedSnapshots:
         except OSError as error:
             _LOG.warning("shared snapshots can't be listed, so none is taken: %s", error)
             return None
-        ours = [each for each in there if each.settings == settings]
+        ours = [each for each in there if adopt or each.settings == settings]
         if there and not ours and after < 0:
             raise self._foreign(there[0], restore)
         if len(ours) < len(there):

@@ -76,7 +76,9 @@ class StateManager:
         if self.shared is not None and self._worker.identity is not None:
             offsets = self._worker.offsets
             after = sum(offsets.values()) if offsets else -1
-            name = self.shared.load(self._worker.identity.digest, self._restore, after)
+            name = self.shared.load(
+                self._worker.identity.digest, self._restore, after, self._worker.options.adopt
+            )
             _LOG.info("starting", extra={"shared_snapshot": name})
 
     def _restore(self, data: bytes) -> None:
