@@ -21,7 +21,7 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo serve test test-broker campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker test-mail campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -32,6 +32,7 @@ help:
 	@echo 'make test    every test but the long ones: the core without Python, then Python; ARGS="-k word";'
 	@echo '             DEV=1 builds the core in seconds after an edit, and less fast'
 	@echo 'make test-broker  the long tests on a real Kafka broker'
+	@echo 'make test-mail  the recipes for mail servers, on the programs that are installed'
 	@echo 'make campaign  workers killed and frozen, brokers killed, under load: what is lost or doubled;'
 	@echo '             CLIENT=confluent RUNS=3; a run takes about 10 minutes'
 	@echo 'make test-spark   learning and streams on Apache Spark, with executors of their own'
@@ -69,10 +70,14 @@ serve: $(STAMPS)/web $(NATIVE)
 # Four workers on two cores: one or two of them wait for a broker, mostly.
 test: $(STAMPS)/test $(NATIVE) | machine-test
 	cargo test --quiet $(CARGO_CORE) --profile fast
-	$(PYTEST) -n 4 -m 'not soak and not broker_long' $(ARGS)
+	$(PYTEST) -n 4 -m 'not soak and not broker_long and not mail_servers' $(ARGS)
 
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
 	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
+
+# Recipes whose program is missing are skipped; `-rs` prints the reason.
+test-mail: $(STAMPS)/test $(NATIVE) | machine-test
+	$(PYTEST) -rs -m mail_servers $(ARGS) tests/mail_servers
 
 # 100 kills, 20 freezes and 10 deaths of the broker in each run, with each client or the one named.
 campaign: $(STAMPS)/test $(NATIVE) | machine-test
