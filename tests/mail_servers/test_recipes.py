@@ -195,7 +195,8 @@ def test_dovecot_learns_moved_mails(tmp_path: Path, filtering: Listener) -> None
         f"mail_location = maildir:{folder}/mails\n"
         f"service imap-login {{\n inet_listener imap {{\n  port = {port}\n }}\n}}\n"
         "passdb {\n driver = static\n args = password=secret\n}\n"
-        f"userdb {{\n driver = static\n args = uid={owner.pw_uid} gid={owner.pw_gid} home={folder}\n}}\n"
+        f"userdb {{\n driver = static\n"
+        f" args = uid={owner.pw_uid} gid={owner.pw_gid} home={folder}\n}}\n"
         "namespace inbox {\n inbox = yes\n mailbox Junk {\n  auto = create\n }\n"
         " mailbox Trash {\n  auto = create\n }\n}\n" + written
     )

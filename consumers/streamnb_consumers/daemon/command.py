@@ -65,7 +65,9 @@ def _listen(kind: str, arguments: Sequence[str]) -> int:
             return 0
         try:
             from streamnb_consumers.daemon.listen.server import listen
-        except ImportError as error:
+        except ModuleNotFoundError as error:
+            if error.name not in ("starlette", "uvicorn"):
+                raise
             raise MissingDependencyError(
                 f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
             ) from error

@@ -20,10 +20,9 @@ import msgspec
 
 from streamnb_consumers.daemon.snapshots.local import Snapshots, sync_folder
 from streamnb_consumers.errors import AbortedError, BusyError, SnapshotError
-from streamnb_consumers.io.protocols import Batch, BufferedSink
+from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.io.stdio import dead_letter_line
-from streamnb_consumers.jsons import canonical, parse
-from streamnb_consumers.records import Decision, Partition, Record, Role
+from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
 
 __all__ = ["Answer", "Journal", "JournaledSnapshots", "RequestSink", "RequestSource"]
 
@@ -115,10 +114,8 @@ class Journal:
             for offset, line in enumerate(path.read_bytes().splitlines(), _first(path)):
                 if offset >= first:
                     try:
-                        yield msgspec.convert(parse(line), Record)._replace(
-                            partition=PLACE, offset=offset
-                        )
-                    except (ValueError, TypeError, KeyError) as error:
+                        yield msgspec.json.decode(line, type=Record)._replace(offset=offset)
+                    except msgspec.MsgspecError as error:
                         raise SnapshotError(f"{path}: record {offset} is damaged") from error
 
     def append(self, records: Sequence[Record], durable: bool) -> None:
@@ -129,7 +126,7 @@ class Journal:
         AbortedError
             If they cannot be written. Nothing is appended then.
         """
-        data = b"".join(canonical(msgspec.to_builtins(record)) + b"\n" for record in records)
+        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         try:
             waiting = memoryview(data)
             while waiting:
@@ -182,7 +179,7 @@ class _Request(NamedTuple):
     answer: Future[Answer]
 
 
-class RequestSource:
+class RequestSource(Source):
     """Records that other threads submit, after those of the journal.
 
     Parameters
@@ -333,11 +330,10 @@ class RequestSink(BufferedSink):
                     errors.get(at, ""),
                 )
             )
-        self._source.batch = []
+        self._source.batch, self._open = [], Outputs()
         if self._file is not None:
             self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
             self._file.flush()
-        self.abort()
 
     def close(self, timeout: float) -> None:
         """Close the journal and the file of dead letters."""
