@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,8 +27,10 @@ __all__ = ["FENCED_SECONDS", "GC_OBJECTS", "check", "run_loop", "serving"]
 # Allocations between two runs of the garbage collector. With the default of 700 it took a fourth of
 # the time of a message, and found nothing: the objects of a batch are in no reference cycle.
 GC_OBJECTS = 50_000
-# Minimum wait of a worker that another one has replaced, in seconds; up to twice that at random.
-FENCED_SECONDS = 30.0
+# Minimum wait of a worker that another one has replaced soon after its start, in seconds; up to
+# twice that at random. Older ones end at once: they may have stalled.
+FENCED_SECONDS = 10.0
+YOUNG_SECONDS = 60.0
 _LOG = logging.getLogger(__name__)
 
 
@@ -67,6 +70,18 @@ def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
         yield
 
 
+def _back_off(loop: Loop, error: FencedError) -> None:
+    seconds = FENCED_SECONDS * (1 + random.random())
+    _LOG.error(
+        "%s. It waits %.0f s before it ends: two workers with one name would otherwise replace "
+        "each other at every restart",
+        error,
+        seconds,
+    )
+    loop.health.ready(False, str(error))
+    loop.wait(seconds)
+
+
 def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
     """Run a filter until its input ends; return the exit status.
 
@@ -78,18 +93,12 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
     loop = make_loop(kind, settings, dry_run, begun=begun)
     gc.set_threshold(GC_OBJECTS)
     with _alone(settings, dry_run), serving(loop, settings), stopping_on_signals(loop):
+        started = time.monotonic()
         try:
             loop.run()
         except FencedError as error:
-            seconds = FENCED_SECONDS * (1 + random.random())
-            _LOG.error(
-                "%s. It waits %.0f s before it ends: two workers with one name would otherwise "
-                "replace each other at every restart",
-                error,
-                seconds,
-            )
-            loop.health.ready(False, str(error))
-            loop.wait(seconds)
+            if time.monotonic() < started + YOUNG_SECONDS:
+                _back_off(loop, error)
             raise
     metrics = loop.metrics
     if dry_run:
