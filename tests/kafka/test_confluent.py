@@ -175,6 +175,8 @@ def test_keys_choose_the_partitions_that_kafka_python_chooses(broker: Broker) ->
     [
         ("_NOENT", UnreachableError),  # no broker leads the partition now
         ("_TRANSPORT", UnreachableError),
+        ("OFFSET_NOT_AVAILABLE", UnreachableError),
+        ("UNKNOWN_LEADER_EPOCH", UnreachableError),
         ("ILLEGAL_GENERATION", RebalanceError),
         ("PRODUCER_FENCED", FencedError),
         ("TOPIC_AUTHORIZATION_FAILED", RefusedError),

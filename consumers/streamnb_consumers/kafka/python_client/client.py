@@ -103,6 +103,10 @@ def is_away(error: BaseException) -> bool:
     --------
     >>> is_away(kafka.errors.KafkaConnectionError()), is_away(TimeoutError())
     (True, True)
+    >>> is_away(kafka.errors.OffsetNotAvailableError())
+    True
+    >>> is_away(kafka.errors.UnknownLeaderEpochError())
+    True
     >>> is_away(kafka.errors.UnknownTopicOrPartitionError()), is_away(kafka.errors.KafkaError())
     (False, False)
     """
