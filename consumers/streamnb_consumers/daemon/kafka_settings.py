@@ -70,7 +70,7 @@ def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
             sasl_token_provider=_token_provider(settings.sasl_token_provider),
         )
     elif settings.security_protocol.startswith("SASL_"):
-        missing = [name for name in SECRETS[:2] if found[name] is None]
+        missing = [name for name in ("sasl_username", "sasl_password") if found[name] is None]
         if missing:
             raise SettingsError(
                 f"security_protocol {settings.security_protocol} needs "
