@@ -19,10 +19,11 @@ from streamnb_consumers.errors import BusyError
 
 __all__ = ["REQUEST_LINE", "answer_spamd"]
 
-REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/\d+\.\d+\s*$")
+REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/(\d{1,3}\.\d{1,3})\s*$")
 _CHECKS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS")
 _WORDS = 20  # that a report lists
 _MOST_HEADERS = 50
+_SEVERAL_HEADERS = 1.3  # version of the protocol
 # Statuses of sysexits.h.
 _BAD_DATA, _BUSY, _BAD_REQUEST = (65, "EX_DATAERR"), (75, "EX_TEMPFAIL"), (76, "EX_PROTOCOL")
 
@@ -80,8 +81,10 @@ async def _reply(reader: asyncio.StreamReader, service: Service) -> bytes:
     else:
         reply = await _check(service, command, raw)
     lines = [f"{name}: {value}\r\n" for name, value in reply.headers.items()]
-    lines.append(f"Content-length: {len(reply.body)}\r\n\r\n")
-    return b"SPAMD/1.1 0 EX_OK\r\n" + "".join(lines).encode() + reply.body
+    # Older clients, such as Exim, expect one header.
+    if float(found[2]) >= _SEVERAL_HEADERS or not lines:
+        lines.append(f"Content-length: {len(reply.body)}\r\n")
+    return b"SPAMD/1.1 0 EX_OK\r\n" + "".join([*lines, "\r\n"]).encode() + reply.body
 
 
 async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
