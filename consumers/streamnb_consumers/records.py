@@ -177,7 +177,7 @@ class TrainingEvent:
     score
         Score of the message when it was decided on, for the decision threshold.
     decided
-        The decision; None if there was none.
+        The decision; None without a decision.
     delay
         Seconds between message and label, if both records have timestamps.
     """
