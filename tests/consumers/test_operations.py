@@ -355,7 +355,7 @@ def test_the_records_in_the_documents_are_those_that_are_written() -> None:
 
 
 def test_the_statuses_and_paths_of_the_documents() -> None:
-    guides = ("run-on-kafka", "secure-kafka", "replay-dead-letters")
+    guides = ("run-on-kafka", "secure-kafka", "replay-dead-letters", "connect-a-mail-server")
     page = "\n".join(
         (ROOT / "docs" / "how-to" / f"{guide}.md").read_text(encoding="utf-8") for guide in guides
     )
