@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from support.broker import Broker
 from support.scenes.scene import START_SECONDS, Scene
+
+pytestmark = pytest.mark.broker_long
 
 
 def test_a_replaced_worker_backs_off(broker: Broker, client: str, tmp_path: Path) -> None:

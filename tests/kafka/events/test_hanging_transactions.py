@@ -20,6 +20,8 @@ from support.broker import Broker
 from support.clients import LIMIT, Clients
 from support.stepped import Stage, until
 
+pytestmark = pytest.mark.broker_long
+
 
 def split(broker: Broker, stage: Stage, names: list[str], end: int) -> None:
     """Leave the state of a broker that lost a transaction between its markers.

@@ -11,6 +11,8 @@ from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 from support.stepped import Stage, until
 
+pytestmark = pytest.mark.broker_long
+
 
 @pytest.fixture
 def stage(broker: Broker, client: str) -> Iterator[Stage]:

@@ -14,6 +14,8 @@ from support.broker import Broker
 from support.groups import Group
 from support.stepped import Stage, SteppedWorker, until
 
+pytestmark = pytest.mark.broker_long
+
 
 def create_again(stage: Stage, topic: str) -> None:
     admin = kafka.KafkaAdminClient(bootstrap_servers=stage.broker.bootstrap)

@@ -14,6 +14,8 @@ from streamnb_consumers.daemon.loop import TERMINATED
 from support.broker import Broker
 from support.scenes.scene import Scene, sms
 
+pytestmark = pytest.mark.broker_long
+
 STOP = 6.0  # seconds
 MOMENTS = 40
 SLACK = 2.0  # seconds, for a busy machine
@@ -51,7 +53,6 @@ def test_sigterm_without_a_broker(
         assert after.stop() == 0
 
 
-@pytest.mark.broker_long
 def test_sigterm_at_random_moments(broker: Broker, client: str, tmp_path: Path) -> None:
     """At any moment, also before the first log line, a worker ends in the state of a kill."""
     generator = random.Random(1)

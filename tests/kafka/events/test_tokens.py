@@ -35,6 +35,7 @@ def token_broker() -> Iterator[tuple[Broker, int]]:
     atexit.unregister(broker.close)
 
 
+@pytest.mark.broker_long
 def test_a_worker_uses_a_token_provider(
     token_broker: tuple[Broker, int], client: str, tmp_path: Path
 ) -> None:
