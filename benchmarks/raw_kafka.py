@@ -49,7 +49,7 @@ def raw_confluent(bootstrap: str, name: str, topics: Any, count: int, batch: int
             key = each.key()
             each.value()
             producer.produce(topics.decisions, DECISION, key)
-            producer.produce(topics.windows, WINDOW, key, 0)
+            producer.produce(topics.join_state, WINDOW, key, 0)
         after = confluent_kafka.TopicPartition(topics.messages, 0, found[-1].offset() + 1)
         producer.send_offsets_to_transaction([after], consumer.consumer_group_metadata(), 30)
         producer.commit_transaction(30)
@@ -87,7 +87,7 @@ def raw_python(bootstrap: str, name: str, topics: Any, count: int, batch: int) -
         producer.begin_transaction()
         for each in found:
             producer.send(topics.decisions, DECISION, each.key)
-            producer.send(topics.windows, WINDOW, each.key, None, 0)
+            producer.send(topics.join_state, WINDOW, each.key, None, 0)
         after = kafka.structs.OffsetAndMetadata(found[-1].offset + 1, "", -1)
         producer.send_offsets_to_transaction({place: after}, consumer.group_metadata())
         producer.commit_transaction()
