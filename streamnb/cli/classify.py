@@ -8,15 +8,21 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamnb.cli.commands import add_command, load_model
-from streamnb.cli.sources import Reading, add_source_arguments, count, probability
+from streamnb.cli.sources import (
+    Reading,
+    add_command,
+    add_source_arguments,
+    count,
+    load_model,
+    probability,
+)
 from streamnb.errors import InputError
 from streamnb.model.threshold import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from streamnb.cli.commands import Subparsers
+    from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 
 __all__ = ["add_parser", "decision", "run"]

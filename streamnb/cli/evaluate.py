@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.commands import add_command
 from streamnb.cli.sources import (
     Reading,
+    add_command,
     add_source_arguments,
     can_be_read_again,
     count,
@@ -22,7 +22,7 @@ from streamnb.model.drift import DETECTORS, NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
 
 if TYPE_CHECKING:
-    from streamnb.cli.commands import Subparsers
+    from streamnb.cli.sources import Subparsers
     from streamnb.evaluation import Result
 
 __all__ = ["add_parser", "run"]

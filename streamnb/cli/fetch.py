@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from streamnb.cli.commands import add_command
+from streamnb.cli.sources import add_command
 from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
-    from streamnb.cli.commands import Subparsers
+    from streamnb.cli.sources import Subparsers
 
 __all__ = ["add_parser", "run"]
 

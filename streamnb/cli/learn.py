@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.commands import add_command, load_model
-from streamnb.cli.sources import Reading, add_source_arguments, plural
+from streamnb.cli.sources import Reading, add_command, add_source_arguments, load_model, plural
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
-    from streamnb.cli.commands import Subparsers
+    from streamnb.cli.sources import Subparsers
 
 __all__ = ["add_parser", "run"]
 

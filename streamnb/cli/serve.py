@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.commands import add_command, load_model
-from streamnb.cli.sources import Reading, add_source_arguments, can_be_read_again, count
+from streamnb.cli.sources import (
+    Reading,
+    add_command,
+    add_source_arguments,
+    can_be_read_again,
+    count,
+    load_model,
+)
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import MissingDependencyError, ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from streamnb.cli.commands import Subparsers
+    from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 
 __all__ = ["add_parser", "run"]

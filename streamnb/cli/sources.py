@@ -1,4 +1,4 @@
-"""The messages that a command reads, and its handling of invalid lines."""
+"""Parts that all commands share: their parser, model files, and the messages that they read."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ import itertools
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.lines import with_advice
 from streamnb.datasets.topic import TopicAddress, is_topic
-from streamnb.errors import DataError, InputError
+from streamnb.errors import DataError, InputError, ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from streamnb.datasets import BadLine, Message, Stream
 
+    Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
+
 __all__ = [
     "INCOMPLETE",
     "ListStreams",
     "Reading",
+    "Subparsers",
+    "add_command",
     "add_source_arguments",
     "can_be_read_again",
     "count",
+    "load_model",
     "non_negative",
     "plural",
     "probability",
@@ -36,6 +41,48 @@ _MOST_LISTED = 1000
 _TOLERATED = 0.05  # share of the input that may be unreadable
 INCOMPLETE = 3  # exit status above this share
 _OF_FILES = ("jsonl", "csv", "tsv", "sms", "mail", "mbox")  # formats that no folder has
+
+
+def add_command(
+    subparsers: Subparsers, name: str, summary: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Return the parser of a new command; description and epilog keep their line breaks."""
+    return subparsers.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def load_model(path: Path) -> Any:
+    """Load a model that the command line names.
+
+    Parameters
+    ----------
+    path
+        A file that `streamnb learn --output` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    ModelFileError
+        If the file is not a model.
+    """
+    if not path.is_file():
+        what = "is a stream of messages" if str(path) in DESCRIPTIONS else "does not exist"
+        raise InputError(
+            f"{path} {what}; give a model file: "
+            "streamnb learn MESSAGES --output MODELFILE writes one"
+        )
+    import streamnb
+
+    try:
+        return streamnb.load(path)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error
 
 
 def count(text: str) -> int:

@@ -81,7 +81,7 @@ def read_messages(
         decompressed. A Kafka topic `kafka://HOST:PORT/TOPIC` has one line per record; `?follow`
         waits for new ones (`streamnb.datasets.topic`).
     format
-        `"jsonl"` (one JSON object per line; an array or indented objects are read at once),
+        `"jsonl"` (one JSON object per line; an array or indented objects are read as a whole),
         `"csv"` or `"tsv"` (with a header, or with two columns of which one is ham, spam, 0 or 1),
         `"sms"` (`label<TAB>text`), or a mail format of `streamnb.datasets.mail.read_mails`. By
         default the extension decides, else the first line; standard input is JSONL.
@@ -296,7 +296,7 @@ def _sms_line(delimiter: str, line: Line, fields: Fields) -> Message | None:
 
 
 def _from_json(lines: Lines, fields: Fields) -> Iterator[Message | BadLine]:
-    """Read one object per line; a file of another layout is read at once."""
+    """Read one object per line; a file of another layout is read as a whole."""
     first = lines.peek()
     if first is not None and first.problem is None and _is_whole(first.text, fields):
         taken = list(lines)

@@ -60,7 +60,7 @@ _BOMS = {  # longer ones first
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Names of columns that are read if there is no `text` or `label`.
+# Usual names of columns; the first one takes precedence.
 TEXT_FIELDS = ("text", "message", "sms", "body", "content", "email", "v2")
 LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
 

@@ -6,6 +6,7 @@ Python. So a seed gives the same messages on every platform.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import tomllib
@@ -62,16 +63,10 @@ def _templates() -> dict[str, Any]:
 class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
     """A synthetic stream of ham and spam with drift, written from templates.
 
-    Ham is chat, family, work, appointments and jokes, with text speak, typos and slang. About 13 %
-    is spam: prizes, premium numbers, ringtones, loans, crypto offers, delivery fees, dating, bank
-    alerts. Some ham looks like spam (delivery notices, one-time codes, offers), and some spam looks
-    like ham. Names, towns and things have a long tail, so the vocabulary keeps growing.
-
-    The calendar of 5,000 messages repeats: campaigns begin and end, the topics of ham change, and
-    spam uses more leetspeak and chat. `drift_points` lists the changes. A shorter stream is a
-    prefix of a longer one with the same seed.
-
-    river's `BagOfWords() | MultinomialNB()` has a prequential accuracy of about 0.98 on it.
+    About 13 % is spam. Some ham looks like spam, and some spam like ham. Names, towns and things
+    have a long tail, so the vocabulary keeps growing. The calendar of 5,000 messages repeats;
+    `drift_points` lists its changes. A shorter stream is a prefix of a longer one with the same
+    seed. river's `BagOfWords() | MultinomialNB()` has a prequential accuracy of about 0.98 on it.
 
     Parameters
     ----------
@@ -116,40 +111,21 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield pairs of text and label (`"ham"` or `"spam"`)."""
-        for label, _, text in self._written():
-            yield text, label
+        for message in self.messages():
+            yield message.text, message.label
 
     def messages(self) -> Iterator[Message]:
         """Yield messages whose ids contain their numbers and groups of templates."""
-        for number, (label, group, text) in enumerate(self._written(), 1):
-            yield Message(f"{number}/{group}", label, text)
-
-    def _written(self) -> Iterator[tuple[str, str, str]]:
-        writer, templates = _Writer(random.Random(self.seed), _templates()), _templates()
-        number = 0
-        while self.n is None or number < self.n:
-            place = number % templates["cycle"]
-            label = "spam" if writer.chance(_spam_rate(place)) else "ham"
-            group = writer.choose_group(label, place)
-            template, hosts = writer.pick(group["texts"]), group.get("hosts", "general")
-            if "{scam}" in template:  # ham that quotes spam
-                quoted = writer.choose_group("spam", place)
-                template = template.replace("{scam}", writer.pick(quoted["texts"]))
-                hosts = quoted.get("hosts", "general")
-            writer.hosts, writer.epoch = hosts, number // _HOST_LIFETIME
-            text = writer.fill(template)
-            if label == "spam":
-                text = writer.as_spam(text, place / templates["cycle"])
-            elif group["name"] not in ("notices", "warnings"):
-                text = writer.as_chat(text, group)
-            yield label, group["name"], text
-            number += 1
+        writer, cycle = _Writer(random.Random(self.seed)), _templates()["cycle"]
+        for number in itertools.count() if self.n is None else range(self.n):
+            label, name, text = writer.write(number % cycle, number // _HOST_LIFETIME, cycle)
+            yield Message(f"{number + 1}/{name}", label, text)
 
 
 def _spam_rate(place: int) -> float:
-    templates = _templates()
-    rates = (wave["rate"] for wave in templates["wave"] if wave["from"] <= place < wave["to"])
-    return float(next(rates, templates["spam_rate"]))
+    waves = _templates()["wave"]
+    rates = (wave["rate"] for wave in waves if wave["from"] <= place < wave["to"])
+    return float(next(rates, _templates()["spam_rate"]))
 
 
 def _activity(group: dict[str, Any], place: int) -> float:
@@ -166,8 +142,8 @@ def _activity(group: dict[str, Any], place: int) -> float:
 class _Writer:
     """Writes messages from templates; `hosts` and `epoch` choose the hosts of addresses."""
 
-    def __init__(self, rng: random.Random, templates: dict[str, Any]) -> None:
-        self._rng, self._templates = rng, templates
+    def __init__(self, rng: random.Random) -> None:
+        self._rng, self._templates = rng, _templates()
         self.hosts, self.epoch = "general", 0
         self._made: dict[str, Callable[[], str]] = {
             "time": self._time,
@@ -182,13 +158,30 @@ class _Writer:
             "realurl": lambda: self._address("real"),
         }
 
+    def write(self, place: int, epoch: int, cycle: int) -> tuple[str, str, str]:
+        """Return the label, the group of templates and the text of the message at a place."""
+        label = "spam" if self.chance(_spam_rate(place)) else "ham"
+        group = self._group(label, place)
+        template, hosts = self.pick(group["texts"]), group.get("hosts", "general")
+        if "{scam}" in template:  # ham that quotes spam
+            quoted = self._group("spam", place)
+            template = template.replace("{scam}", self.pick(quoted["texts"]))
+            hosts = quoted.get("hosts", "general")
+        self.hosts, self.epoch = hosts, epoch
+        text = self._fill(template)
+        if label == "spam":
+            text = self._as_spam(text, place / cycle)
+        elif group["name"] not in ("notices", "warnings"):
+            text = self._as_chat(text, group)
+        return label, group["name"], text
+
     def pick(self, values: Sequence[T]) -> T:
         return values[int(self._rng.random() * len(values))]
 
     def chance(self, share: float) -> bool:
         return self._rng.random() < share
 
-    def choose_group(self, label: str, place: int) -> dict[str, Any]:
+    def _group(self, label: str, place: int) -> dict[str, Any]:
         """Return a group of templates, drawn by its weight."""
         groups: list[dict[str, Any]] = self._templates[label]
         weights = [_activity(group, place) for group in groups]
@@ -199,9 +192,7 @@ class _Writer:
                 return group
         return groups[weights.index(max(weights))]
 
-    # --- slots --------------------------------------------------------------------------------
-
-    def fill(self, template: str) -> str:
+    def _fill(self, template: str) -> str:
         """Return the template with all slots filled."""
         return _SLOT.sub(lambda found: self._slot(found[1]), template)
 
@@ -211,15 +202,12 @@ class _Writer:
         if name in self._made:
             return self._made[name]()
         if name in self._templates["slots"]:
-            return self.fill(self.pick(self._templates["slots"][name]))
-        return self._digits(int(name[1:]), first=True)  # n1, d2 ...
+            return self._fill(self.pick(self._templates["slots"][name]))
+        return self._digits(int(name[1:]), "123456789")  # n1, d2 ...
 
-    def _digits(self, size: int, first: bool = False) -> str:
-        """Return digits; with `first`, the first one is not 0."""
-        return "".join(
-            self.pick("123456789" if first and place == 0 else "0123456789")
-            for place in range(size)
-        )
+    def _digits(self, size: int, first: str = "0123456789") -> str:
+        """Return digits; the first one is one of `first`."""
+        return "".join(self.pick(first if place == 0 else "0123456789") for place in range(size))
 
     def _from_tail(self, kind: str) -> str:
         """Return a name, town or thing; its rank exceeds k with probability c / (k + c)."""
@@ -243,17 +231,15 @@ class _Writer:
         return self.pick(_LETTERS) + self.pick(_LETTERS) + self._digits(4)
 
     def _address(self, kind: str) -> str:
-        host = self.fill(self.pick(self._templates["hosts"][kind]))
+        host = self._fill(self.pick(self._templates["hosts"][kind]))
         if self.chance(0.4) and kind != "real":
             return host
         return f"{host}/{_syllables(int(self._rng.random() * 40000))[:4]}{self._digits(2)}"
 
-    # --- styles -------------------------------------------------------------------------------
-
-    def as_chat(self, text: str, group: dict[str, Any]) -> str:
+    def _as_chat(self, text: str, group: dict[str, Any]) -> str:
         """Return ham with text speak, slang and typos."""
         if self.chance(0.3) and group["name"] in ("chat", "family", "work"):
-            text += ". " + self.fill(self.pick(group["texts"]))
+            text += ". " + self._fill(self.pick(group["texts"]))
         style = self.pick(range(10))
         if style < 4:
             text = self._text_speak(text.lower(), 0.7)
@@ -261,14 +247,14 @@ class _Writer:
             text = text.replace(".", "...").replace("?", " ?")
         if style in (0, 4):
             text += " " + self.pick(self._templates["slots"]["slang"])
-        return self._each_word(
+        return _each_word(
             text, lambda word: word.isalpha() and len(word) > 3 and self.chance(0.03), self._typo
         )
 
-    def as_spam(self, text: str, progress: float) -> str:
+    def _as_spam(self, text: str, progress: float) -> str:
         """Return spam with leetspeak, capitals or text speak; `progress` is in [0, 1)."""
         if self.chance(0.05 + 0.3 * progress):
-            text = self._each_word(
+            text = _each_word(
                 text,
                 lambda word: len(word) > 3 and "." not in word[:-1] and self.chance(0.35),
                 lambda word: word.translate(_LEET),
@@ -280,37 +266,33 @@ class _Writer:
             text = self._text_speak(text, 0.5)
         if self.chance(_PADDED * progress):
             self.hosts = "general"
-            text += " " + self.fill(self.pick(self._templates["ham"][0]["texts"]))
+            text += " " + self._fill(self.pick(self._templates["ham"][0]["texts"]))
         return text
 
     def _text_speak(self, text: str, share: float) -> str:
         speak = self._templates["speak"]
-        return self._each_word(
+        return _each_word(
             text, lambda word: word in speak and self.chance(share), speak.__getitem__
         )
-
-    @staticmethod
-    def _each_word(text: str, chosen: Callable[[str], bool], change: Callable[[str], str]) -> str:
-        return " ".join(change(word) if chosen(word) else word for word in text.split(" "))
 
     def _typo(self, word: str) -> str:
         """Return the word with a letter lost, doubled or swapped."""
         place = 1 + int(self._rng.random() * (len(word) - 2))
+        middle = ("", 2 * word[place], word[place + 1] + word[place])
         kind = int(self._rng.random() * 3)
-        if kind == 0:
-            return word[:place] + word[place + 1 :]
-        if kind == 1:
-            return word[:place] + word[place] + word[place:]
-        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+        return word[:place] + middle[kind] + word[place + (2 if kind == 2 else 1) :]
+
+
+def _each_word(text: str, chosen: Callable[[str], bool], change: Callable[[str], str]) -> str:
+    return " ".join(change(word) if chosen(word) else word for word in text.split(" "))
 
 
 def _syllables(number: int) -> str:
     """Return a made-up word, a different one for each number."""
     number %= 10**9
     word = ""
-    while True:
+    while number or len(word) <= 3:
         number, onset = divmod(number, len(_ONSETS))
         number, vowel = divmod(number, len(_VOWELS))
         word += _ONSETS[onset] + _VOWELS[vowel]
-        if number == 0 and len(word) > 3:
-            return word
+    return word

@@ -44,6 +44,11 @@ def test_damaged_mail_gives_the_expected_texts() -> None:
             assert folded(text) in found, name
 
 
+def test_text_without_an_empty_line_before_it_is_kept() -> None:
+    for text in ("hello\nworld", "( see : x )\nfrom : ann\n\nsecond", "a b\n\n\nc: d"):
+        assert mail_text(f"Subject: x\n{text}".encode()) == f"Subject: x\n{text}"
+
+
 ENCODED = [
     (charset, encoding)
     for charset in TEXTS

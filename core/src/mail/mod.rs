@@ -132,7 +132,7 @@ impl Reader {
     fn read(&mut self, raw: &[u8], depth: usize) {
         match PARSER.parse(raw).filter(|mail| has_headers(mail, raw)) {
             Some(message) => self.add_message(&message, depth),
-            None => self.add_plain_text(raw),
+            None => self.add_plain_text(raw.strip_prefix(b"\n").unwrap_or(raw)),
         }
     }
 
@@ -297,14 +297,58 @@ fn repaired(raw: &[u8]) -> Cow<'_, [u8]> {
         [0, first, 0, second, ..] if first.is_ascii() && second.is_ascii() => Some(UTF_16BE),
         _ => None,
     };
-    if let Some(encoding) = utf16 {
+    let repaired = if let Some(encoding) = utf16 {
         let text = encoding.decode(raw).0.into_owned().into_bytes();
-        return Cow::Owned(without_wrapper(&unix_lines(&text)).to_vec());
+        Cow::Owned(without_wrapper(&unix_lines(&text)).to_vec())
+    } else {
+        match unix_lines(raw) {
+            Cow::Borrowed(raw) => Cow::Borrowed(without_wrapper(raw)),
+            Cow::Owned(raw) => Cow::Owned(without_wrapper(&raw).to_vec()),
+        }
+    };
+    match text_after_headers(&repaired) {
+        Some(at) => {
+            let mut repaired = repaired.into_owned();
+            repaired.insert(at, b'\n');
+            Cow::Owned(repaired)
+        }
+        None => repaired,
     }
-    match unix_lines(raw) {
-        Cow::Borrowed(raw) => Cow::Borrowed(without_wrapper(raw)),
-        Cow::Owned(raw) => Cow::Owned(without_wrapper(&raw).to_vec()),
+}
+
+/// Where the text begins, if no empty line stands between it and the headers. A few lines without a
+/// colon among headers are damaged headers instead.
+fn text_after_headers(raw: &[u8]) -> Option<usize> {
+    let is_other = |line: &&[u8]| {
+        !line.starts_with(b" ") && !line.starts_with(b"\t") && header_name(line).is_none()
+    };
+    let is_known = |line: &&[u8]| {
+        header_name(line).is_some_and(|name| {
+            name.starts_with("X-")
+                || !matches!(HeaderName::parse(name), None | Some(HeaderName::Other(_)))
+        })
+    };
+    let head = raw.split(|&byte| byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
+    let mut at = 0;
+    for line in head {
+        if is_other(&line) {
+            let rest = || {
+                let lines = raw[at..].split(|&byte| byte == b'\n').take(MAX_HEADERS);
+                lines.take_while(|line| !line.trim_ascii().is_empty())
+            };
+            return (rest().filter(is_other).count() > rest().filter(is_known).count())
+                .then_some(at);
+        }
+        at += line.len() + 1;
     }
+    None
+}
+
+/// The name in front of the colon of a header.
+fn header_name(line: &[u8]) -> Option<&str> {
+    let name = line[..line.iter().position(|&byte| byte == b':')?].trim_ascii_end();
+    let valid = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+    std::str::from_utf8(name).ok().filter(|_| valid)
 }
 
 /// CR LF, CR CR LF and a lone CR become LF.
@@ -363,6 +407,16 @@ mod tests {
     fn inline_tags_do_not_split_words() {
         let raw = b"Content-Type: text/html\n\nV<b>iag</b><!-- x -->ra<br>now <i>a</i> b<p>c 1<2>3";
         assert!(text(raw).ends_with("Viagra<br>now <i>a</i> b<p>c 1<2>3"), "{}", text(raw));
+    }
+
+    #[test]
+    fn text_may_follow_headers_without_an_empty_line() {
+        let enron = b"Subject: nom\n( see attached : x )\nfrom : ann\nsee you\nnow: then\nbye";
+        assert_eq!(text(enron).as_bytes(), enron);
+        assert_eq!(text(b"To: a@x\nhello\n\nbye"), "To: a@x\nhello\n\nbye");
+        assert_eq!(text(b"hello there\nnow: then\n\nbye"), "hello there\nnow: then\n\nbye");
+        let damaged = b"Subject: a\nb\nTo: c\nContent-Type: text/plain\n\ntext";
+        assert!(text(damaged).ends_with("To: c\nContent-Type: text/plain\ntext"));
     }
 
     #[test]
