@@ -93,8 +93,9 @@ HONB_PAPER = Experiment(
         ),
         "HONB 3, kNN, tree and forest are not published",
         (
-            "the paper's significance follows from the plain t-test. The corrected test of the "
-            "default accounts for the overlap of the trials and is stricter"
+            "the paper's significance over NB follows from the plain t-test. The corrected test "
+            "accounts for the overlap of the trials, which test 19 times as many documents as "
+            "they learn, and finds no significant difference"
         ),
     ),
 )
