@@ -7,6 +7,7 @@ worker may have owned the partition in between.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import math
@@ -14,6 +15,7 @@ import time
 from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 
+from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
@@ -245,7 +247,7 @@ class Partitions:
     def _absent(self, owned: Owned) -> bool:
         """Return whether a partition waits for its partitions of join state and feedback.
 
-        Partitions may be added to the messages first. The other partitions continue meanwhile.
+        Partitions may be added to the messages first. The other partitions continue.
         """
         now = time.monotonic()
         if now >= owned.asked + _ASK:
@@ -260,15 +262,19 @@ class Partitions:
         return bool(owned.blocked)
 
     def _measure(self, owned: Owned) -> None:
-        """Measure how many messages wait in a partition that does not run."""
+        """Measure how many messages wait in a partition that does not run.
+
+        A failed measurement is repeated later, because it must not stop other partitions.
+        """
         now = time.monotonic()
-        if now < owned.measured + _MEASURE or owned.blocked:
+        if now < owned.measured + _MEASURE:
             return
         owned.measured = now
         place = self._messages(owned.number)
-        first = self._group.firsts([place])[place]
-        next_offset = first if owned.messages is None else max(owned.messages, first)
-        owned.lag = max(0, self._group.log_ends([place])[place] - next_offset)
+        with contextlib.suppress(AbortedError):
+            first = self._group.firsts([place])[place]
+            next_offset = first if owned.messages is None else max(owned.messages, first)
+            owned.lag = max(0, self._group.log_ends([place])[place] - next_offset)
 
     def lag(self) -> dict[Partition, int]:
         """Return the lag of the partitions that do not run, as of their last measurement."""
@@ -305,7 +311,7 @@ class Partitions:
         self._dropped.add(number)
 
     def _tell(self, owned: Owned) -> None:
-        """Log once a minute what a partition waits for."""
+        """Log the reason why a partition waits, once a minute."""
         now = time.monotonic()
         waited = now - owned.since
         if waited < self._undecided or now < owned.told + _TELL:

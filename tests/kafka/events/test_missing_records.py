@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.stepped import LIMIT, Stage, SteppedWorker, until
@@ -31,6 +33,13 @@ def delete_records(admin: Any, topic: str, before: int) -> None:
     """Delete records as retention does."""
     for future in admin.delete_records([TopicPartition(topic, 0, before)]).values():
         future.result(LIMIT)
+
+
+def label(stage: Stage, name: str) -> None:
+    producer = kafka.KafkaProducer(bootstrap_servers=stage.broker.bootstrap)
+    value = json.dumps({"id": name, "label": "spam"}).encode()
+    producer.send(stage.topics.feedback, value, name.encode(), partition=0)
+    producer.close()
 
 
 def start(stage: Stage, name: str) -> SteppedWorker:
@@ -80,6 +89,29 @@ def test_retention_deleted_unread_messages(
     assert missing(second) == 11
     assert len(errors(caplog)) == 2
     assert stage.twice() == 0
+
+
+def test_retention_deleted_unread_labels(
+    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.send(4)
+    first = start(stage, "a")
+    decide(first, 4)
+    label(stage, "m0")
+    learner = first.loop.worker.learner
+    until(lambda: learner.learned == 1, lambda: first.step(0.05))
+    first.close()
+    for name in ("m1", "m2", "m3"):
+        label(stage, name)
+    delete_records(admin, stage.topics.feedback, 3)
+    second = start(stage, "b")
+    learner = second.loop.worker.learner
+    until(lambda: learner.learned == 2, lambda: second.step(0.05))
+    assert "2 records, offsets 1 to 2, were deleted" in errors(caplog)[0]
+    learned = [
+        json.loads(each.value)["id"] for each in stage.broker.read_all(stage.topics.training)
+    ]
+    assert learned == ["m0", "m3"]
 
 
 def test_the_committed_offset_lies_beyond_the_end(
@@ -139,4 +171,6 @@ def test_a_partition_may_wait(stage: Stage, admin: Any, caplog: pytest.LogCaptur
     for _ in range(10):
         second.step(0.05)
     assert second.loop.metrics.decisions == 0
+    place = Partition(stage.topics.messages, 0)
+    until(lambda: second.loop.source.lag().get(place) == 5, lambda: second.step(0.05))
     assert "missing_records = wait" in errors(caplog)[0]
