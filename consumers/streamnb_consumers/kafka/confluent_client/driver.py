@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import confluent_kafka
@@ -105,42 +105,23 @@ class ConfluentDriver:
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
         """Create the missing topics and return their names."""
-        made = []
+        topics = [
+            NewTopic(each.name, each.partitions, -1, config=dict(each.configs)) for each in layouts
+        ]
         with translated("create topics"):
             asked = self._admin.create_topics(
-                [
-                    NewTopic(each.name, each.partitions, -1, config=dict(each.configs))
-                    for each in layouts
-                ],
-                operation_timeout=timeout,
-                request_timeout=timeout + _REQUEST,
+                topics, operation_timeout=timeout, request_timeout=timeout + _REQUEST
             )
-            for name, future in asked.items():
-                try:
-                    future.result(timeout + 2 * _REQUEST)
-                    made.append(name)
-                except confluent_kafka.KafkaException as error:
-                    if error.args[0].code() != _ERRORS.TOPIC_ALREADY_EXISTS:
-                        raise
-        return made
+            found = self._results(asked, timeout, _ERRORS.TOPIC_ALREADY_EXISTS)
+            return [name for name, _ in found]
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
-        sizes = {}
+        resources = [ConfigResource(ResourceType.TOPIC, name) for name in topics]
         with translated("topics' settings"):
-            asked = self._admin.describe_configs(
-                [ConfigResource(ResourceType.TOPIC, name) for name in topics],
-                request_timeout=_REQUEST,
-            )
-            for resource, future in asked.items():
-                try:
-                    found = future.result(2 * _REQUEST)
-                except confluent_kafka.KafkaException as error:
-                    if error.args[0].code() != _ERRORS.TOPIC_AUTHORIZATION_FAILED:
-                        raise
-                else:
-                    sizes[resource.name] = int(found["max.message.bytes"].value)
-        return sizes
+            asked = self._admin.describe_configs(resources, request_timeout=_REQUEST)
+            found = self._results(asked, 0.0, _ERRORS.TOPIC_AUTHORIZATION_FAILED)
+            return {each.name: int(values["max.message.bytes"].value) for each, values in found}
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """Return the ids that the cluster assigned to the existing ones of these topics."""
@@ -149,15 +130,9 @@ class ConfluentDriver:
             asked = self._admin.describe_topics(
                 confluent_kafka.TopicCollection(list(topics)), request_timeout=_REQUEST
             )
-            for name, future in asked.items():
-                try:
-                    bits = future.result(2 * _REQUEST).topic_id
-                except confluent_kafka.KafkaException as error:
-                    if error.args[0].code() == _ERRORS.UNKNOWN_TOPIC_OR_PART:
-                        continue
-                    self._admin.poll(0)  # calls error_cb with a rejected password
-                    raise
+            for name, found in self._results(asked, 0.0, _ERRORS.UNKNOWN_TOPIC_OR_PART):
                 # Format the id like other clients do; librdkafka uses base64.
+                bits = found.topic_id
                 most, least = bits.get_most_significant_bits(), bits.get_least_significant_bits()
                 ids[name] = str(uuid.UUID(int=(most % 2**64) << 64 | least % 2**64))
         return ids
@@ -167,5 +142,16 @@ class ConfluentDriver:
         places = [confluent_kafka.TopicPartition(*place, at) for place, at in offsets.items()]
         with translated("deleting records"):
             asked = self._admin.delete_records(places, request_timeout=timeout)
-            for future in asked.values():
-                future.result(timeout + _REQUEST)
+            list(self._results(asked, timeout))
+
+    def _results(
+        self, asked: Mapping[Any, Any], timeout: float, *ignored: int
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield the results of a request by name, without those that have an ignored error."""
+        for name, future in asked.items():
+            try:
+                yield name, future.result(timeout + 2 * _REQUEST)
+            except confluent_kafka.KafkaException as error:
+                if error.args[0].code() not in ignored:
+                    self._admin.poll(0)  # calls error_cb with a rejected password
+                    raise
