@@ -18,13 +18,15 @@ from streamnb_consumers.errors import BadRecordError, SettingsError
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
 from streamnb_consumers.pipeline.join import Join, WindowEntry
 from streamnb_consumers.pipeline.options import Options
-from streamnb_consumers.pipeline.prediction import Prefetch, decide
+from streamnb_consumers.pipeline.prediction import Prediction, decide, predict
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.training import Learner, read_training_event
 from streamnb_consumers.records import (
     Change,
     DeadLetter,
     Decision,
+    Features,
+    Feedback,
     Message,
     Outputs,
     Partition,
@@ -111,7 +113,7 @@ class Filter(ABC):
             Called with each new input record: whether it was invalid.
         """
         outputs = Outputs()
-        prefetch = Prefetch(self.learner, self.join, self.reader, not self.shared, records)
+        prefetch = _Prefetch(self, records)
         for at, record in enumerate(records):
             if not record.is_input:
                 self._replay(record)
@@ -136,7 +138,7 @@ class Filter(ABC):
             outputs.changes += [Change(number, *each) for each in window.take_changes()]
         return outputs
 
-    def _process(self, record: Record, prefetch: Prefetch, at: int, outputs: Outputs) -> None:
+    def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
         """Read, predict, join and train one input record."""
         decision = None
         try:
@@ -154,7 +156,7 @@ class Filter(ABC):
             self._train(found.id, entry, label, source, outputs)
 
     def _decide(
-        self, record: Record, message: Message, prefetch: Prefetch, at: int
+        self, record: Record, message: Message, prefetch: _Prefetch, at: int
     ) -> Decision | None:
         if record.role == "feedback":
             if message.label is None:
@@ -181,13 +183,13 @@ class Filter(ABC):
         self.counters["corrected"] += event.unlearn is not None
         outputs.training.append(event)
 
-    @abstractmethod
     def _learn(self, event: TrainingEvent, at: int | None) -> None:
-        """Learn a new training event."""
+        """Learn a new training event, unless it comes back from the training log."""
+        return
 
-    @abstractmethod
     def _advance(self, record: Record) -> None:
-        """Record that an input record was processed."""
+        """Record that an input was processed, unless the group commits its offset."""
+        return
 
     @abstractmethod
     def _replay(self, record: Record) -> None:
@@ -205,6 +207,78 @@ class Filter(ABC):
             outputs.dead_letters += window.finish()
         self.counters["dead_letters"] += len(outputs.dead_letters)
         return outputs
+
+
+class _Prefetch:
+    """Contents of the records of a batch, and predictions for the next messages.
+
+    Consecutive messages are predicted with one model call. A prediction is used only while the
+    model has not changed, so each message is decided on by the model of its turn.
+    """
+
+    def __init__(self, worker: Filter, records: Sequence[Record]) -> None:
+        self._worker, self._learner, self._records = worker, worker.learner, records
+        self._contents: dict[int, Message | Feedback | StreamNBError] = {}
+        self._predictions: dict[int, Prediction] = {}
+        self._revision = -1
+        # None if the model must be called for each message.
+        self._predict_many = getattr(self._learner.model, "predictions_many", None)
+
+    def read(self, at: int) -> Message | Feedback:
+        """Return the content of a record; StreamNBError if it is invalid."""
+        found = self._content(at)
+        if isinstance(found, StreamNBError):
+            raise found
+        return found
+
+    def _content(self, at: int) -> Message | Feedback | StreamNBError:
+        found = self._contents.get(at)
+        if found is None:
+            try:
+                found = self._worker.reader.read(self._records[at])
+            except StreamNBError as error:
+                found = error
+            self._contents[at] = found
+        return found
+
+    def prediction(self, at: int, message: Message) -> Prediction:
+        """Return the prediction of the current model; StreamNBError if it refuses the message."""
+        if self._revision != self._learner.revision:
+            self._predictions.clear()
+            self._revision = self._learner.revision
+        if at not in self._predictions and self._predict_many is not None:
+            self._predict_from(at)
+        found = self._predictions.pop(at, None)
+        return predict(self._learner.model, message.features) if found is None else found
+
+    def _predict_from(self, first: int) -> None:
+        """Predict this message and the following ones, up to where the model may change."""
+        chosen: dict[int, Features] = {}
+        for at in range(first, len(self._records)):
+            record = self._records[at]
+            if not record.is_input:
+                if record.role == "training":
+                    break
+                continue
+            found = self._content(at)
+            if isinstance(found, Message) and record.role == "message":
+                chosen[at] = found.features
+            if not self._worker.shared and self._may_learn(record, found):
+                break
+        if len(chosen) > 1 and self._predict_many is not None:
+            try:
+                predictions = self._predict_many(list(chosen.values()))
+            except StreamNBError:  # the model refuses one of the messages
+                self._predict_many = None
+            else:
+                self._predictions.update(zip(chosen, predictions, strict=True))
+
+    def _may_learn(self, record: Record, found: Message | Feedback | StreamNBError) -> bool:
+        """Return whether a record completes a label."""
+        if isinstance(found, Message):
+            window = self._worker.join.window(record.partition.number)
+            return found.label is not None or window.awaits(found.id)
+        return isinstance(found, Feedback)
 
 
 class LocalFilter(Filter):
@@ -305,12 +379,6 @@ class SharedFilter(Filter):
             f"group the same settings. To change the settings, stop all workers and start them "
             f"with training_log_adopt = true (docs/how-to/change-model.md)"
         )
-
-    def _learn(self, event: TrainingEvent, at: int | None) -> None:
-        """Do nothing: the event comes back from the training log."""
-
-    def _advance(self, record: Record) -> None:
-        """Do nothing: the group commits the offsets of messages and feedback."""
 
     def _replay(self, record: Record) -> None:
         """Learn a training event, or apply a change of a join window.

@@ -86,13 +86,7 @@ class WindowEntry:
 
     @classmethod
     def from_fields(cls, features: bytes, fields: _Fields) -> WindowEntry:
-        """Return the entry with these features and `fields`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the features are neither a text nor word counts, or the score is not finite.
-        """
+        """Return the entry with these features and `fields`; ValueError or TypeError if invalid."""
         if not isinstance(parse(features), (str, dict)) or not is_finite(fields[1] or 0):
             raise TypeError("features must be a text or word counts, and the score finite")
         return cls(features, *fields)
@@ -322,10 +316,10 @@ class JoinWindow:
         now = bounded if self._now is None else max(self._now, bounded)
         for expired in self._rates.expire(now):
             self._log.note(_SOURCE, expired, None)
-        is_new = self._rates.get(source) is None
+        is_new = self._rates.full.get(source) is None
         why = self._rates.refusal(source, now)
         if why is None:
-            self._log.note(_SOURCE, source, self._rates.get(source), is_new)
+            self._log.note(_SOURCE, source, self._rates.full.get(source), is_new)
         return why
 
     def bounded(self, timestamp: int | None) -> int | None:
@@ -463,7 +457,7 @@ class JoinWindow:
                     for name, entry in self._entries.items()
                 ],
                 "labels": list(self._labels.items()),
-                "sources": list(self._rates),
+                "sources": list(self._rates.full.items()),
             }
         )
         return state

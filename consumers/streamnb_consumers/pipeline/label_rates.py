@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 __all__ = ["LabelRates"]
 
@@ -27,6 +26,11 @@ class LabelRates:
     most
         Maximum number of sources. Further sources are refused until another one expires.
 
+    Attributes
+    ----------
+    full
+        Time at which the bucket of each source is full; sources with a full bucket are missing.
+
     Examples
     --------
     >>> rates = LabelRates(per_hour=2)
@@ -42,10 +46,7 @@ class LabelRates:
         # Refill time of one token, in milliseconds.
         token = 0.0 if per_hour is None else min(_HOUR / per_hour, 1e15)
         self._token = math.floor(token * _PARTS) / _PARTS
-        self._full: dict[str, float] = {}  # by source, most recent last
-
-    def __iter__(self) -> Iterator[tuple[str, float]]:
-        return iter(self._full.items())
+        self.full: dict[str, float] = {}  # by source, most recent last
 
     def refusal(self, source: str, now: int) -> str | None:
         """Take a token of a source; return a reason if the bucket is empty.
@@ -59,46 +60,36 @@ class LabelRates:
         """
         if self.per_hour is None:
             return None
-        full = max(self._full.get(source, -math.inf), float(now)) + self._token
+        full = max(self.full.get(source, -math.inf), float(now)) + self._token
         if full - now > max(_HOUR, self._token):
             return (
                 f"source {source!r} gave more than {self.per_hour:g} labels within an hour "
                 f"(labels_per_hour)"
             )
-        if source not in self._full and len(self._full) >= self.most:
+        if source not in self.full and len(self.full) >= self.most:
             return (
                 f"source {source!r} is refused: {self.most:,} other sources gave labels within "
                 f"the hour (labels_per_hour)"
             )
-        self._full.pop(source, None)
-        self._full[source] = full
+        self.full.pop(source, None)
+        self.full[source] = full
         return None
 
     def expire(self, now: int) -> list[str]:
         """Remove the full buckets, oldest first; return the names of their sources."""
         expired = []
-        while self._full:
-            source, full = next(iter(self._full.items()))
+        while self.full:
+            source, full = next(iter(self.full.items()))
             if full > now:
                 break
-            del self._full[source]
+            del self.full[source]
             expired.append(source)
         return expired
 
-    def get(self, source: str) -> float | None:
-        """Return the time at which the bucket of a source is full; None if it is full now."""
-        return self._full.get(source)
-
     def put(self, source: str, full: float | None) -> None:
-        """Set the time at which the bucket of a source is full, as returned by `get`.
-
-        Raises
-        ------
-        TypeError
-            If it is not a finite number.
-        """
+        """Set the time at which the bucket of a source is full; TypeError if it is not finite."""
         if full is not None and not (type(full) in (int, float) and math.isfinite(full)):
             raise TypeError("the time at which a bucket is full must be a finite number")
-        self._full.pop(source, None)
+        self.full.pop(source, None)
         if full is not None:
-            self._full[source] = float(full)
+            self.full[source] = float(full)

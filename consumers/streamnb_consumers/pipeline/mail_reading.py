@@ -76,13 +76,7 @@ class MailReader:
         self.max_text = max_text or (MAX_BODY_TEXT if texts else MAX_TEXT)
 
     def read(self, record: Record) -> Message | Feedback:
-        """Return the message or the feedback in a record.
-
-        Raises
-        ------
-        BadRecordError
-            If it is neither.
-        """
+        """Return the message or the feedback in a record."""
         value, kind = read_value(record, self.max_bytes), self._record_format
         if kind == "raw" or (kind == "either" and value.lstrip()[:1] != b"{"):
             if not value.strip():

@@ -3,126 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from streamnb.errors import StreamNBError
 from streamnb.evaluation import log_odds
 from streamnb.model.threshold import UNSURE
-from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.pipeline.options import Options
-from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.threshold import is_calibrated, odds_of
 from streamnb_consumers.pipeline.training import Learner
-from streamnb_consumers.records import Decision, Features, Feedback, Message, Record
+from streamnb_consumers.records import Decision, Features, Message, Record
 
-__all__ = ["Prefetch", "decide"]
+__all__ = ["Prediction", "decide", "predict"]
 
 
 # Output of a model for one message: the label, the score and the probability of each label.
 Prediction = tuple[Any, Mapping[Any, float], Mapping[Any, float]]
-
-
-class Prefetch:
-    """Contents of the records of a batch, and predictions for the next messages.
-
-    Consecutive messages are predicted with one model call. A prediction is used only while the
-    model has not changed, so each message is decided on by the model of its turn.
-
-    Parameters
-    ----------
-    learner, join, reader
-        Parts of the filter.
-    learns_at_once
-        Whether the model learns a label when its record is processed. If not, it learns only from
-        records of the training log.
-    records
-        The batch.
-    """
-
-    def __init__(
-        self,
-        learner: Learner,
-        join: Join,
-        reader: MessageReader,
-        learns_at_once: bool,
-        records: Sequence[Record],
-    ) -> None:
-        self._learner, self._join, self._reader = learner, join, reader
-        self._learns_at_once, self._records = learns_at_once, records
-        self._contents: dict[int, Message | Feedback | StreamNBError] = {}
-        self._predictions: dict[int, Prediction] = {}
-        self._revision = -1
-        # None if the model must be called for each message.
-        self._predict_many = getattr(learner.model, "predictions_many", None)
-
-    def read(self, at: int) -> Message | Feedback:
-        """Return the content of a record.
-
-        Raises
-        ------
-        StreamNBError
-            If it is neither a message nor feedback.
-        """
-        found = self._content(at)
-        if isinstance(found, StreamNBError):
-            raise found
-        return found
-
-    def _content(self, at: int) -> Message | Feedback | StreamNBError:
-        found = self._contents.get(at)
-        if found is None:
-            try:
-                found = self._reader.read(self._records[at])
-            except StreamNBError as error:
-                found = error
-            self._contents[at] = found
-        return found
-
-    def prediction(self, at: int, message: Message) -> Prediction:
-        """Return the prediction of the current model.
-
-        Raises
-        ------
-        StreamNBError
-            If the model refuses the message.
-        """
-        if self._revision != self._learner.revision:
-            self._predictions.clear()
-            self._revision = self._learner.revision
-        if at not in self._predictions and self._predict_many is not None:
-            self._predict_from(at)
-        found = self._predictions.pop(at, None)
-        return predict(self._learner.model, message.features) if found is None else found
-
-    def _predict_from(self, first: int) -> None:
-        """Predict this message and the following ones, up to where the model may change."""
-        chosen: dict[int, Features] = {}
-        for at in range(first, len(self._records)):
-            record = self._records[at]
-            if not record.is_input:
-                if record.role == "training":
-                    break
-                continue
-            found = self._content(at)
-            if isinstance(found, Message) and record.role == "message":
-                chosen[at] = found.features
-            if self._learns_at_once and self._may_learn(record, found):
-                break
-        if len(chosen) > 1 and self._predict_many is not None:
-            try:
-                predictions = self._predict_many(list(chosen.values()))
-            except StreamNBError:  # the model refuses one of the messages
-                self._predict_many = None
-            else:
-                self._predictions.update(zip(chosen, predictions, strict=True))
-
-    def _may_learn(self, record: Record, found: Message | Feedback | StreamNBError) -> bool:
-        """Return whether a record completes a label."""
-        if isinstance(found, Message):
-            window = self._join.window(record.partition.number)
-            return found.label is not None or window.awaits(found.id)
-        return isinstance(found, Feedback)
 
 
 def predict(model: Any, features: Features) -> Prediction:

@@ -1,4 +1,7 @@
-"""Read records as messages: checks of types and sizes, and the reader of SMS."""
+"""Read records as messages: checks of types and sizes, and the reader of SMS.
+
+The functions raise BadRecordError if a field has a wrong type, a wrong size or a forbidden value.
+"""
 
 from __future__ import annotations
 
@@ -93,13 +96,7 @@ class SmsReader:
         self.max_text = max_text
 
     def read(self, record: Record) -> Message | Feedback:
-        """Return the message or the feedback in a record.
-
-        Raises
-        ------
-        BadRecordError
-            If it is neither.
-        """
+        """Return the message or the feedback in a record."""
         fields = read_object(read_value(record, self.max_bytes))
         name, label = read_id(fields, record), read_label(fields, self.labels)
         text = read_text(fields)
@@ -111,13 +108,7 @@ class SmsReader:
 
 
 def read_value(record: Record, max_bytes: int) -> bytes:
-    """Return the value of a record.
-
-    Raises
-    ------
-    BadRecordError
-        If it is missing or longer than `max_bytes`.
-    """
+    """Return the value of a record, which has at most `max_bytes`."""
     if record.value is None:
         raise BadRecordError("the record has no value")
     if len(record.value) > max_bytes:
@@ -129,11 +120,6 @@ def read_value(record: Record, max_bytes: int) -> bytes:
 
 def read_object(value: bytes) -> dict[str, Any]:
     """Parse a JSON object.
-
-    Raises
-    ------
-    BadRecordError
-        If the bytes are not a JSON object.
 
     Examples
     --------
@@ -164,13 +150,7 @@ def default_id(record: Record) -> str:
 
 
 def read_id(fields: dict[str, Any], record: Record) -> str:
-    """Return the id of a message.
-
-    Raises
-    ------
-    BadRecordError
-        If it is not a string or an integer, or has a wrong length.
-    """
+    """Return the id of a message: a string of 1 to 256 characters, or an integer."""
     found = fields.get("id")
     if found is None:
         return default_id(record)
@@ -180,13 +160,7 @@ def read_id(fields: dict[str, Any], record: Record) -> str:
 
 
 def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
-    """Return the label of a message, or None.
-
-    Raises
-    ------
-    BadRecordError
-        If it is not one of `labels` (unless these are empty), or not a valid name.
-    """
+    """Return the label of a message, which is one of `labels` unless these are empty; or None."""
     found = fields.get("label")
     if found is None:
         return None
@@ -199,12 +173,7 @@ def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
 
 
 def read_feedback(fields: dict[str, Any], name: str, label: str | None) -> Feedback:
-    """Return the feedback in an object without a message.
-
-    Raises
-    ------
-    BadRecordError
-        If it has no id, or not exactly one of `label` and `unlearn`.
+    """Return the feedback in an object, which has an id and either `label` or `unlearn`.
 
     Examples
     --------
@@ -220,13 +189,7 @@ def read_feedback(fields: dict[str, Any], name: str, label: str | None) -> Feedb
 
 
 def read_text(fields: dict[str, Any], name: str = "text") -> str | None:
-    """Return a text with lone surrogates replaced, or None if it is missing.
-
-    Raises
-    ------
-    BadRecordError
-        If it is not a string.
-    """
+    """Return a text with lone surrogates replaced, or None if it is missing."""
     found = fields.get(name)
     if found is None:
         return None

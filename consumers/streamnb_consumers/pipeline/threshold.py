@@ -174,13 +174,7 @@ class FalsePositiveBound:
         return [*record, [self.target, self._excess, self._forecast.to_json()]]
 
     def restore(self, state: list[Any]) -> None:
-        """Restore a state from `to_json`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the state is invalid. The bound is then unchanged.
-        """
+        """Restore a state from `to_json`; ValueError or TypeError without effect if invalid."""
         negatives, positives, *followed = state
         bins = msgspec.convert([negatives, positives], list[list[tuple[_Bin, int]]])
         if followed:
@@ -287,13 +281,7 @@ class FalsePositiveForecast:
         return [self._age, self._negatives, counts]
 
     def restore(self, state: list[Any]) -> None:
-        """Restore a state from `to_json`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the state is invalid.
-        """
+        """Restore a state from `to_json`; ValueError or TypeError if it is invalid."""
         age, negatives, counts = msgspec.convert(state, _ForecastState)
         bins = [0] * (_BINS + 1)
         for place, count in counts:

@@ -95,13 +95,7 @@ class Confusion:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore a state from `to_json`.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError
-            If the state is invalid.
-        """
+        """Restore a state from `to_json`; ValueError, TypeError or KeyError if it is invalid."""
         counts = msgspec.convert(state["counts"], list[tuple[str, str, int]])
         self.counts = {(decided, label): n for decided, label, n in counts}
         self._last.clear()

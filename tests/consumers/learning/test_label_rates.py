@@ -69,7 +69,7 @@ def test_sources_are_bounded_and_full_buckets_expire() -> None:
     )
     assert rates.refusal("a", 0) is None
     assert rates.expire(HOUR // 2) == ["b", "c"]
-    assert [source for source, _ in rates] == ["a"]
+    assert list(rates.full) == ["a"]
     assert rates.refusal("d", HOUR // 2) is None
     for wrong in ("1", float("nan"), True, [1]):
         with pytest.raises(TypeError, match="must be a finite number"):
