@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from array import array
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -161,11 +162,10 @@ def _words_beside(path: Path) -> list[str] | None:
 def read_tabular(
     name_or_path: str | os.PathLike[str], label_field: str = "class"
 ) -> Iterator[tuple[dict[str, Value], str]]:
-    r"""Read a table of attributes, one pair of a dict and a class a row.
+    r"""Read a table of attributes as pairs of a dict and a class.
 
-    An attribute whose values all are numbers is one: int where all are integers, else float.
-    Any other is nominal and keeps its strings. A missing value (`?`) is None. The file is read
-    twice, for its types and for its rows, and never held in memory.
+    A column of numbers has the type int or float, any other column str. A missing value (`?`) is
+    None. The file is read twice, for its types and for its rows.
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ def read_tabular(
     Raises
     ------
     InputError
-        No such class column.
+        If the table has no such column.
     DataError
-        The table is absent, or a row of it is bad.
+        If the table does not exist, or a row is invalid.
 
     Examples
     --------
@@ -204,25 +204,16 @@ def read_tabular(
             if known is str or value == "?" or (known is int and _INTEGER.fullmatch(value)):
                 continue
             types[place] = float if _NUMBER.fullmatch(value) else str
-    return _typed_rows(path, header, types, label_field)
 
+    kinds = dict(zip(header, types, strict=True))
 
-def _typed_rows(
-    path: Path,
-    header: list[str],
-    types: list[type[int] | type[float] | type[str]],
-    label_field: str,
-) -> Iterator[tuple[dict[str, Value], str]]:
-    place = header.index(label_field)
-    rows = _rows(path)
-    next(rows)
-    for row in rows:
-        values: dict[str, Value] = {
-            name: None if value == "?" else kind(value)
-            for name, kind, value in zip(header, types, row, strict=True)
-        }
-        del values[label_field]
-        yield values, row[place]
+    def typed() -> Iterator[tuple[dict[str, Value], str]]:
+        for row in itertools.islice(_rows(path), 1, None):
+            cells = dict(zip(header, row, strict=True))
+            label = cells.pop(label_field)
+            yield {key: None if x == "?" else kinds[key](x) for key, x in cells.items()}, label
+
+    return typed()
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
