@@ -299,11 +299,11 @@ def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
         files = sorted(_files(folder, folder, ""))
     except OSError as error:
         raise DataError(f"cannot read {folder}: {error.strerror}") from error
-    # A text without headers is a mail only in a folder of such texts.
-    has_mail = functools.cache(lambda: any(_kind(each) for each in files))
+    has_mail = functools.cache(lambda: any(map(_is_mail_file, files)))
     for each in files:
         name = os.fsencode(each.id).decode("utf-8", "replace")
         try:
+            # A text without headers is a mail only in a folder of such texts.
             kind = _kind(each) or (None if has_mail() else "text")
             with open_bytes(each.path) as file:
                 if kind is None or (kind == "text" and b"\0" in file.peek(_BLOCK)):
@@ -322,6 +322,13 @@ def _kind(found: _File) -> str | None:
     if _bare_name(found).endswith(_MBOX):
         return "mbox"
     return "mail" if found.delivered else mail_format(found.path)
+
+
+def _is_mail_file(found: _File) -> bool:
+    try:
+        return _kind(found) is not None
+    except DataError:  # reported when its turn comes
+        return False
 
 
 def _bare_name(found: _File) -> str:

@@ -199,6 +199,8 @@ def test_a_folder_of_texts_without_headers(run, tmp_path):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("see you")
     (tmp_path / "ham" / "Thumbs.db").write_bytes(b"\0\1")
+    (tmp_path / "ham" / "z.gz").write_bytes(gzip.compress(b"x" * 10_000)[:20])
     status, out, err = run("read", tmp_path)
     assert [record["id"] for record in records(out)] == ["ham/1", "spam/2"]
-    assert (status, "ham/Thumbs.db is not a mail" in err) == (0, True)
+    assert "ham/Thumbs.db is not a mail" in err
+    assert (status, "ham/z.gz: cannot be read" in err) == (3, True)  # a third
