@@ -5,9 +5,8 @@
 //! ([`explain`]). Only the bindings depend on Python.
 
 #[macro_use]
-mod names;
-pub mod counts;
 pub mod error;
+pub mod counts;
 pub mod explain;
 pub mod mail;
 pub mod scoring;

@@ -8,8 +8,7 @@
 //! model with other formulas needs a new document form or sum, and every part refuses those that it
 //! does not name.
 
-use crate::error::{Error, Result};
-use crate::names::listed;
+use crate::error::{Error, Result, listed};
 
 named_enum! {
     /// How a class gives a word its probability.

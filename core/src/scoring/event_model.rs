@@ -6,7 +6,6 @@ use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};
 use crate::scoring::composition::{Event, Form, Sum, Traits};
-use crate::scoring::scorer::ScoringConfig;
 use crate::statistics::word_weights::Totals;
 use crate::watch::Watch;
 use std::sync::{Arc, OnceLock};
@@ -66,8 +65,14 @@ pub struct EventModel {
 
 impl EventModel {
     /// Check `alpha` (above 0) and `vocabulary_size` (at least 1).
-    pub(crate) fn new(config: &ScoringConfig) -> Result<Self> {
-        let &ScoringConfig { parts, alpha, prior, oov, vocabulary_size, .. } = config;
+    pub(crate) fn new(
+        event: Event,
+        alpha: f64,
+        prior: Prior,
+        oov: Oov,
+        vocabulary_size: Option<f64>,
+        max_parents: Option<usize>,
+    ) -> Result<Self> {
         if !(alpha > 0.0 && alpha.is_finite()) {
             return Err(Error::Invalid(format!(
                 "alpha must be a positive number (1 is Laplace smoothing), not {alpha}"
@@ -81,15 +86,15 @@ impl EventModel {
             )));
         }
         Ok(EventModel {
-            event: parts.event,
-            traits: parts.event.traits(),
+            event,
+            traits: event.traits(),
             prior,
             oov,
             vocabulary_size,
             unit: 1.0,
             alpha,
             log_alpha: alpha.ln(),
-            max_parents: config.max_parents.unwrap_or(usize::MAX),
+            max_parents: max_parents.unwrap_or(usize::MAX),
             table: log_table(alpha),
         })
     }

@@ -45,7 +45,8 @@ impl ScoringConfig {
     /// Check the parts and their parameters, and return a scorer.
     pub fn scorer(&self) -> Result<Scorer> {
         self.parts.check()?;
-        let model = EventModel::new(self)?;
+        let &ScoringConfig { parts, alpha, prior, oov, vocabulary_size, max_parents, .. } = self;
+        let model = EventModel::new(parts.event, alpha, prior, oov, vocabulary_size, max_parents)?;
         self.check_factors()?;
         self.online.check()?;
         Ok(Scorer { model, config: self.clone() })
