@@ -269,11 +269,12 @@ def stopping_on_signals(loop: Loop) -> Iterator[None]:
     """
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
-    ended = threading.Event()
+    ended, numbers = threading.Event(), (signal.SIGTERM, signal.SIGINT)
 
     def watch() -> None:
-        while (number := receiver.recv(1)) and number[0] not in (signal.SIGTERM, signal.SIGINT):
-            pass
+        with receiver:
+            while (number := receiver.recv(1)) and number[0] not in numbers:
+                pass
         if number and not ended.wait(0.9 * loop.limits.stop):
             _LOG.error(
                 "the shutdown did not finish within %g s (stop_seconds): ending the process with "
