@@ -351,7 +351,7 @@ def report(plan: Plan, scores: AllScores, compare: str | None = None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def protocol(experiment: Experiment, folds: int, runs: int) -> str:
+def protocol(experiment: Experiment, folds: int, runs: int | str) -> str:
     """Describe how the figures are measured."""
     repeated = f"{experiment.runs} of {experiment.folds}" if experiment.runs else "unknown"
     return (
