@@ -45,7 +45,7 @@ def test_damaged_mail_gives_the_expected_texts() -> None:
 
 
 def test_text_without_an_empty_line_before_it_is_kept() -> None:
-    for text in ("hello\nworld", "( see : x )\nfrom : ann\n\nsecond", "a b\n\n\nc: d"):
+    for text in ("hello\nworld", "( see : x )\nsee you\nfrom : ann\n\nsecond", "a b\n\n\nc: d"):
         assert mail_text(f"Subject: x\n{text}".encode()) == f"Subject: x\n{text}"
 
 
