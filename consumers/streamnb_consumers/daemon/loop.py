@@ -136,7 +136,8 @@ class Loop:
                 except AbortedError as error:
                     started = False
                     self._recover(error)
-            if self.state.loaded:  # else it would be a snapshot of nothing
+            # Without `loaded`, it would be a snapshot of nothing.
+            if self.state.loaded and self.state.is_stored:
                 self._save()
         except BadInputError:
             self._save()

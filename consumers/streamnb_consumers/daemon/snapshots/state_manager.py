@@ -36,6 +36,11 @@ class StateManager:
         self.size = 0  # bytes of the snapshot that was taken
         self._base = b""  # what an abort goes back to; nothing where state is shared
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether snapshots are written anywhere."""
+        return self.snapshots is not None or self.shared is not None
+
     def begin(self, timeout: float) -> bool:
         """Identify the training log; restore the newest snapshot once; return True if restored.
 
