@@ -75,7 +75,7 @@ def _how(experiment: Experiment, scores: AllScores) -> str:
     command = f"Command: `make papers ARGS={experiment.name}`."
     if not scores:
         return f"{command} Not measured here yet."
-    lengths = {len(found.values) // experiment.folds for found in scores.values()}
+    lengths = {max(1, len(found.values) // experiment.folds) for found in scores.values()}
     runs = " to ".join(str(length) for length in sorted({min(lengths), max(lengths)}))
     minutes = sum(found.seconds for found in scores.values()) / 60
     cells = len(experiment.collections) * len(experiment.models)
