@@ -25,7 +25,7 @@ Each line of the output is one message:
 
 examples:
   streamnb read corpus > messages.jsonl
-  streamnb read inbox.mbox --limit 1 --words --model spam.model
+  streamnb read inbox.mbox --limit 1 --words --model HMNB
 """
 
 

@@ -154,6 +154,15 @@ class OnlineNB(TextNaiveBayes):
     >>> model.learn_one("see you at noon", "ham")
     >>> model.predict_one("free cash, call now")
     'spam'
+
+    References
+    ----------
+    [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
+          Classifiers, Equation 14.
+    [^2]: Duchi, J., Hazan, E. and Singer, Y., 2011. Adaptive subgradient methods for online
+          learning and stochastic optimization. JMLR 12.
+    [^3]: Platt, J., 1999. Probabilistic outputs for support vector machines and comparisons to
+          regularized likelihood methods.
     """
 
     composition = Composition(OneVersusAll(), weights=OnlineWeights())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import imaplib
 import os
 import pwd
@@ -190,11 +189,11 @@ def test_dovecot_learns_moved_mails(tmp_path: Path, filtering: Listener) -> None
         (folder / name).write_text(block("dovecot.md", name))
     written = written.replace("/usr/lib/dovecot/sieve-pipe", str(pipes))
     written = written.replace("/usr/lib/dovecot/sieve", str(folder))
-    owner = pwd.getpwnam(getpass.getuser())
+    owner = pwd.getpwnam("mail")  # Dovecot refuses mailboxes of root
     (folder / "dovecot.conf").write_text(
         f"base_dir = {folder}/run\nstate_dir = {folder}/state\nprotocols = imap\nssl = no\n"
-        "disable_plaintext_auth = no\nlog_path = /dev/stderr\nfirst_valid_uid = 0\n"
-        "listen = 127.0.0.1\nlast_valid_uid = 0\nfirst_valid_gid = 0\n"
+        "disable_plaintext_auth = no\nlog_path = /dev/stderr\nfirst_valid_uid = 1\n"
+        "listen = 127.0.0.1\nfirst_valid_gid = 1\n"
         f"mail_location = maildir:{folder}/mails\n"
         f"service imap-login {{\n inet_listener imap {{\n  port = {port}\n }}\n}}\n"
         "passdb {\n driver = static\n args = password=secret\n}\n"

@@ -86,6 +86,8 @@ pub fn cooccurrence_squares(
     Ok(Array(sums?))
 }
 
+type PairInformation = (Array<i64>, Array<i64>, Array<f64>, f64);
+
 /// Return the conditional mutual information of at most `most` pairs of words that occur together:
 /// the first words and the second words, int64, and the bits, float64, as bytes; and the sum of bits
 /// over all pairs of words. The documents are a sparse documents × words matrix of ascending word
@@ -101,7 +103,7 @@ pub fn pair_information(
     n_classes: usize,
     most: usize,
     threads: usize,
-) -> PyResult<(Array<i64>, Array<i64>, Array<f64>, f64)> {
+) -> PyResult<PairInformation> {
     let (indptr, ids, classes) = (&indptr.0, &word_ids.0, &class_ids.0);
     let rows = DocumentRows { indptr, ids, classes, weights: &weights.0, n_classes };
     let found =
