@@ -156,7 +156,7 @@ def test_postfix_with_spamass_milter(tmp_path: Path, filtering: Listener) -> Non
         + f"compatibility_level = 3.6\nqueue_directory = {folder}/queue\n"
         f"data_directory = {folder}/data\nmydestination = example\nmaillog_file = /dev/stdout\n"
         f"mail_spool_directory = {folder}/mail\nlocal_recipient_maps =\nalias_maps =\n"
-        "alias_database =\ninet_interfaces = 127.0.0.1\nluser_relay = mail\n"
+        "alias_database =\ninet_interfaces = 127.0.0.1\nluser_relay = mail@example\n"
     )
     master = Path("/usr/share/postfix/master.cf.dist").read_text()
     master = re.sub(r"^smtp +inet.*$", f"127.0.0.1:{port} inet n - n - - smtpd", master, flags=re.M)
