@@ -283,6 +283,7 @@ class ScoringConfig:
         margin: SupportsFloat | SupportsIndex = 0.05,
         warm_up: SupportsIndex = 5,
         calibrated: bool = True,
+        estimate_noise: bool = True,
         forgetting_factor: SupportsFloat | SupportsIndex = 0.999,
         n_neighbors: SupportsIndex = 1,
     ) -> ScoringConfig: ...

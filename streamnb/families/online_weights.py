@@ -35,6 +35,7 @@ class OnlineWeights(Weights, name="online"):
     constraints: ClassVar[Mapping[str, Check]] = {
         "warm_up": whole(0),
         "calibrated": check_flag,
+        "estimate_noise": check_flag,
         "loss": one_of("logistic", "deviance", "exponential", "squared"),
         "correction": one_of("additive", "multiplicative"),
     } | dict.fromkeys((*_NUMBERS, "forgetting_factor"), check_from_zero)
@@ -47,6 +48,7 @@ class OnlineWeights(Weights, name="online"):
     margin: float = 0.05
     warm_up: int = 5
     calibrated: bool = True
+    estimate_noise: bool = True
     forgetting_factor: float = 0.999
     loss: str = "logistic"
     correction: str = "additive"
@@ -94,6 +96,15 @@ class OnlineNB(TextNaiveBayes):
     probabilities (`"auto"` means odds of `cost_ratio` to 1, without a record).
     `joint_log_likelihood_one` returns the scores.
 
+    Labels may be wrong. A score is confident if its margin is at least the mean margin of recent
+    messages with the same best class. The labels of confident scores estimate the shares of wrong
+    labels, o_k = P(label ≠ k | k) and i_k = P(label k | not k). If their mean is at most .02,
+    nothing changes; from .04 on they are corrected in full. With m = 1 − o_k − i_k and
+    p = 1 / (1 + exp −s_k), g is multiplied by m p / (i_k + m p) if k is the label, otherwise by
+    m (1 − p) / (o_k + m (1 − p)). The calibration predicts the label with i_k + m P(k), and l_ik
+    uses the counts (n_ik − i_k n_i) / m. If the scores of two classes predict recent labels worse
+    than the shares of the classes, probabilities are these shares.
+
     Learning includes a prediction, but the text that was predicted last is not tokenised again.
     Counts are exact: they are unlearned, merged and subtracted as in any model. Corrections depend
     on the order of the stream. `unlearn_one` keeps them, except for words that no message contains
@@ -127,6 +138,8 @@ class OnlineNB(TextNaiveBayes):
     calibrated
         Whether probabilities are calibrated; otherwise they are 1 / (1 + exp −s), or the softmax
         of the scores.
+    estimate_noise
+        Whether the shares of wrong labels are estimated and corrected.
     forgetting_factor
         Above 0, at most 1: decay of the calibration with each message; 0.999 averages about the
         last thousand messages.
@@ -163,6 +176,8 @@ class OnlineNB(TextNaiveBayes):
           learning and stochastic optimization. JMLR 12.
     [^3]: Platt, J., 1999. Probabilistic outputs for support vector machines and comparisons to
           regularized likelihood methods.
+    [^4]: Natarajan, N., Dhillon, I., Ravikumar, P. and Tewari, A., 2013. Learning with noisy
+          labels. NIPS 26.
     """
 
     composition = Composition(OneVersusAll(), weights=OnlineWeights())
@@ -185,6 +200,7 @@ class OnlineNB(TextNaiveBayes):
     margin: float = OnlineWeights.margin
     warm_up: int = OnlineWeights.warm_up
     calibrated: bool = OnlineWeights.calibrated
+    estimate_noise: bool = OnlineWeights.estimate_noise
     forgetting_factor: float = OnlineWeights.forgetting_factor
     loss: str = OnlineWeights.loss
     correction: str = OnlineWeights.correction

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import pytest
 
-from references.online_weights import CalibrationReference, rounded, sigmoid
+from references.label_noise import Flips, LabelNoiseReference, sigmoid
+from references.online_weights import CalibrationReference, highest, rounded
 from support.models import make_model
 from support.streams import learned, sms_stream, synthetic_stream
 
@@ -19,26 +21,53 @@ def make(**parameters: Any) -> Any:
     return make_model("OnlineNB", **{"warm_up": 0, **parameters})
 
 
-def test_two_classes_are_calibrated_as_the_reference() -> None:
-    """At every message: P of the class that sorts last, and the label of the higher P."""
-    model, reference = make(), CalibrationReference()
-    for n, (x, y, _) in enumerate(sms_stream()):
+@pytest.mark.parametrize("flipped", [0.0, 0.2, 0.5])
+def test_two_classes_are_calibrated_as_the_reference(flipped: float) -> None:
+    """At every message: P of the class that sorts last, and the label of the higher P.
+
+    If the scores predict labels worse than the shares of the classes, P is the share.
+    """
+    model, reference, noise = make(), CalibrationReference(), LabelNoiseReference()
+    learned: list[str] = []
+    by_shares = corrected = 0
+    for n, (x, y) in enumerate(flipped_stream(flipped)):
         scores = model.joint_log_likelihood_one(x)
         if len(scores) == 2:
             p = reference.probability(scores["spam"])
+            flips = noise.rates().get("spam", Flips())
+            share = learned.count("spam") / n
             proba = model.predict_proba_one(x)
-            assert proba["spam"] == pytest.approx(p, abs=1e-9), n
+            worse = noise.excess_loss > 0
+            assert proba["spam"] == pytest.approx(share if worse else p, abs=1e-9), n
             assert proba["spam"] + proba["ham"] == pytest.approx(1, abs=1e-15)
             assert model.predict_one(x) == max(sorted(proba), key=proba.__getitem__)
-            reference.learn(rounded(scores["spam"], STEP), y == "spam")
+            by_shares, corrected = by_shares + worse, corrected + (flips != Flips())
+            score = rounded(scores["spam"], STEP)
+            labelled = flips.labelled(reference.a + reference.k * score)
+            losses = [p if y == "spam" else 1 - p for p in (labelled, share)]
+            noise.learn_loss(-math.log(losses[0]), -math.log(losses[1]))
+            reference.learn(score, y == "spam", flips)
+            best, margin = highest(scores)
+            noise.learn(best, rounded(margin, STEP), y)
         model.learn_one(x, y)
+        learned.append(y)
     assert reference.k != 1
+    assert corrected >= (200 if flipped else 0), corrected
+    assert by_shares >= (100 if flipped == 0.5 else 0), by_shares
+
+
+def flipped_stream(share: float) -> list[tuple[Any, str]]:
+    """Return real messages, some with the other label."""
+    rng = random.Random(3)
+    other = {"ham": "spam", "spam": "ham"}
+    return [(x, other[y] if rng.random() < share else y) for x, y, _ in sms_stream()]
 
 
 def test_more_classes_are_calibrated_by_the_highest() -> None:
     """P of the class with the highest score, from the log odds of its share of the soft maximum."""
-    model, reference = make(), CalibrationReference()
+    model, reference, noise = make(), CalibrationReference(), LabelNoiseReference()
     calibrated = 0
+    known: set[str] = set()
     for n, (x, y, _) in enumerate(STREAM):
         scores = model.joint_log_likelihood_one(x)
         if len(scores) > 2:
@@ -54,8 +83,13 @@ def test_more_classes_are_calibrated_by_the_highest() -> None:
             assert proba[top] == pytest.approx(expected, abs=1e-9), n
             assert model.predict_one(x) == top
             assert sum(proba.values()) == pytest.approx(1)
-            reference.learn(rounded(odds, STEP), y == top)
+            flips = noise.rates().get(top, Flips())
+            reference.learn(rounded(odds, STEP), y == top, flips)
             calibrated += 1
+        if len(scores) > 1 and y in known:
+            best, margin = highest(scores)
+            noise.learn(best, rounded(margin, STEP), y)
+        known.add(y)
         model.learn_one(x, y)
     assert calibrated > 50
     assert reference.a != 0

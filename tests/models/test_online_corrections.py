@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import lzma
 import math
@@ -108,9 +109,32 @@ def test_parameters_are_those_of_the_reference(parameters: dict[str, Any], strea
         reference.learn(x, y, w)
 
 
+@pytest.mark.parametrize("correction", ["additive", "multiplicative"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_wrong_labels_are_estimated_as_in_the_reference(share: float, correction: str) -> None:
+    rng = random.Random(3)
+    model = make(correction=correction)
+    reference = make_reference(correction=correction)
+    plain = make(correction=correction, estimate_noise=False)
+    for n, (x, y, w) in enumerate(STREAM):
+        label = rng.choice("abc") if rng.random() < share else y
+        assert_same_scores(model.joint_log_likelihood_one(x), reference.scores(x), n)
+        model.learn_one(x, label, w)
+        plain.learn_one(x, label, w)
+        reference.learn(x, label, w)
+    assert len(reference.flips) == 3
+    assert all(0 < rate <= 0.4 for flips in reference.flips.values() for rate in flips)
+    x = STREAM[0][0]
+    assert model.joint_log_likelihood_one(x) != plain.joint_log_likelihood_one(x)
+    loaded = type(model).from_bytes(model.to_bytes())
+    assert loaded.to_bytes() == model.to_bytes()
+    expected = model.joint_log_likelihood_one(x)
+    assert loaded.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-9)
+
+
 def test_rate_0_is_naive_bayes_to_the_last_bit() -> None:
     """c / n times the sums of one-versus-all naive Bayes: no step was taken, nothing is added."""
-    model = make(learning_rate=0.0, bias_rate=0.0, damping=0.0)
+    model = make(learning_rate=0.0, bias_rate=0.0, damping=0.0, estimate_noise=False)
     plain = streamnb.OVA(alpha=0.03, prior="uniform", oov="skip", term_weighting="presence")
     for x, y, _ in sms_stream():
         model.learn_one(x, y)
@@ -271,9 +295,12 @@ def test_corrections_are_numbers_that_a_file_may_not_forge() -> None:
     model = learned(make(), STREAM)
     snapshot = model._store.snapshot(False)
     tokenizer = streamnb.Tokenizer().native()
-    # The last numbers belong to the calibrations: a, k and the entries of H.
-    for value in (math.nan, math.inf, -1.0):
-        forged = snapshot[:-8] + np.float64(value).tobytes()
+    # The last number is the number of messages; the excess loss and the sums of wrong labels of the
+    # last class come before it.
+    for value, end in itertools.product((math.nan, math.inf, -1.0), (0, 16)):
+        forged = (
+            snapshot[: -8 - end] + np.float64(value).tobytes() + snapshot[len(snapshot) - end :]
+        )
         with pytest.raises(streamnb.ModelFileError):
             streamnb._core.CountStore.restore(tokenizer, forged)
     for end in range(1, 200, 7):
@@ -348,6 +375,7 @@ def test_what_it_does_not_go_with(others: dict[str, str], why: str) -> None:
         ("loss", ["hinge", None, 1]),
         ("forgetting_factor", [0, 1.1, -1]),
         ("calibrated", [1, "yes", None]),
+        ("estimate_noise", [1, "yes", None]),
     ],
 )
 def test_parameters_out_of_range(name: str, values: list[Any]) -> None:

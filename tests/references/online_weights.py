@@ -22,6 +22,10 @@ Equation 21),
 
 and z_ik replaces u_i in the steps; a word with z_ik = 0 takes no step.
 
+Wrong labels are estimated as in `references.label_noise`, from the scores before each document, if
+its label was known before: f_ik and N_k are replaced by the expected true counts, and g_k is
+multiplied by the trust.
+
 f_ik documents of class k contain word i, f_i documents of any class; N_k and N are their sums over
 words, V is the number of words with f_i > 0. A class takes a step if it and another class were
 known before the document, |g_k| > margin, and warm_up documents of it and of others arrived after
@@ -38,6 +42,7 @@ from typing import NamedTuple, TypeVar
 
 from references.documents import Documents
 from references.forms import STEP
+from references.label_noise import Flips, LabelNoiseReference, sigmoid
 
 Words = Mapping[str, float]
 Key = TypeVar("Key", bound=Hashable)
@@ -64,6 +69,8 @@ class OnlineWeightsReference:
         As in the equations above.
     correction
         "additive" or "multiplicative".
+    estimate_noise
+        Whether wrong labels are estimated.
     prior, oov, vocabulary_size
         As in `references.independent.Reference`; with `oov="smooth"` a word without documents is
         estimated from the smoothing alone.
@@ -84,7 +91,10 @@ class OnlineWeightsReference:
         oov: str | None = None,
         vocabulary_size: float | None = None,
         correction: str = "additive",
+        estimate_noise: bool = True,
     ) -> None:
+        self.noise, self.estimate_noise = LabelNoiseReference(), estimate_noise
+        self.flips: dict[Hashable, Flips] = {}
         self.multiplies = correction == "multiplicative"
         self.prior, self.oov = prior or "uniform", oov or "skip"
         self.vocabulary_size = vocabulary_size or 1
@@ -114,6 +124,10 @@ class OnlineWeightsReference:
         n_k = sum(w * len(words) for words, other, w in documents if other == label)
         distinct = len({word for words, _, _ in documents for word in words})
         smooth = self.alpha * max(distinct, self.vocabulary_size)
+        if self.flips:
+            flips = self.flips[label] if label in self.flips else Flips()
+            f_k = flips.true_count(f_k, f)
+            n_k = flips.true_count(n_k, n)
         inside = (f_k + self.alpha) / (n_k + smooth)
         outside = (f - f_k + self.alpha) / (n - n_k + smooth)
         return math.log(inside) - math.log(outside)
@@ -168,12 +182,17 @@ class OnlineWeightsReference:
         if len(scores) >= 2:
             for label, score in scores.items():
                 sign = 1 if label == y else -1
-                g = rounded(-sign * self.slope(sign * score), STEP)
+                trust = self.flips.get(label, Flips()).trust(score, label == y)
+                g = rounded(-sign * self.slope(sign * score) * trust, STEP)
                 if abs(g) > self.margin and self.tells(label):
                     self._step(words, label, w * g)
             if y in scores:
                 self.met[y] = self.met.get(y, 0) + 1
+                if self.estimate_noise:
+                    best, margin = highest(scores)
+                    self.noise.learn(best, rounded(margin, STEP), y)
         self.documents.append((words, y, w))
+        self.flips = self.noise.rates()
 
     def tells(self, label: Hashable) -> bool:
         """Whether enough documents of the class and of others have arrived for steps."""
@@ -224,6 +243,9 @@ class OnlineWeightsReference:
         for label in [label for label in self.b if label not in labels]:
             del self.b[label], self.bias_squares[label]
         self.met = {label: met for label, met in self.met.items() if label in labels}
+        for label in set(self.noise.classes) - labels:
+            self.noise.forget(label)
+        self.flips = self.noise.rates()
 
     def merge(self, other: OnlineWeightsReference) -> None:
         """Add the documents of another model; average corrections by their evidence, G and B."""
@@ -232,12 +254,14 @@ class OnlineWeightsReference:
         average(self.b, self.bias_squares, other.b, other.bias_squares)
         for label, met in other.met.items():
             self.met[label] = self.met.get(label, 0) + met
+        self.noise.merge(other.noise)
+        self.flips = self.noise.rates()
 
 
 # d/dm of the losses: ln (1 + exp -m), ln (1 + exp -2m), exp -m and (1 - sigmoid m)^2.
 SLOPES: dict[str, Callable[[float], float]] = {
-    "logistic": lambda m: -1 / (1 + math.exp(m)),
-    "deviance": lambda m: -2 / (1 + math.exp(2 * m)),
+    "logistic": lambda m: -sigmoid(-m),
+    "deviance": lambda m: -2 * sigmoid(-2 * m),
     "exponential": lambda m: -min(math.exp(-m), 1024),
     "squared": lambda m: -2 * (1 - sigmoid(m)) * sigmoid(m) * (1 - sigmoid(m)),
 }
@@ -265,10 +289,13 @@ class CalibrationReference:
         """Return P(y = 1 | s)."""
         return sigmoid(self.a + self.k * score)
 
-    def learn(self, score: float, y: bool) -> None:
-        """Take a Newton step from a score and its label."""
-        g = float(y) - self.probability(score)
-        v = max(self.probability(score) * (1 - self.probability(score)), 1e-4)
+    def learn(self, score: float, y: bool, flips: Flips = Flips()) -> None:  # noqa: B008
+        """Take a Newton step from a score and its label, which is wrong at these rates."""
+        p, slope = self.probability(score), 1 - flips.out - flips.into
+        labelled = flips.into + slope * p
+        slope *= p * (1 - p)
+        g = slope * (float(y) - labelled) / (labelled * (1 - labelled))
+        v = max(slope**2 / (labelled * (1 - labelled)), 1e-4)
         f = self.forget
         h00 = f * self.h[0] + (1 - f) * 10 + v
         h01 = f * self.h[1] + v * score
@@ -289,11 +316,17 @@ def rounded(value: float, step: float) -> float:
     return round(value / step) * step
 
 
-def sigmoid(score: float) -> float:
-    """1 / (1 + exp -s), without overflow."""
-    if score >= 0:
-        return 1 / (1 + math.exp(-score))
-    return math.exp(score) / (1 + math.exp(score))
+def highest(scores: Mapping[Hashable, float]) -> tuple[Hashable, float]:
+    """Return the class with the highest score, the first label of equals, and its margin.
+
+    The margin is half the difference of two scores, or the log odds of the share of the softmax.
+    """
+    best = max(sorted(scores), key=lambda label: scores[label])
+    others = [score for label, score in scores.items() if label != best]
+    if len(others) == 1:
+        return best, (scores[best] - others[0]) / 2
+    top = max(others)
+    return best, scores[best] - top - math.log(sum(math.exp(score - top) for score in others))
 
 
 def average(

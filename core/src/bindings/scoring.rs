@@ -25,8 +25,8 @@ impl ScoringConfig {
         document_weights="uniform", neighbourhood="stream", alpha=1.0, prior="empirical", oov="smooth",
         vocabulary_size=None, max_parents=None, factor=0.1, factors=None, nb_weight=5.0,
         learning_rate=8.0, bias_rate=1.0, rate_decay=64.0, loss="logistic", correction="additive",
-        damping=0.1, margin=0.05, warm_up=5, calibrated=true, forgetting_factor=0.999,
-        n_neighbors=1
+        damping=0.1, margin=0.05, warm_up=5, calibrated=true, estimate_noise=true,
+        forgetting_factor=0.999, n_neighbors=1
     ))]
     fn new(
         event: &str,
@@ -52,6 +52,7 @@ impl ScoringConfig {
         margin: f64,
         warm_up: u64,
         calibrated: bool,
+        estimate_noise: bool,
         forgetting_factor: f64,
         n_neighbors: usize,
     ) -> Result<Self> {
@@ -82,6 +83,7 @@ impl ScoringConfig {
                 margin,
                 warm_up,
                 calibrated,
+                estimate_noise,
                 forgetting_factor,
             },
             n_neighbors,

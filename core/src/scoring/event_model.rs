@@ -6,6 +6,7 @@ use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::error::{Error, Result};
 use crate::scoring::composition::{Event, Form, Sum, Traits};
+use crate::statistics::label_noise::LabelNoise;
 use crate::statistics::word_weights::Totals;
 use crate::watch::Watch;
 use std::sync::{Arc, OnceLock};
@@ -248,6 +249,23 @@ impl EventModel {
         self.prepare_classes(store, totals, 0.0, self.words_of(known), terms);
         if self.traits.sum == Sum::Normalised {
             self.prepare_normalised(store, terms);
+        }
+    }
+
+    /// Replace the totals of the classes by the expected totals without wrong labels.
+    pub(crate) fn correct_terms(
+        &self,
+        store: &Store,
+        noise: &LabelNoise,
+        known: usize,
+        terms: &mut [ClassTerms],
+    ) {
+        let smoothing = self.alpha * self.words_of(known);
+        let all: f64 = store.classes().iter().map(|class| class.tokens).sum();
+        for (id, (class, terms)) in store.classes().iter().zip(terms).enumerate() {
+            let own = noise.of(id as ClassId).true_count(class.tokens, all);
+            terms.tokens = (own + smoothing).ln();
+            terms.tokens_complement = (all - own + smoothing).ln();
         }
     }
 

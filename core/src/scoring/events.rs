@@ -12,6 +12,11 @@ use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::{Form, Sum, Traits};
 use crate::scoring::event_model::{ClassTerms, EventModel, Prior, Query};
 
+/// The tokens that are counted for a class.
+pub(crate) fn own_count(_class: ClassId, own: f64, _total: f64) -> f64 {
+    own
+}
+
 impl EventModel {
     /// Add the joint log-likelihood of the bag, from these counts.
     #[inline]
@@ -22,7 +27,7 @@ impl EventModel {
                 Form::Values => self.add_attributes(query, out),
                 Form::Numbers => self.add_categories(query, out),
                 Form::Counts | Form::Presence => match (own, complement) {
-                    (true, true) => self.add_both(query, counts, out, |_, _, _| {}),
+                    (true, true) => self.add_both(query, counts, out, own_count, |_, _, _| {}),
                     (true, false) => self.add_multinomial(query, counts, out),
                     (false, _) => self.add_complement(query, counts, out),
                 },
@@ -77,13 +82,15 @@ impl EventModel {
     }
 
     /// Equation 3 as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i], visiting the cells of each
-    /// word once. `visit` receives each word, its count in the message, and its documents.
+    /// word once. `own` returns the tokens of a class from those counted for it and for all classes.
+    /// `visit` receives each word, its count in the message, and its documents.
     #[inline]
     pub(crate) fn add_both(
         &self,
         query: Query<'_>,
         counts: &impl Cells,
         out: &mut [f64],
+        own: impl Fn(ClassId, f64, f64) -> f64,
         mut visit: impl FnMut(WordId, f64, f64),
     ) {
         let Query { terms, bag, .. } = query;
@@ -101,7 +108,8 @@ impl EventModel {
             // The difference to a class without the word.
             let absent = log_total - self.log_alpha;
             cells.for_each(|cell| {
-                let odds = self.log_plus(cell.tokens) - self.log_plus(total - cell.tokens);
+                let own = own(cell.class, cell.tokens, total);
+                let odds = self.log_plus(own) - self.log_plus(total - own);
                 out[cell.class as usize] += count * (odds + absent);
             });
             visit(word, count, documents);

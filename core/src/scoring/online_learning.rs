@@ -8,6 +8,10 @@
 //! logistic loss of Kim and Lee (LNB, Equation 14), or another [`Loss`](crate::scoring::online_weights::Loss), one class
 //! against all others. A class takes steps if it was known before, and after `warm_up` messages
 //! both of the class and of others. g is rounded to multiples of 2^-20.
+//!
+//! Labels may be wrong. The scores of a message first update [`LabelNoise`]. If it estimates wrong
+//! labels, the gradient is the gradient of ln P(label), which is nearly 0 for labels that contradict
+//! confident scores; calibrations and the counts of words in scores are corrected as well.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
@@ -15,11 +19,13 @@ use crate::counts::store::{LearningRule, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::event_model::{ClassTerms, Query};
+use crate::scoring::events::own_count;
 use crate::scoring::online_weights::{
     Effect, OnlineConfig, OnlineScratch, Prefetch, inverse_norm, put_values, sums, top,
 };
 use crate::scoring::scorer::Scorer;
 use crate::statistics::damping::Damping;
+use crate::statistics::label_noise::LabelNoise;
 use crate::statistics::online_weights::{OnlineWeights, Rates};
 use crate::threads::lock;
 use crate::watch::Watch;
@@ -71,6 +77,7 @@ impl OnlineCorrection {
         let known = store.vocabulary().len() - bag.unseen.len();
         let scorer = self.scorer.for_counts(store);
         scorer.model.prepare_known(store, known, terms);
+        scorer.prepare_online(store, known, terms);
         scorer.online_scores(store, terms, bag, scratch, scores);
         bag.unseen.clear();
         std::mem::swap(&mut bag.words, words);
@@ -81,31 +88,58 @@ impl OnlineCorrection {
     fn put_evidence(&self, store: &Store, bag: &Bag, sum: f64, buffers: &mut Buffers) {
         let Buffers { terms, gradients, evidence, .. } = buffers;
         let new = bag.words.iter().filter(|&&(word, _)| store.rows().is_empty(word)).count();
-        let scorer = self.scorer.for_counts(store);
-        scorer.model.prepare_known(store, store.vocabulary().len() - new, terms);
+        let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary().len() - new);
+        scorer.model.prepare_known(store, known, terms);
+        scorer.prepare_online(store, known, terms);
         evidence.clear();
         for &(word, value) in &bag.words {
-            let odds = scorer.model.log_odds(store, terms, word);
+            let odds = scorer.log_odds(store, terms, word);
             let scale = scorer.config.online.nb_weight * value / sum;
             evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
         }
     }
 
-    /// Learn the calibration from a score and the class of its message.
+    /// Learn the calibration from a score and the label of its message.
     fn calibrate(&self, store: &mut Store, scores: &[f64], class: ClassId) {
-        let f = self.scorer.config.online.forgetting_factor;
-        if store.existing_classes() == 2 {
-            let ids = 0..store.classes.len() as ClassId;
-            let mut others = ids.filter(|&id| id != class && store.classes[id as usize].exists());
-            let Some(other) = others.next() else { return };
-            let score = (scores[class as usize] - scores[other as usize]) / 2.0;
-            if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-                weights.learn_two(class, rounded(score), true, f);
+        let OnlineConfig { forgetting_factor: f, estimate_noise, .. } = self.scorer.config.online;
+        let shares = store.classes().iter().map(|class| class.documents);
+        let share = store.classes()[class as usize].documents / shares.sum::<f64>();
+        let is_binary = store.existing_classes() == 2;
+        let Some((top, margin)) = margin(store, scores) else { return };
+        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
+        let margin = rounded(margin);
+        if is_binary {
+            let score = if top == class { margin } else { -margin };
+            let flips = weights.noise.of(class);
+            if estimate_noise {
+                let odds = weights.two(class).log_odds(score);
+                weights.noise.learn_loss(-flips.labelled(odds).ln(), -share.ln());
             }
-        } else if let Some((top, odds)) = top(store, scores)
-            && let Some(weights) = store.statistics.get_mut::<OnlineWeights>()
-        {
-            weights.top.learn(rounded(odds), top == class, f);
+            weights.learn_two(class, score, true, f, flips);
+        } else {
+            weights.top.learn(margin, top == class, f, weights.noise.of(top));
+        }
+    }
+
+    /// Take a step for each class against the error of its score.
+    fn step(&self, store: &mut Store, bag: &Bag, buffers: &mut Buffers) {
+        if buffers.gradients.is_empty() {
+            return;
+        }
+        let OnlineConfig { effect, rate_decay: decay, .. } = self.scorer.config.online;
+        // No message has the new words yet, so their values are still those of unknown words.
+        let (sum, share) = put_values(store, store.statistic(), bag, &mut buffers.words);
+        if effect == Effect::Multiplicative {
+            self.put_evidence(store, bag, sum, buffers);
+        }
+        let Buffers { words, gradients, evidence, .. } = &*buffers;
+        let OnlineConfig { bias_rate, learning_rate, .. } = self.scorer.config.online;
+        let rates = (Rates { rate: bias_rate, decay }, Rates { rate: learning_rate, decay });
+        if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+            weights.step(gradients, rates, words, effect.least(), |word, step| match effect {
+                Effect::Additive => words[word].1 * share,
+                Effect::Multiplicative => evidence[word * gradients.len() + step],
+            });
         }
     }
 }
@@ -117,15 +151,15 @@ impl LearningRule for OnlineCorrection {
         }
         let mut buffers = lock(&self.buffers);
         self.score(store, bag, &mut buffers);
-        let Buffers { words, scores, gradients, .. } = &mut *buffers;
-        let OnlineConfig { warm_up, loss, margin, effect, rate_decay: decay, .. } =
-            self.scorer.config.online;
+        let Buffers { scores, gradients, .. } = &mut *buffers;
+        let OnlineConfig { warm_up, loss, margin, estimate_noise, .. } = self.scorer.config.online;
         let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
         let Some(weights) = store.statistic::<OnlineWeights>() else { return };
         gradients.clear();
         for (id, &score) in (0..).zip(&*scores) {
             if store.classes[id as usize].exists() && weights.exposure.is_warm(id, warm_up) {
-                let g = rounded(loss.gradient(score, id == class));
+                let trust = weights.noise.of(id).trust(score, id == class);
+                let g = rounded(loss.gradient(score, id == class) * trust);
                 if g.abs() > margin {
                     gradients.push((id, g * weight));
                 }
@@ -139,24 +173,21 @@ impl LearningRule for OnlineCorrection {
                 weights.exposure.add(class, 1);
             }
         }
-        if gradients.is_empty() {
-            return;
-        }
-        // No message has the new words yet, so their values are still those of unknown words.
-        let (sum, share) = put_values(store, store.statistic(), bag, words);
-        if effect == Effect::Multiplicative {
-            self.put_evidence(store, bag, sum, &mut buffers);
-        }
-        let Buffers { words, gradients, evidence, .. } = &*buffers;
-        let OnlineConfig { bias_rate, learning_rate, .. } = self.scorer.config.online;
-        let rates = (Rates { rate: bias_rate, decay }, Rates { rate: learning_rate, decay });
-        if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-            weights.step(gradients, rates, words, effect.least(), |word, step| match effect {
-                Effect::Additive => words[word].1 * share,
-                Effect::Multiplicative => evidence[word * gradients.len() + step],
-            });
+        let best = self::margin(store, scores).filter(|_| known && estimate_noise);
+        self.step(store, bag, &mut buffers);
+        if let Some((best, margin)) = best
+            && let Some(weights) = store.statistics.get_mut::<OnlineWeights>()
+        {
+            weights.noise.learn(best, rounded(margin), class);
         }
     }
+}
+
+/// The class with the highest score, and its margin: half the difference of two scores, or the log
+/// odds of its share of the softmax.
+fn margin(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
+    let (class, odds) = top(store, scores)?;
+    Some((class, if store.existing_classes() == 2 { odds / 2.0 } else { odds }))
 }
 
 impl Scorer {
@@ -226,7 +257,7 @@ impl Scorer {
             match effect {
                 Effect::Additive => weights.add_to(corrections, word, damped),
                 Effect::Multiplicative => {
-                    let odds = self.model.log_odds(store, terms, word);
+                    let odds = self.log_odds(store, terms, word);
                     for (class, weight) in weights.of_word(word) {
                         corrections[class as usize] += weight * value * odds(class);
                     }
@@ -234,7 +265,7 @@ impl Scorer {
             }
         };
         let query = Query { store, terms, bag, watch: &Watch::default() };
-        self.model.add_both(query, store.rows(), out, visit);
+        self.add_odds(query, out, visit);
         if store.settings().term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
@@ -252,6 +283,61 @@ impl Scorer {
             let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
             let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
             *score = odds + (bias + prior) + *correction * scale;
+        }
+    }
+}
+
+impl Scorer {
+    /// The estimated shares of wrong labels, if scores are corrected for them.
+    fn noise<'a>(&self, store: &'a Store) -> Option<&'a LabelNoise> {
+        let weights =
+            store.statistic::<OnlineWeights>().filter(|_| self.config.online.estimate_noise)?;
+        Some(&weights.noise).filter(|noise| !noise.rates().is_empty())
+    }
+
+    /// Correct the terms of the classes if `known` words were counted.
+    pub(crate) fn prepare_online(&self, store: &Store, known: usize, terms: &mut [ClassTerms]) {
+        if let Some(noise) = self.noise(store) {
+            self.model.correct_terms(store, noise, known, terms);
+        }
+    }
+
+    /// Add Σ v_i l_ik of a bag to `out`, as [`EventModel::add_both`].
+    #[inline]
+    pub(crate) fn add_odds(
+        &self,
+        query: Query<'_>,
+        out: &mut [f64],
+        visit: impl FnMut(WordId, f64, f64),
+    ) {
+        let (model, rows) = (&self.model, query.store.rows());
+        match self.noise(query.store) {
+            None => model.add_both(query, rows, out, own_count, visit),
+            Some(noise) => {
+                let own = |class, own, total| noise.of(class).true_count(own, total);
+                model.add_both(query, rows, out, own, visit);
+            }
+        }
+    }
+
+    /// l_ik of a word, by class; 0 for an unseen word if those are skipped.
+    pub(crate) fn log_odds<'a>(
+        &'a self,
+        store: &'a Store,
+        terms: &'a [ClassTerms],
+        word: WordId,
+    ) -> impl Fn(ClassId) -> f64 + 'a {
+        let total: f64 = store.rows().cells(word).map(|cell| cell.tokens).sum();
+        let (model, noise) = (&self.model, self.noise(store));
+        move |class| {
+            if total == 0.0 && !model.is_smooth() {
+                return 0.0;
+            }
+            let own = store.rows().cell(word, class).map_or(0.0, |cell| cell.tokens);
+            let own = noise.map_or(own, |noise| noise.of(class).true_count(own, total));
+            let terms = &terms[class as usize];
+            (model.log_plus(own) - terms.tokens)
+                - (model.log_plus(total - own) - terms.tokens_complement)
         }
     }
 }

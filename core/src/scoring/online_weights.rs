@@ -11,6 +11,8 @@
 //!   additive         Σ_i r_ik x_i / ‖x‖
 //!   multiplicative   Σ_i r_ik z_ik,   for weights w_ik = 1 + r_ik ≥ 0
 //!
+//! If labels are estimated to be wrong, l_ik uses the expected counts without wrong labels.
+//!
 //! The second is Equations 3, 8 and 21 of Kim and Lee, with a weight for each class. It does not
 //! change words without log odds. Two classes mirror each other, so both have the same weights.
 
@@ -21,8 +23,7 @@ use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::decision;
 use crate::scoring::event_model::ClassTerms;
-use crate::scoring::event_model::EventModel;
-use crate::statistics::calibration::sigmoid;
+use crate::statistics::label_noise::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
 
 /// The cells of a word are fetched this many words ahead, its row twice as many.
@@ -103,6 +104,8 @@ pub struct OnlineConfig {
     pub warm_up: u64,
     /// Whether probabilities are calibrated.
     pub calibrated: bool,
+    /// Whether the shares of wrong labels are estimated and corrected.
+    pub estimate_noise: bool,
     /// f: the factor that the calibration's memory decays by with each message.
     pub forgetting_factor: f64,
 }
@@ -185,27 +188,6 @@ impl Prefetch<'_> {
     }
 }
 
-impl EventModel {
-    /// l_ik of a word, by class; 0 for an unseen word if those are skipped.
-    pub(crate) fn log_odds<'a>(
-        &'a self,
-        store: &'a Store,
-        terms: &'a [ClassTerms],
-        word: WordId,
-    ) -> impl Fn(ClassId) -> f64 + 'a {
-        let total: f64 = store.rows().cells(word).map(|cell| cell.tokens).sum();
-        move |class| {
-            if total == 0.0 && !self.is_smooth() {
-                return 0.0;
-            }
-            let own = store.rows().cell(word, class).map_or(0.0, |cell| cell.tokens);
-            let terms = &terms[class as usize];
-            (self.log_plus(own) - terms.tokens)
-                - (self.log_plus(total - own) - terms.tokens_complement)
-        }
-    }
-}
-
 impl OnlineConfig {
     /// Refuse parameters out of range.
     pub(crate) fn check(&self) -> Result<()> {
@@ -273,6 +255,8 @@ impl OnlineConfig {
 
     /// Replace scores by those whose softmax is the probability of each class.
     ///
+    /// If the scores of two classes predict labels worse than the shares of the classes do, the
+    /// probabilities are these shares.
     /// Two classes have ± half the calibrated log odds σ⁻¹(P). With more classes only the highest
     /// score is calibrated: the others keep their shares of the rest, and their order.
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {
@@ -280,6 +264,11 @@ impl OnlineConfig {
         let order = store.class_order();
         match order[..] {
             [] | [_] => {}
+            [_, _] if weights.is_some_and(|weights| weights.noise.is_worse_than_shares()) => {
+                for class in order {
+                    scores[class as usize] = store.classes()[class as usize].documents.ln();
+                }
+            }
             [other, one] => {
                 let score = (scores[one as usize] - scores[other as usize]) / 2.0;
                 let odds = weights.map_or(score, |weights| weights.two(one).log_odds(score));

@@ -135,6 +135,7 @@ impl Scorer {
         }
         match self.config.parts.weights {
             Weights::ChiSquare => model.prepare_chi_square(store, terms),
+            Weights::Online => self.prepare_online(store, store.vocabulary().len(), terms),
             Weights::Fitted => {
                 let scale = store.statistic().map_or(1.0, |fitted: &FittedWeights| fitted.scale);
                 for class in terms {
@@ -142,7 +143,7 @@ impl Scorer {
                     class.prior_complement *= scale;
                 }
             }
-            Weights::Uniform | Weights::Multiplied | Weights::Online => {}
+            Weights::Uniform | Weights::Multiplied => {}
         }
     }
 
@@ -174,6 +175,7 @@ impl Scorer {
         match self.config.parts.estimate {
             Estimate::Additive => match self.count_weights(query.store) {
                 Some(weights) => model.add_weighted(query, weights, out),
+                None if self.is_online() => self.add_odds(query, out, |_, _, _| {}),
                 None => model.add_words(query, query.store.rows(), out),
             },
             Estimate::Correlation => model.add_correlation(query, out),

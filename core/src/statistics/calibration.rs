@@ -7,6 +7,9 @@
 //!
 //!   H ← f H + (1 − f) H₀ + v (1, s)(1, s)ᵀ,   (a, k) ← (a, k) + H⁻¹ (1, s)(y − P)
 //!
+//! If some labels are wrong, y − P and v are the gradient and the information of the label's
+//! probability instead ([`FlipRates`]).
+//!
 //! The start is (a, k) = (0, 1) and H = H₀ = 10 I, so that the first messages have little effect. k is
 //! at least 0.05, so that probabilities rise with scores.
 //!
@@ -14,6 +17,7 @@
 
 use crate::counts::codec::{Reader, corrupt, put_float};
 use crate::error::Result;
+use crate::statistics::label_noise::{FlipRates, sigmoid};
 
 /// The minimum of v, which limits the length of a step.
 const LEAST_CURVATURE: f64 = 1e-4;
@@ -22,12 +26,6 @@ const BEGINNING: f64 = 10.0;
 const LEAST_SLOPE: f64 = 0.05;
 /// Larger scores are clamped, so that their squares are finite.
 const MOST_SCORE: f64 = 1e6;
-
-/// σ(x) = 1 / (1 + exp −x), without overflow and symmetric in x.
-pub fn sigmoid(x: f64) -> f64 {
-    let e = (-x.abs()).exp();
-    if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
-}
 
 /// A linear map from scores to log odds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +49,15 @@ impl Calibration {
     }
 
     /// Learn the outcome of a score; `f` is the decay of the memory.
-    pub fn learn(&mut self, score: f64, outcome: bool, f: f64) {
+    pub fn learn(&mut self, score: f64, outcome: bool, f: f64, flips: FlipRates) {
         if score.is_nan() {
             return;
         }
         let s = score.clamp(-MOST_SCORE, MOST_SCORE);
         let u = self.log_odds(s);
-        let g = if outcome { sigmoid(-u) } else { -sigmoid(u) };
-        let v = (sigmoid(u) * sigmoid(-u)).max(LEAST_CURVATURE);
+        let (rise, fall) = (sigmoid(-u) * flips.trust(u, true), sigmoid(u) * flips.trust(u, false));
+        let g = if outcome { rise } else { -fall };
+        let v = (fall * rise).max(LEAST_CURVATURE);
         let [h00, h01, h11] = self.h;
         let h00 = f * h00 + (1.0 - f) * BEGINNING + v;
         let h01 = f * h01 + v * s;
@@ -124,7 +123,7 @@ mod tests {
         for i in 0..500_i32 {
             let score = f64::from(i * 7919 % 100 - 50) / 10.0;
             let outcome = f64::from(i * 31 % 97) / 97.0 < sigmoid(1.0 + 0.5 * score);
-            calibration.learn(sign * score, outcome == (sign > 0.0), 0.999);
+            calibration.learn(sign * score, outcome == (sign > 0.0), 0.999, FlipRates::default());
         }
         calibration
     }
@@ -145,7 +144,7 @@ mod tests {
     #[test]
     fn merging_is_a_mean_by_evidence() {
         let (one, mut other) = (learned(1.0), Calibration::default());
-        other.learn(2.0, false, 0.999);
+        other.learn(2.0, false, 0.999, FlipRates::default());
         let (mut ab, mut ba) = (one, other);
         ab.merge(&other);
         ba.merge(&one);
@@ -166,7 +165,7 @@ mod tests {
         let mut calibration = Calibration::default();
         for score in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0] {
             for outcome in [true, false, true] {
-                calibration.learn(score, outcome, 0.9);
+                calibration.learn(score, outcome, 0.9, FlipRates::default());
                 assert!(calibration.log_odds(1.0).is_finite(), "{calibration:?}");
             }
         }

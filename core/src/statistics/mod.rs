@@ -9,6 +9,7 @@ pub mod effective;
 pub mod fitted_weights;
 pub mod grow;
 pub mod instance_weights;
+pub mod label_noise;
 pub mod online_weights;
 pub mod packages;
 pub mod parents;

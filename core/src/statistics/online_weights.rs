@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::statistics::calibration::Calibration;
 use crate::statistics::class_exposure::ClassExposure;
 use crate::statistics::damping::Damping;
+use crate::statistics::label_noise::{FlipRates, LabelNoise};
 
 /// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
@@ -32,6 +33,8 @@ pub struct OnlineWeights {
     two: Option<(ClassId, Calibration)>,
     /// With more classes, the calibration of the class with the highest score.
     pub top: Calibration,
+    /// The estimated shares of wrong labels.
+    pub noise: LabelNoise,
     /// The damping of the values of frequent words.
     pub damping: Damping,
 }
@@ -164,9 +167,9 @@ impl OnlineWeights {
     }
 
     /// Learn the outcome of a score of one of two classes.
-    pub fn learn_two(&mut self, one: ClassId, score: f64, outcome: bool, f: f64) {
+    pub fn learn_two(&mut self, one: ClassId, score: f64, outcome: bool, f: f64, flips: FlipRates) {
         let mut calibration = self.two(one);
-        calibration.learn(score, outcome, f);
+        calibration.learn(score, outcome, f, flips);
         self.two = Some((one, calibration));
     }
 
@@ -201,6 +204,7 @@ impl OnlineWeights {
         }
         self.top.put(bytes);
         self.exposure.put(&order.classes, bytes);
+        self.noise.put(&order.classes, bytes);
     }
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
@@ -228,6 +232,7 @@ impl OnlineWeights {
         }
         restored.top = Calibration::restore(reader)?;
         restored.exposure = ClassExposure::restore(reader, classes)?;
+        restored.noise = LabelNoise::restore(reader, classes)?;
         Ok(restored)
     }
 }
@@ -247,6 +252,7 @@ impl Statistic for OnlineWeights {
             *bias = Correction::default();
         }
         self.exposure.forget(class);
+        self.noise.forget_class(class);
         // The calibrations belonged to scores against that class.
         (self.two, self.top) = (None, Calibration::default());
     }
@@ -263,6 +269,7 @@ impl Statistic for OnlineWeights {
             }
         }
         self.exposure.merge(&other.exposure, class_of);
+        self.noise.merge(&other.noise, class_of);
         for theirs in 0..other.words.slots() as WordId {
             for cell in other.words.cells(theirs) {
                 let word = word_of[theirs as usize];
@@ -280,7 +287,10 @@ impl Statistic for OnlineWeights {
     }
 
     fn size(&self) -> usize {
-        self.words.size() + self.classes.capacity() * size_of::<Correction>() + self.exposure.size()
+        self.words.size()
+            + self.classes.capacity() * size_of::<Correction>()
+            + self.exposure.size()
+            + self.noise.size()
     }
 }
 
@@ -300,7 +310,7 @@ mod tests {
         let mut weights = OnlineWeights::default();
         step(&mut weights, &[(0, 0.5)], &[0, 3]);
         step(&mut weights, &[(1, -0.5)], &[3]);
-        weights.learn_two(1, 2.0, false, 0.999);
+        weights.learn_two(1, 2.0, false, 0.999, FlipRates::default());
         weights
     }
 
@@ -327,7 +337,7 @@ mod tests {
         let mut other = OnlineWeights::default();
         step(&mut other, &[(5, 0.5)], &[7, 2]);
         step(&mut other, &[(0, -0.5)], &[2]);
-        other.learn_two(5, -2.0, true, 0.999);
+        other.learn_two(5, -2.0, true, 0.999, FlipRates::default());
         let expected = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
         assert_eq!(bytes(&other, vec![7, 1, 2], vec![5, 0]), expected);
         let restored = OnlineWeights::restore(&mut Reader::new(&expected), 3, 2).expect("whole");

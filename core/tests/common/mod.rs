@@ -139,6 +139,7 @@ pub fn config(event: Event) -> ScoringConfig {
             margin: 0.05,
             warm_up: 5,
             calibrated: true,
+            estimate_noise: true,
             forgetting_factor: 0.999,
         },
         n_neighbors: 1,
