@@ -16,6 +16,7 @@ from streamnb.cli.sources import (
     can_be_read_again,
     count,
     non_negative,
+    probability,
 )
 from streamnb.errors import InputError
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
@@ -99,6 +100,14 @@ def add_parser(subparsers: Subparsers) -> None:
         help="messages that are predicted between a message and its label (default: 0)",
     )
     parser.add_argument(
+        "--label-noise",
+        type=_label_noise,
+        default=0.0,
+        metavar="P",
+        help="share of the messages that are learned with a wrong label, or LABEL=P for the "
+        "messages of one label; metrics use the true labels (default: 0)",
+    )
+    parser.add_argument(
         "--shuffle",
         type=int,
         metavar="SEED",
@@ -162,6 +171,8 @@ def run(args: argparse.Namespace) -> int:
         window=args.window,
         pos_label=args.pos_label,
         label_delay=args.label_delay,
+        label_noise=args.label_noise,
+        noise_seed=args.seed,
         max_scores=args.max_scores,
         calibration_skip=args.calibration_skip,
         cutoffs=args.unsure,
@@ -182,6 +193,17 @@ def run(args: argparse.Namespace) -> int:
     elif why_not:
         print(why_not, file=sys.stderr)
     return reading.status()
+
+
+def _label_noise(text: str) -> float | dict[str, float]:
+    """Parse a share of wrong labels, for all labels or given as LABEL=P."""
+    label, equals, share = text.rpartition("=")
+    try:
+        return {label: probability(share)} if equals else probability(share)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a share from 0 to 1, as in 0.1 or spam=0.1"
+        ) from error
 
 
 def _cutoffs(text: str) -> Cutoffs:

@@ -174,7 +174,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=42,
         metavar="N",
-        help="seed of a synthetic or a shuffled stream (default: 42)",
+        help="seed of a synthetic or a shuffled stream, and of wrong labels (default: 42)",
     )
     group.add_argument(
         "--list-streams", action=ListStreams, nargs=0, help="list the named streams and exit"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
-from streamnb.evaluation.runs import Labels, Options, Run, Step
+from streamnb.evaluation.runs import LabelNoise, Labels, Options, Run, Step
 from streamnb.parameters import optional, whole
 from streamnb.text.labels import check_label
 
@@ -74,6 +74,8 @@ def iter_prequential(
     every: int | None = None,
     pos_label: Hashable | None = None,
     label_delay: int = 0,
+    label_noise: float | Mapping[Hashable, float] = 0.0,
+    noise_seed: int = 42,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
     with_probabilities: bool = True,
@@ -90,6 +92,7 @@ def iter_prequential(
     options = Options(*measured, drift, cutoffs)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
+    noise = LabelNoise(label_noise, noise_seed)
     runs = [Run(name, model, labels, options) for name, model in _named(models).items()]
     if not runs:
         raise InputError("no model to evaluate")
@@ -111,7 +114,7 @@ def iter_prequential(
             if y is None:
                 raise InputError(f"message {n_messages} of the stream has no label")
             labels.add(y)
-            waiting.append((x, y))
+            waiting.append((x, noise.given(y, labels.counts)))
             due = waiting.popleft() if len(waiting) > label_delay else None
             counts = n_messages > calibration_skip
             steps.append(Step(x, y, labels.both_known, counts, due))
@@ -143,6 +146,8 @@ def prequential(
     every: int | None = None,
     pos_label: Hashable | None = None,
     label_delay: int = 0,
+    label_noise: float | Mapping[Hashable, float] = 0.0,
+    noise_seed: int = 42,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
     with_probabilities: bool = True,
@@ -169,6 +174,12 @@ def prequential(
     label_delay
         Messages that are predicted between a message and its label, at least 0. Labels that are
         pending at the end of the stream are learned then.
+    label_noise
+        Share of the messages that are learned with a wrong label, 0 to 1, or the share by true
+        label, as in `{"spam": 0.1}`. A wrong label is a random other label of the messages so far.
+        Metrics use the true labels.
+    noise_seed
+        Seed of the wrong labels.
     max_scores
         Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
         histogram (see `RocAuc`); at least 0.
@@ -215,6 +226,8 @@ def prequential(
         every=every,
         pos_label=pos_label,
         label_delay=label_delay,
+        label_noise=label_noise,
+        noise_seed=noise_seed,
         max_scores=max_scores,
         calibration_skip=calibration_skip,
         with_probabilities=with_probabilities,

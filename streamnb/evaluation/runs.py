@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 import sys
 import time
 from collections import deque
@@ -18,13 +19,13 @@ from streamnb.model.threshold import Cutoffs
 from streamnb.parameters import check_bound, check_flag
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from streamnb.evaluation.calibration import ReliabilityBin
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
 
-__all__ = ["Labels", "Options", "Run", "Step"]
+__all__ = ["LabelNoise", "Labels", "Options", "Run", "Step"]
 
 _MOST_ALARMS = 1000
 
@@ -77,6 +78,34 @@ class Labels:
     def may_be_binary(self) -> bool:
         """Whether a positive label is still possible."""
         return self.chosen is not None or len(self.counts) <= 2
+
+
+class LabelNoise:
+    """Wrong labels at random.
+
+    Parameters
+    ----------
+    share
+        Share of wrong labels, 0 to 1, or the share by true label.
+    seed
+        Seed of the random numbers.
+    """
+
+    def __init__(self, share: float | Mapping[Hashable, float], seed: int) -> None:
+        self.by_label = dict(share) if isinstance(share, Mapping) else {}
+        self.share = 0.0 if isinstance(share, Mapping) else share
+        for value in (self.share, *self.by_label.values()):
+            if not 0 <= value <= 1:
+                raise InputError(f"label_noise must be a share from 0 to 1, not {shown(value)}")
+        self._random = random.Random(seed)
+
+    def given(self, y: Hashable, labels: Iterable[Hashable]) -> Hashable:
+        """Return the label to learn for a true label, from the labels so far."""
+        share = self.by_label.get(y, self.share)
+        others = [label for label in labels if label != y] if share else []
+        if others and self._random.random() < share:
+            return self._random.choice(others)
+        return y
 
 
 @dataclasses.dataclass(frozen=True)

@@ -51,6 +51,20 @@ class TestEvaluate:
             assert model["memory_bytes"] > 0
             assert model["curve"][-1]["n_messages"] == 120
 
+    def test_label_noise(self, run, jsonl):
+        def missed(*options):
+            found = json.loads(run("evaluate", jsonl, "-m", "MNB", "--json", *options)[1])
+            return found["models"][0]["cumulative"]["sm_percent"]
+
+        assert missed() < 40
+        # The model never learns the label spam.
+        assert missed("--label-noise", "spam=1") == 100
+        assert missed() < missed("--label-noise", "0.4", "--seed", "1") < 100
+        for wrong in ("1.5", "spam=x"):
+            status, _, err = run("evaluate", jsonl, "--label-noise", wrong)
+            assert status == 2
+            assert f"{wrong!r} is not a share from 0 to 1" in err
+
     def test_unsure(self, run, jsonl):
         status, out, _ = run("evaluate", jsonl, "-m", "MNB", "--unsure", "0.2,0.99")
         assert status == 0

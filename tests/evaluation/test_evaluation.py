@@ -249,6 +249,27 @@ class TestPrequential:
         assert seen[-1] == (10, 10)
         assert model.learned == stream
 
+    def test_label_noise(self):
+        stream = [(number, "abc"[number % 3]) for number in range(900)]
+        true = [y for _, y in stream]
+        model, one_sided = Scripted(true), Scripted(true)
+        result = evaluation.prequential(model, stream, label_noise=0.3)["Scripted"]
+        evaluation.prequential(one_sided, stream, label_noise={"b": 0.5})
+        # Metrics use the true labels.
+        assert result.cumulative.accuracy == 1.0
+        assert [x for x, _ in model.learned] == list(range(900))
+        wrong = [
+            (y, given) for y, (_, given) in zip(true, model.learned, strict=True) if y != given
+        ]
+        assert 0.25 < len(wrong) / 900 < 0.35
+        assert len(set(wrong)) == 6
+        wrong = [y for y, (_, given) in zip(true, one_sided.learned, strict=True) if y != given]
+        assert set(wrong) == {"b"}
+        assert 0.4 < len(wrong) / 300 < 0.6
+        again = Scripted(true)
+        evaluation.prequential(again, stream, label_noise=0.3, noise_seed=42)
+        assert again.learned == model.learned
+
     def test_probabilities_only(self):
         shares = [0.5, 0.9, 0.2, 1.0]
         true = ["ham", "spam", "ham", "spam"]
@@ -313,6 +334,8 @@ class TestPrequential:
             {"every": 0},
             {"label_delay": -1},
             {"max_scores": -1},
+            {"label_noise": 1.1},
+            {"label_noise": {"ham": -0.1}},
             {"calibration_skip": -1},
         ],
     )
