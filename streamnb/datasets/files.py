@@ -135,7 +135,7 @@ def read_messages(
     1 ham see you at 8
     3 spam You WON!! Text CLAIM now
     >>> bad
-    [BadLine(number=2, reason='no tab between label and text', raw=b'no tab here')]
+    [BadLine(number=2, reason='no tab between label and text', raw=b'no tab here', is_message=True)]
     """
     kind = format if format is not None else _format_of(source)
     if kind not in FORMATS:

@@ -215,7 +215,7 @@ def test_unlearning_takes_what_is_left_of_a_message() -> None:
     assert model.n_words == words - len(alone)
     with pytest.raises(NotLearnedError):
         model.unlearn_one(stream[0][0], stream[0][1], 1.0)
-    with pytest.raises(InputError, match="not subtracted"):
+    with pytest.raises(InputError, match="cannot be subtracted"):
         model.subtract(learned(MNB(half_life=4), stream[20:]))
 
 

@@ -119,6 +119,8 @@ class Listener:
 
     def learned(self) -> int:
         """Return the number of training events that the model has learned."""
+        # The metrics of a batch are set after its answers, and before the next batch.
+        self.spamd("CHECK", b"Subject: x\n\ny")
         text = self.http("GET", "/metrics")[1].decode()
         (line,) = [
             line for line in text.splitlines() if line.startswith("streamnb_model_training_")

@@ -160,8 +160,11 @@ def _register(
                     raise SettingsError(mail.problem)
                 clean = without_header(mail.raw, settings.status_header)
                 _, message = _read(worker, mail.id, clean)
-                event = TrainingEvent(message.id, message.features, learn, unlearn)
-                worker.learner.learn(event)
+                if learn is None:
+                    worker.learner.undo(message.features, str(unlearn))
+                else:
+                    event = TrainingEvent(message.id, message.features, learn, unlearn)
+                    worker.learner.learn(event)
                 done += 1
             except StreamNBError as error:
                 bad += 1

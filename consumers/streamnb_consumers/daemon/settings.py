@@ -577,8 +577,11 @@ def parser(
 
 def to_toml(settings: Settings, kind: str) -> str:
     """Return settings as a TOML file, with `{kind}` replaced."""
-    values = structs.asdict(settings).items()
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in values).replace("{kind}", kind)
+    lines = []
+    for name, value in structs.asdict(settings).items():
+        shown = value.replace("{kind}", kind) if isinstance(value, str) else value
+        lines.append(f"{name} = {_toml(shown)}\n")
+    return "".join(lines)
 
 
 def _toml(value: Any) -> str:

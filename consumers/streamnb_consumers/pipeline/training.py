@@ -16,7 +16,7 @@ from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import read_object
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
-from streamnb_consumers.records import TrainingEvent, is_finite
+from streamnb_consumers.records import Features, TrainingEvent, is_finite
 
 __all__ = ["Confusion", "Learner", "alarm_of", "challenger_events", "read_training_event"]
 
@@ -231,6 +231,18 @@ class Learner:
             "at": at,
             "accuracy": self.confusion.rolling_accuracy(),
         }
+
+    def undo(self, features: Features, label: str) -> None:
+        """Unlearn a message that was learned without a decision, as if it had never been learned.
+
+        Raises
+        ------
+        StreamNBError
+            If it was not learned with this label.
+        """
+        self.revision += 1
+        self.model.unlearn_one(features, label)
+        self.learned = max(0, self.learned - 1)
 
 
 def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:

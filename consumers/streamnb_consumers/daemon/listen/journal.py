@@ -7,6 +7,7 @@ later records are read again. So a label that was acknowledged is learned exactl
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
 import re
@@ -261,10 +262,9 @@ class RequestSource(Source):
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return records of the journal; after them, wait for a first request."""
         if self._replay is not None:
-            replayed = [record for record, _ in zip(self._replay, range(max_records), strict=False)]
-            if len(replayed) < max_records:
-                self._replay = None
-            return Batch(replayed)
+            if replayed := list(itertools.islice(self._replay, max_records)):
+                return Batch(replayed)
+            self._replay = None  # only now all of it was learned
         records: list[Record] = []
         try:
             while len(records) < max_records:
