@@ -35,7 +35,6 @@ except ImportError as error:
 __all__ = [
     "AUTO",
     "CLIENTS",
-    "LISTEN_TOKEN",
     "PREFIX",
     "SECRETS",
     "Settings",
@@ -46,7 +45,6 @@ __all__ = [
 ]
 
 PREFIX = "STREAMNB_"
-LISTEN_TOKEN = "STREAMNB_LISTEN_TOKEN"
 SECRETS = ("listen_token", "sasl_username", "sasl_password", "tls_key_password")
 AUTO = "auto"
 CLIENTS = ("kafka-python", "confluent")
@@ -577,11 +575,10 @@ def parser(
 
 def to_toml(settings: Settings, kind: str) -> str:
     """Return settings as a TOML file, with `{kind}` replaced."""
-    lines = []
-    for name, value in structs.asdict(settings).items():
-        shown = value.replace("{kind}", kind) if isinstance(value, str) else value
-        lines.append(f"{name} = {_toml(shown)}\n")
-    return "".join(lines)
+    values = structs.asdict(settings)
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    values |= {name: value.replace("{kind}", kind) for name, value in texts.items()}
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
 
 def _toml(value: Any) -> str:

@@ -32,7 +32,7 @@ from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, answer_spamd
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.running import GC_OBJECTS
-from streamnb_consumers.daemon.settings import LISTEN_TOKEN, Settings
+from streamnb_consumers.daemon.settings import PREFIX, Settings
 from streamnb_consumers.daemon.state_folder import default_folder, held
 from streamnb_consumers.errors import SettingsError
 
@@ -85,7 +85,7 @@ def listen(kind: str, settings: Settings) -> int:
             health=health,
         )
         service = Service(kind, settings, source)
-        app = make_app(service, health, metrics.text, os.environ.get(LISTEN_TOKEN, ""))
+        app = make_app(service, health, metrics.text, os.environ.get(f"{PREFIX}LISTEN_TOKEN", ""))
         server = _Server(service, app, settings)
         gc.set_threshold(GC_OBJECTS)
         with server.running(address), stopping_on_signals(loop):
