@@ -16,7 +16,7 @@ from streamnb.evaluation.results import AnswerCounts, Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.threshold import Cutoffs
-from streamnb.parameters import check_bound, check_flag
+from streamnb.parameters import check_bound, check_flag, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -95,9 +95,9 @@ class LabelNoise:
         self.by_label = dict(share) if isinstance(share, Mapping) else {}
         self.share = 0.0 if isinstance(share, Mapping) else share
         for value in (self.share, *self.by_label.values()):
-            if not 0 <= value <= 1:
+            if not 0 <= check_number("label_noise", value) <= 1:
                 raise InputError(f"label_noise must be a share from 0 to 1, not {shown(value)}")
-        self._random = random.Random(seed)
+        self._random = random.Random(check_bound("noise_seed", seed, 0))
 
     def given(self, y: Hashable, labels: Iterable[Hashable]) -> Hashable:
         """Return the label to learn for a true label, from the labels so far."""

@@ -90,6 +90,8 @@ class LabelNoiseReference:
         """Remove a class."""
         self.classes.pop(label, None)
         self.excess_loss = 0.0
+        if not self.classes:
+            self.messages = 0
 
     def merge(self, other: LabelNoiseReference) -> None:
         """Add the sums of another reference."""

@@ -200,6 +200,9 @@ impl LabelNoise {
             *flips = Flips::default();
         }
         self.excess_loss = 0.0;
+        if !self.flips.iter().any(Flips::exist) {
+            self.messages = 0.0;
+        }
         self.estimate();
     }
 
