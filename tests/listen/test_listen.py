@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import random
 import shutil
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from streamnb.mail.content import mail_text
 from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.listen.journal import Journal, RequestSink, RequestSource
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import load
@@ -276,3 +278,48 @@ def test_remote_clients_need_a_token(tmp_path: Path) -> None:
         assert listener.http("POST", "/classify", {"text": "hi"}, **headers)[0] == 200
         headers["Authorization"] = "Bearer wrong"
         assert listener.http("POST", "/classify", {"text": "hi"}, **headers)[0] == 403
+
+
+def own_address() -> str:
+    """Return the address of this machine in a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            pytest.skip("this machine has no network")
+        address: str = probe.getsockname()[0]
+    return address
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_clients_of_other_networks_change_nothing_unless_allowed(
+    tmp_path: Path, allowed: bool
+) -> None:
+    address = own_address()
+    flags = ("--host", "0.0.0.0", *(("--spamd-clients", f"{address}/32") if allowed else ()))
+    with listening(tmp_path, flags=flags) as listener:
+        listener.host = address
+        told = listener.spamd("TELL", SPAM, Message_class="spam", Set="local")
+        assert told[0].split()[1] == ("0" if allowed else "76")
+        status, answer = listener.http("POST", "/learn?label=ham", HAM, "message/rfc822")
+        assert (status, b"LISTEN_TOKEN" in answer) == (401, True)
+        listener.host = "127.0.0.1"
+        assert listener.learned() == allowed
+
+
+def test_a_client_that_leaves_does_not_stop_the_filter(tmp_path: Path) -> None:
+    source = RequestSource(Journal(tmp_path, keep=1))
+    source.start({}, 1.0)
+    gone, kept = (source.submit(SPAM, name) for name in ("gone", "kept"))
+    gone.cancel()
+    batch = source.poll(10, 0.1)
+    assert [record.key for record in batch.records] == [b"kept"]
+    sink = RequestSink(source, Journal(tmp_path, keep=1))
+    sink.commit({}, None, 1.0)
+    assert kept.result(timeout=0).id == "kept"
+
+
+def test_an_id_that_is_no_unicode_is_refused(trained: Listener) -> None:
+    body = b'{"id": "\\ud800", "text": "hi"}'
+    status, answer = trained.http("POST", "/classify", body)
+    assert (status, "lone surrogate" in json.loads(answer)["error"]) == (422, True)

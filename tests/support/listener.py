@@ -47,6 +47,7 @@ class Listener:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
+        self.host = "127.0.0.1"  # that clients connect to
         self._arguments = [kind, "listen", "--port", str(self.port), "--snapshots", str(folder)]
         self._arguments += flags
         self._environment = os.environ | (environment or {})
@@ -85,7 +86,7 @@ class Listener:
 
     def spamd_bytes(self, request: bytes) -> tuple[str, dict[str, str], bytes]:
         """Send the bytes of a request."""
-        with socket.create_connection(("127.0.0.1", self.port), 30) as client:
+        with socket.create_connection((self.host, self.port), 30) as client:
             client.sendall(request)
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_WR)
@@ -103,7 +104,7 @@ class Listener:
         **headers: str,
     ) -> tuple[int, bytes]:
         """Return the status and the body of an HTTP answer."""
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        client = http.client.HTTPConnection(self.host, self.port, timeout=30)
         with contextlib.closing(client):
             data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
             client.request(method, path, data, {"Content-Type": kind} | headers)

@@ -227,7 +227,7 @@ class RequestSource(Source):
         BusyError
             If too many requests wait, or the filter stops.
         """
-        record = Record(PLACE, 0, value, name.encode(), headers, role=role)
+        record = Record(PLACE, 0, value, name.encode("utf-8", "replace"), headers, role=role)
         request = _Request(record, name, Future())
         try:
             if self._closed:
@@ -271,6 +271,8 @@ class RequestSource(Source):
                 request = (
                     self._queue.get(timeout=timeout) if not records else self._queue.get_nowait()
                 )
+                if not request.answer.set_running_or_notify_cancel():
+                    continue  # its client has left
                 offset, now = self._journal.length + len(records), int(self._clock() * 1000)
                 records.append(request.record._replace(offset=offset, timestamp=now))
                 self.batch.append(request)
@@ -287,7 +289,9 @@ class RequestSource(Source):
         self._closed = True
         self.refuse("the filter stops: try again later")
         while not self._queue.empty():
-            self._queue.get_nowait().answer.set_exception(BusyError("the filter stops"))
+            request = self._queue.get_nowait()
+            if request.answer.set_running_or_notify_cancel():
+                request.answer.set_exception(BusyError("the filter stops: try again later"))
 
 
 class RequestSink(BufferedSink):

@@ -209,7 +209,12 @@ class _Connection(asyncio.Protocol):
         line, newline, _ = self._data.partition(b"\n")
         if not newline and len(self._data) < _LONGEST_LINE:
             return
-        self._inner = self._spamd() if REQUEST_LINE.match(line) else self._http()
+        is_spamd = REQUEST_LINE.match(line) is not None
+        if is_spamd and not self._server.may_use_spamd(self._transport):
+            self._transport.write(b"SPAMD/1.1 76 EX_PROTOCOL: set spamd_clients\r\n\r\n")
+            self._transport.close()  # the request is not read
+            return
+        self._inner = self._spamd() if is_spamd else self._http()
         self._inner.connection_made(self._transport)
         self._inner.data_received(self._data)
         self._data = b""
@@ -220,9 +225,6 @@ class _Connection(asyncio.Protocol):
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await answer_spamd(reader, writer, self._server.service)
 
-        if not self._server.may_use_spamd(self._transport):
-            self._transport.write(b"SPAMD/1.1 76 EX_PROTOCOL: set spamd_clients\r\n\r\n")
-            self._transport.close()
         return asyncio.StreamReaderProtocol(reader, answer)
 
     def _http(self) -> asyncio.Protocol:
