@@ -57,7 +57,7 @@ help:
 	@echo 'make clean   remove .venv and everything built'
 	@echo 'Settings: PYTHON=$(PYTHON)  STREAMNB_DATA=$(or $(STREAMNB_DATA),../shared/data)'
 
-demo: $(STAMPS)/plots $(NATIVE)
+demo: $(STAMPS)/plots $(STAMPS)/consumers $(NATIVE)
 	$(BIN)/streamnb evaluate --demo $(ARGS)
 	@echo
 	$(BIN)/python -m streamnb_consumers.demo
@@ -145,7 +145,7 @@ papers: $(STAMPS)/plots $(STAMPS)/bench $(NATIVE)
 growth: $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python benchmarks/bench_growth.py $(ARGS)
 
-docs: $(NATIVE) $(STAMPS)/plots
+docs: $(NATIVE) $(STAMPS)/plots $(STAMPS)/consumers
 	$(BIN)/python docs/programs/generate.py $(ARGS)
 
 # Any warning is an error.
@@ -200,7 +200,7 @@ $(STAMPS)/native-%: $(STAMPS)/venv core/Cargo.toml $(wildcard core/Cargo.lock co
 	@touch $@
 
 # The stamp of each extra of pyproject.toml: plots, test, lint, bench, docs, spark, web, wheel.
-$(STAMPS)/plots $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench $(STAMPS)/docs $(STAMPS)/spark $(STAMPS)/web $(STAMPS)/wheel: $(STAMPS)/%: pyproject.toml $(STAMPS)/venv | $(EITHER)
+$(STAMPS)/plots $(STAMPS)/consumers $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/bench $(STAMPS)/docs $(STAMPS)/spark $(STAMPS)/web $(STAMPS)/wheel: $(STAMPS)/%: pyproject.toml $(STAMPS)/venv | $(EITHER)
 	@echo 'installing streamnb[$*] and what it needs'
 	MATURIN_PEP517_ARGS='--profile $(patsubst $(STAMPS)/native-%,%,$(EITHER))' $(PIP) install --no-build-isolation -e '.[$*]'
 	@touch $@
