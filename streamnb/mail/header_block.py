@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["STATUS_HEADER", "first_value", "with_header", "without_header"]
+__all__ = ["STATUS_HEADER", "first_value", "header_end", "with_header", "without_header"]
 
 STATUS_HEADER = "X-Spam-Status"  # default name of the header that filters write
 _FROM_LINE = re.compile(rb"(?:From |>From )[^\n]*\n")
@@ -28,8 +28,14 @@ def _field(name: str) -> re.Pattern[bytes]:
     )  # fmt: skip
 
 
-def _head(raw: bytes) -> int:
-    """Return the end of the headers, after the first empty line."""
+def header_end(raw: bytes) -> int:
+    r"""Return the end of the headers, after the first empty line.
+
+    Examples
+    --------
+    >>> header_end(b"Subject: hi\n\ntext")
+    13
+    """
     for empty in (b"\n", b"\r\n"):
         if raw.startswith(empty):
             return len(empty)
@@ -47,7 +53,7 @@ def without_header(raw: bytes, name: str) -> bytes:
     >>> without_header(raw, "X-Spam-Status")
     b'Subject: hi\nTo: you\n\nX-Spam-Status: text'
     """
-    end = _head(raw)
+    end = header_end(raw)
     if name.lower().encode() not in raw[:end].lower():
         return raw
     # If the last header has no line end, no body follows.
@@ -83,5 +89,5 @@ def first_value(raw: bytes, name: str) -> bytes | None:
     >>> first_value(b"Message-ID:\n <1@x.example>\n\n", "message-id")
     b'<1@x.example>'
     """
-    found = _field(name).search(raw[: _head(raw)])
+    found = _field(name).search(raw[: header_end(raw)])
     return None if found is None else b" ".join(found.group().partition(b":")[2].split()) or None

@@ -154,7 +154,8 @@ def test_postfix_with_spamass_milter(tmp_path: Path, filtering: Listener) -> Non
     (folder / "main.cf").write_text(
         block("postfix.md", "main.cf").replace("7831", str(milter))
         + f"compatibility_level = 3.6\nqueue_directory = {folder}/queue\n"
-        f"data_directory = {folder}/data\nmydestination = example\nmaillog_file = /dev/stdout\n"
+        f"data_directory = {folder}/data\nmydestination = example\nmaillog_file = {folder}/log\n"
+        f"maillog_file_prefixes = {folder}\n"
         f"mail_spool_directory = {folder}/mail\nlocal_recipient_maps =\nalias_maps =\n"
         "alias_database =\ninet_interfaces = 127.0.0.1\nluser_relay = mail@example\n"
     )

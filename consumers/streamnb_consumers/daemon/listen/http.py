@@ -40,7 +40,7 @@ class _RefusedRequestError(Exception):
 
 
 async def _classify(service: Service, value: bytes, words: int = 0) -> Answer:
-    return await service.send(value, _name(value), feedback=False, words=words)
+    return await service.send(value, _name(value), words=words)
 
 
 async def _explain(service: Service, value: bytes) -> Answer:
@@ -54,8 +54,7 @@ async def _learn(service: Service, value: bytes) -> Answer:
 
 
 async def _unlearn(service: Service, value: bytes) -> Answer:
-    fields = {"id": _name(value), "unlearn": True}
-    return await service.send(json.dumps(fields).encode(), str(fields["id"]), feedback=True)
+    return await service.unlearn_id(_name(value))
 
 
 def _name(value: bytes) -> str:

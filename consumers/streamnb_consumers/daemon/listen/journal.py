@@ -73,7 +73,8 @@ class Journal:
         self._folder, self._keep = folder, keep
         folder.mkdir(parents=True, exist_ok=True)
         self.length = 0  # records, including those of deleted segments
-        for path in self._segments():
+        segments = self._segments()
+        for path in segments:
             first = _first(path)
             if self.length and first != self.length:
                 raise SnapshotError(f"{path} begins at {first}, but {self.length} was expected")
@@ -83,7 +84,7 @@ class Journal:
             if whole < len(data):
                 os.truncate(path, whole)
             self.length = first + data.count(b"\n")
-        self._open(self._segments()[-1] if self._segments() else self._path())
+        self._open(segments[-1] if segments else self._path())
 
     def _segments(self) -> list[Path]:
         return sorted(path for path in self._folder.iterdir() if _SEGMENT.fullmatch(path.name))
@@ -94,7 +95,6 @@ class Journal:
     def _open(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._size = os.fstat(self._descriptor).st_size
-        self._empty = not self._size
         sync_folder(self._folder)
 
     def read(self, first: int) -> Iterator[Record]:
@@ -138,12 +138,11 @@ class Journal:
             os.ftruncate(self._descriptor, self._size)
             raise AbortedError(f"cannot write the journal in {self._folder}: {error}") from error
         self._size += len(data)
-        self._empty = False
         self.length += len(records)
 
     def rotate(self) -> None:
         """Begin a new segment after a snapshot, and delete those that no snapshot needs."""
-        if self._empty:
+        if not self._size:
             return
         os.fsync(self._descriptor)
         os.close(self._descriptor)

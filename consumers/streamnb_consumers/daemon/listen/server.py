@@ -72,10 +72,11 @@ def listen(kind: str, settings: Settings) -> int:
         source = RequestSource(journal, settings.connections)
         dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
         health, metrics = Health(), PrometheusMetrics(kind=kind)
+        worker = make_filter(kind, settings, content_ids=True)
         loop = Loop(
             source,
             RequestSink(source, journal, dead_letters),
-            make_filter(kind, settings, content_ids=True),
+            worker,
             snapshots=JournaledSnapshots(
                 folder, settings.snapshots_kept, settings.snapshot_bytes, journal
             ),
@@ -84,7 +85,7 @@ def listen(kind: str, settings: Settings) -> int:
             metrics=metrics,
             health=health,
         )
-        service = Service(kind, settings, source)
+        service = Service(kind, settings, source, worker.reader.max_bytes)
         app = make_app(service, health, metrics.text, os.environ.get(f"{PREFIX}LISTEN_TOKEN", ""))
         server = _Server(service, app, settings)
         gc.set_threshold(GC_OBJECTS)
@@ -99,11 +100,9 @@ def _bound(settings: Settings) -> Iterator[socket.socket]:
     path = settings.socket
     try:
         if path:
-            bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            with contextlib.suppress(FileNotFoundError):
-                if Path(path).is_socket() and bound.connect_ex(path):
-                    Path(path).unlink()  # of a killed process
-            bound.close()
+            with socket.socket(socket.AF_UNIX) as probe:
+                if Path(path).is_socket() and probe.connect_ex(path):
+                    Path(path).unlink(missing_ok=True)  # of a killed process
             bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             bound.bind(path)
         else:

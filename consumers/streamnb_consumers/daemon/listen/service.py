@@ -68,30 +68,37 @@ class Service:
         Settings of the filter.
     source
         Source that the filter reads.
+    max_bytes
+        Maximum size of a message.
     """
 
-    def __init__(self, kind: str, settings: Settings, source: RequestSource) -> None:
-        self.kind, self.settings, self._source = kind, settings, source
-        self.max_bytes = settings.max_bytes or (2**24 if kind == "spam" else 65_536)
+    def __init__(
+        self, kind: str, settings: Settings, source: RequestSource, max_bytes: int
+    ) -> None:
+        self.kind, self.settings, self.max_bytes = kind, settings, max_bytes
+        self._source = source
 
     async def classify(self, raw: bytes, words: int = 0) -> Answer:
         """Decide a message, and name the words with the largest contributions."""
         name = content_id(raw)
-        return await self._ask(self._message(raw, name), name, words=words)
+        return await self.send(self._message(raw, name), name, words=words)
 
     async def learn(self, raw: bytes, label: str) -> Answer:
         """Learn a message; a label that was learned before is corrected."""
         name = content_id(raw)
-        return await self._ask(self._message(raw, name), name, label)
+        value = self._message(raw, name)
+        if value is raw:
+            return await self.send(raw, name, True, headers=(("label", label.encode()),))
+        labelled = json.loads(value) | {"label": label}
+        return await self.send(json.dumps(labelled).encode(), name, True)
 
     async def unlearn(self, raw: bytes) -> Answer:
         """Unlearn a message, if it is in the join window."""
-        name = content_id(raw)
-        return await self._ask(json.dumps({"id": name, "unlearn": True}).encode(), name, role="")
+        return await self.unlearn_id(content_id(raw))
 
-    async def send(self, value: bytes, name: str, feedback: bool, words: int = 0) -> Answer:
-        """Send a JSON object as it is."""
-        return await self._ask(value, name, role="" if feedback else None, words=words)
+    async def unlearn_id(self, name: str) -> Answer:
+        """Unlearn the message with an id."""
+        return await self.send(json.dumps({"id": name, "unlearn": True}).encode(), name, True)
 
     def _message(self, raw: bytes, name: str) -> bytes:
         if self.kind == "sms":
@@ -100,27 +107,30 @@ class Service:
             return json.dumps({"id": name, "base64": base64.b64encode(raw).decode()}).encode()
         return raw
 
-    async def _ask(
+    async def send(
         self,
         value: bytes,
         name: str,
-        label: str | None = None,
-        role: str | None = None,
+        feedback: bool = False,
         words: int = 0,
+        headers: tuple[tuple[str, bytes | None], ...] = (),
     ) -> Answer:
-        headers: tuple[tuple[str, bytes | None], ...] = ()
-        if label is not None:
-            value, headers = self._labelled(value, label)
+        """Send a record in a format of the filter's reader; wait for its answer.
+
+        Parameters
+        ----------
+        value
+            The message or feedback.
+        name
+            Id of the message.
+        feedback
+            Whether to learn or unlearn; otherwise the answer has a decision.
+        words
+            Number of words to name.
+        headers
+            Record headers.
+        """
         if words:
             headers += (("explain", str(words).encode()),)
-        is_feedback = label is not None or role is not None
-        answer = self._source.submit(value, name, "feedback" if is_feedback else "message", headers)
+        answer = self._source.submit(value, name, "feedback" if feedback else "message", headers)
         return await asyncio.wrap_future(answer)
-
-    def _labelled(
-        self, value: bytes, label: str
-    ) -> tuple[bytes, tuple[tuple[str, bytes | None], ...]]:
-        """Return a message with its label: in the object, or in a header of a raw mail."""
-        if value[:1] == b"{":
-            return json.dumps(json.loads(value) | {"label": label}).encode(), ()
-        return value, (("label", label.encode()),)

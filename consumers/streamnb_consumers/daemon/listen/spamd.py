@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from streamnb.errors import StreamNBError
-from streamnb.mail.header_block import with_header, without_header
+from streamnb.mail.header_block import header_end, with_header, without_header
 from streamnb_consumers.daemon.listen.journal import Answer
 from streamnb_consumers.daemon.listen.service import REQUIRED, Service, points
 from streamnb_consumers.errors import BusyError
@@ -163,7 +163,7 @@ async def _check(service: Service, command: str, raw: bytes) -> _Reply:
         return _Reply(headers, _report(found, score).encode())
     if command in ("HEADERS", "PROCESS"):
         whole = _marked(raw, settings.status_header, is_spam, score, decision.version)
-        return _Reply(headers, whole if command == "PROCESS" else _head(whole))
+        return _Reply(headers, whole if command == "PROCESS" else whole[: header_end(whole)])
     return _Reply(headers)
 
 
@@ -192,9 +192,3 @@ def _marked(raw: bytes, status_header: str, is_spam: bool, score: float, version
     for name, value in added.items():
         raw = with_header(raw, name, value)
     return raw
-
-
-def _head(raw: bytes) -> bytes:
-    """Return the headers of a mail, with the empty line after them."""
-    found = re.search(rb"\r?\n\r?\n", raw)
-    return raw if found is None else raw[: found.end()]
