@@ -56,6 +56,14 @@ def decide(worker: SteppedWorker, count: int) -> None:
     assert worker.loop.metrics.decisions == count
 
 
+def decide_first(stage: Stage, count: int) -> None:
+    """Let a worker decide the first messages, commit them and leave."""
+    stage.send(count)
+    worker = start(stage, "a")
+    decide(worker, count)
+    worker.close()
+
+
 def missing(worker: SteppedWorker) -> float | None:
     registry: Any = worker.loop.metrics.registry  # type: ignore[attr-defined]
     found: float | None = registry.get_sample_value("streamnb_missing_records_total")
@@ -69,10 +77,7 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_retention_deleted_unread_messages(
     stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stage.send(20)
-    first = start(stage, "a")
-    decide(first, 20)
-    first.close()
+    decide_first(stage, 20)
     stage.send(10)
     delete_records(admin, stage.topics.messages, 25)
     second = start(stage, "b")
@@ -117,10 +122,7 @@ def test_retention_deleted_unread_labels(
 def test_the_committed_offset_lies_beyond_the_end(
     stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stage.send(20)
-    first = start(stage, "a")
-    decide(first, 20)
-    first.close()
+    decide_first(stage, 20)
     beyond = ConsumerGroupTopicPartitions(
         stage.group, [TopicPartition(stage.topics.messages, 0, 500)]
     )
@@ -138,10 +140,7 @@ def test_the_committed_offsets_expired(
     stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Brokers delete the offsets of a group that is idle for a week; the join state has them."""
-    stage.send(20)
-    first = start(stage, "a")
-    decide(first, 20)
-    first.close()
+    decide_first(stage, 20)
     for future in admin.delete_consumer_groups([stage.group]).values():
         future.result(LIMIT)
     stage.send(5)
@@ -160,10 +159,7 @@ def test_the_committed_offsets_expired(
 
 @pytest.mark.parametrize("stage", [{"missing_records": "wait"}], indirect=True)
 def test_a_partition_may_wait(stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture) -> None:
-    stage.send(20)
-    first = start(stage, "a")
-    decide(first, 20)
-    first.close()
+    decide_first(stage, 20)
     stage.send(10)
     delete_records(admin, stage.topics.messages, 25)
     second = start(stage, "b")
