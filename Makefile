@@ -21,7 +21,7 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo serve test test-broker test-mail campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker test-mail campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks labels flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -44,6 +44,7 @@ help:
 	@echo 'make bench-kafka  the daemon on a real broker, with each client, beside that client alone'
 	@echo 'make drift   models on streams that change beside river, into docs/internals/drift.md; ARGS="--limit 1000"'
 	@echo 'make attacks floods, giants and false labels beside scikit-learn, into docs/internals/attacks.md'
+	@echo 'make labels  few and wrong labels next to other filters, into docs/internals/labels.md'
 	@echo 'make flagship  OnlineNB on every collection there is, beside what is asked of it; ARGS="--peers"'
 	@echo 'make results every model on real streams, into docs/internals/results.md; hours; ARGS="--limit 2000"'
 	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/internals/peers.md'
@@ -129,6 +130,10 @@ drift: $(STAMPS)/bench $(NATIVE)
 
 attacks: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python benchmarks/bench_attacks.py --write $(ARGS)
+
+# bogofilter starts twice for each message; without the program, its rows are left out.
+labels: $(STAMPS)/bench $(STAMPS)/plots $(NATIVE)
+	$(BIN)/python -m benchmarks.labels --write $(ARGS)
 
 flagship: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python benchmarks/flagship.py $(ARGS)
