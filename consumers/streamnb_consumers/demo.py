@@ -26,7 +26,8 @@ from streamnb.cli.sources import plural
 from streamnb.datasets import Message, demo_stream
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_loop
-from streamnb_consumers.daemon.settings import PREFIX, Settings, to_toml
+from streamnb_consumers.daemon.settings import PREFIX, Settings
+from streamnb_consumers.daemon.settings_text import to_toml
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.pipeline import state
 

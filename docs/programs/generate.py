@@ -22,7 +22,7 @@ from pathlib import Path
 import streamnb
 from streamnb import families
 from streamnb.cli import build_parser
-from streamnb_consumers.daemon import metrics, settings
+from streamnb_consumers.daemon import metrics, settings_text
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -245,7 +245,7 @@ def pages() -> dict[str, str]:
         "reference/command-line.md": command_line(),
         "reference/metrics.md": _with_table("reference/metrics.md", metrics.table()),
         "reference/parameters.md": parameters(),
-        "reference/settings.md": _with_table("reference/settings.md", settings.table()),
+        "reference/settings.md": _with_table("reference/settings.md", settings_text.table()),
     }
 
 

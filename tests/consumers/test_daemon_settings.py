@@ -13,14 +13,8 @@ from streamnb import Tokenizer, __version__
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.command import run
 from streamnb_consumers.daemon.dead_letters_command import make_parser as replay_parser
-from streamnb_consumers.daemon.settings import (
-    PREFIX,
-    Settings,
-    parser,
-    read_settings,
-    table,
-    to_toml,
-)
+from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
+from streamnb_consumers.daemon.settings_text import parser, table, to_toml
 from streamnb_consumers.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]

@@ -25,7 +25,8 @@ from streamnb_consumers.daemon.kafka_settings import _TLS_FILES, make_cluster, m
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics, table
 from streamnb_consumers.daemon.running import serving
-from streamnb_consumers.daemon.settings import SECRETS, Settings, parser, read_settings
+from streamnb_consumers.daemon.settings import SECRETS, Settings, read_settings
+from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
 from streamnb_consumers.kafka.cluster import Topics

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.settings import Settings, parser, read_settings
+from streamnb_consumers.daemon.settings import Settings, read_settings
+from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError, exit_status
 
 if TYPE_CHECKING:

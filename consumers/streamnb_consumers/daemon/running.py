@@ -18,7 +18,8 @@ from streamnb_consumers.daemon.kafka_settings import make_cluster
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.mail_flags import ERROR
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
-from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings, to_toml
+from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings
+from streamnb_consumers.daemon.settings_text import to_toml
 from streamnb_consumers.daemon.state_folder import held
 from streamnb_consumers.errors import FencedError
 

@@ -10,18 +10,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import ipaddress
-import json
 import os
 import tomllib
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from streamnb import __version__
 from streamnb.errors import MissingDependencyError
 from streamnb.model.threshold import UNSURE
-from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.errors import SettingsError
 
 try:
@@ -35,13 +32,12 @@ except ImportError as error:
 __all__ = [
     "AUTO",
     "CLIENTS",
+    "FIELDS",
     "PREFIX",
     "SECRETS",
     "Settings",
-    "parser",
+    "flag_of",
     "read_settings",
-    "table",
-    "to_toml",
 ]
 
 PREFIX = "STREAMNB_"
@@ -397,7 +393,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             if getattr(self, name) != default:
                 raise SettingsError(f"{name} and bootstrap_servers are both set: choose one")
         topics: dict[str, str] = {}
-        for name in _FIELDS:
+        for name in FIELDS:
             if name.endswith("_topic") and getattr(self, name):
                 other = topics.setdefault(getattr(self, name), name)
                 if other != name:
@@ -421,25 +417,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise SettingsError("tls_key_file is set without tls_cert_file: set both")
 
 
-_FIELDS = {field.name: field for field in structs.fields(Settings)}
+FIELDS = {field.name: field for field in structs.fields(Settings)}
 
 
-def _flag(name: str) -> str:
+def flag_of(name: str) -> str:
+    """Return the command-line flag of a setting."""
     return f"--{name.replace('_', '-')}"
-
-
-def _description(name: str) -> str:
-    text: str = next(
-        meta.description
-        for meta in typing.get_args(_FIELDS[name].type)[1:]
-        if meta.description is not None
-    )
-    return text
-
-
-def _default_text(name: str) -> str:
-    default = _FIELDS[name].default
-    return ",".join(default) if isinstance(default, tuple) else str(default)
 
 
 # --- sources ------------------------------------------------------------------------------------
@@ -457,6 +440,7 @@ def read_settings(
 
     Examples
     --------
+    >>> from streamnb_consumers.daemon.settings_text import parser
     >>> flags = parser("streamnb-sms").parse_args(["--batch", "10"])
     >>> found = read_settings(flags, {"STREAMNB_BATCH": "20", "STREAMNB_EXPLAIN_TOP_K": "3"})
     >>> found.batch, found.explain_top_k
@@ -466,12 +450,12 @@ def read_settings(
     path = flags.config or environment.get(f"{PREFIX}CONFIG")
     values = {name: _convert(path, name, value) for name, value in _read_toml(path).items()}
     _check_variables(environment)
-    for name in _FIELDS:
+    for name in FIELDS:
         variable, flag = PREFIX + name.upper(), getattr(flags, name, None)
         if variable in environment:
             values[name] = _convert(variable, name, environment[variable], strict=False)
         if flag is not None:
-            values[name] = _convert(_flag(name), name, flag, strict=False)
+            values[name] = _convert(flag_of(name), name, flag, strict=False)
     return Settings(**values)
 
 
@@ -481,25 +465,25 @@ def _convert(source: str | None, name: str, value: Any, strict: bool = True) -> 
         raise SettingsError(
             f"{source}: {name} is a secret: set it in the environment, as {PREFIX}{name.upper()}"
         )
-    if name not in _FIELDS:
+    if name not in FIELDS:
         raise SettingsError(
-            f"{source}: there is no setting {name!r}; the settings are {', '.join(_FIELDS)}"
+            f"{source}: there is no setting {name!r}; the settings are {', '.join(FIELDS)}"
         )
     given = value
-    if isinstance(_FIELDS[name].default, tuple):
+    if isinstance(FIELDS[name].default, tuple):
         given = value.split(",") if isinstance(value, str) else value
         if isinstance(given, list):
             given = [each.strip() if isinstance(each, str) else each for each in given]
             given = [each for each in given if each != ""]
     try:
-        return msgspec.convert(given, _FIELDS[name].type, strict=strict)
+        return msgspec.convert(given, FIELDS[name].type, strict=strict)
     except msgspec.ValidationError:
         raise SettingsError(f"{source}: {name} must be {_allowed(name)}, not {value!r}") from None
 
 
 def _allowed(name: str) -> str:
     """Return the values that a setting may have, in words."""
-    base, *metas = typing.get_args(_FIELDS[name].type)
+    base, *metas = typing.get_args(FIELDS[name].type)
     if name == "max_fpr":
         return "a number from 0 to 0.5, or auto"
     if typing.get_origin(base) is Literal:
@@ -516,7 +500,7 @@ def _allowed(name: str) -> str:
 
 def _check_variables(environment: Mapping[str, str]) -> None:
     """Refuse variables that resemble a setting; others may belong to other programs."""
-    known = [*(PREFIX + name.upper() for name in (*_FIELDS, *SECRETS)), f"{PREFIX}CONFIG"]
+    known = [*(PREFIX + name.upper() for name in (*FIELDS, *SECRETS)), f"{PREFIX}CONFIG"]
     for variable in environment:
         if variable.startswith(PREFIX) and variable not in known:
             similar = difflib.get_close_matches(variable, known, n=1, cutoff=0.93)
@@ -531,70 +515,3 @@ def _read_toml(path: str | None) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} can't be read: {error}") from error
-
-
-def parser(
-    program: str, description: str = "", names: Iterable[str] = ()
-) -> argparse.ArgumentParser:
-    """Return the command-line parser, with one flag per setting.
-
-    By default it has the description of a filter, all settings, and the flags of a filter.
-    """
-    made = argparse.ArgumentParser(
-        prog=program,
-        description=description
-        or "Filter a stream of messages. Reads JSON lines (id, text, optional label), writes one "
-        "decision per message, then learns the label. With bootstrap_servers it reads and writes "
-        "Kafka topics.",
-        epilog="Each setting may also be in the TOML file, or in the environment as "
-        f"{PREFIX} and its name in capitals.",
-    )
-    made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    made.add_argument("--config", metavar="FILE", help="TOML file of settings")
-    if not names:
-        made.add_argument(
-            "--check-config", action="store_true", help="check the settings, print them and exit"
-        )
-        made.add_argument(
-            "--dry-run",
-            action="store_true",
-            help="read and decide, but do not write, commit or save anything",
-        )
-        if program == "streamnb-spam":
-            add_mail_flags(made)
-    chosen = frozenset(names) or frozenset(_FIELDS)
-    for name in _FIELDS:
-        if name in chosen:
-            text = f"{_description(name)} (default: {_default_text(name) or 'empty'})"
-            made.add_argument(_flag(name), metavar=name.upper(), help=text.replace("%", "%%"))
-    return made
-
-
-# --- output -------------------------------------------------------------------------------------
-
-
-def to_toml(settings: Settings, kind: str) -> str:
-    """Return settings as a TOML file, with `{kind}` replaced."""
-    values = structs.asdict(settings)
-    texts = {name: value for name, value in values.items() if isinstance(value, str)}
-    values |= {name: value.replace("{kind}", kind) for name, value in texts.items()}
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, str):
-        # As JSON, except that TOML forbids surrogates and DEL.
-        plain = value.encode("utf-8", "replace").decode()
-        return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value).lower()  # a number, true or false
-
-
-def table() -> str:
-    """Return the Markdown table of all settings."""
-    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
-    for name in _FIELDS:
-        default = f"`{_default_text(name)}`" if _default_text(name) else "empty"
-        lines.append(f"| `{name}` | {default} | {_description(name)} |")
-    return "\n".join(lines)

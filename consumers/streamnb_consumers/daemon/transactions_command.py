@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.settings import parser, read_settings
+from streamnb_consumers.daemon.settings import read_settings
+from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
 
 __all__ = ["main", "make_parser"]

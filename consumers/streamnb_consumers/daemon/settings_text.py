@@ -1,0 +1,95 @@
+"""Settings as text: command-line flags, a TOML file, and the table of the documentation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import structs
+
+from streamnb import __version__
+from streamnb_consumers.daemon.mail_flags import add_mail_flags
+from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, flag_of
+
+__all__ = ["parser", "table", "to_toml"]
+
+
+def _description(name: str) -> str:
+    text: str = next(
+        meta.description
+        for meta in typing.get_args(FIELDS[name].type)[1:]
+        if meta.description is not None
+    )
+    return text
+
+
+def _default_text(name: str) -> str:
+    default = FIELDS[name].default
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
+def parser(
+    program: str, description: str = "", names: Iterable[str] = ()
+) -> argparse.ArgumentParser:
+    """Return the command-line parser, with one flag per setting.
+
+    By default it has the description of a filter, all settings, and the flags of a filter.
+    """
+    made = argparse.ArgumentParser(
+        prog=program,
+        description=description
+        or "Filter a stream of messages. Reads JSON lines (id, text, optional label), writes one "
+        "decision per message, then learns the label. With bootstrap_servers it reads and writes "
+        "Kafka topics.",
+        epilog="Each setting may also be in the TOML file, or in the environment as "
+        f"{PREFIX} and its name in capitals.",
+    )
+    made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    made.add_argument("--config", metavar="FILE", help="TOML file of settings")
+    if not names:
+        made.add_argument(
+            "--check-config", action="store_true", help="check the settings, print them and exit"
+        )
+        made.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="read and decide, but do not write, commit or save anything",
+        )
+        if program == "streamnb-spam":
+            add_mail_flags(made)
+    chosen = frozenset(names) or frozenset(FIELDS)
+    for name in FIELDS:
+        if name in chosen:
+            text = f"{_description(name)} (default: {_default_text(name) or 'empty'})"
+            made.add_argument(flag_of(name), metavar=name.upper(), help=text.replace("%", "%%"))
+    return made
+
+
+def to_toml(settings: Settings, kind: str) -> str:
+    """Return settings as a TOML file, with `{kind}` replaced."""
+    values = structs.asdict(settings)
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    values |= {name: value.replace("{kind}", kind) for name, value in texts.items()}
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        # As JSON, except that TOML forbids surrogates and DEL.
+        plain = value.encode("utf-8", "replace").decode()
+        return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower()  # a number, true or false
+
+
+def table() -> str:
+    """Return the Markdown table of all settings."""
+    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
+    for name in FIELDS:
+        default = f"`{_default_text(name)}`" if _default_text(name) else "empty"
+        lines.append(f"| `{name}` | {default} | {_description(name)} |")
+    return "\n".join(lines)
