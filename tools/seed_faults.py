@@ -1,9 +1,9 @@
 """Seed faults into a copy of the code, one at a time, and report which suite catches each.
 
-    tools/seed_faults.py                    every fault, the fast suite tools/seed_faults.py --suite
-    full       also `make soak` and `make test-broker` tools/seed_faults.py --check            only
-    check that each fault still fits the code tools/seed_faults.py sign --whole       faults with
-    this in their name, on every test
+    tools/seed_faults.py               every fault, the fast suite
+    tools/seed_faults.py --suite full  also `make soak` and `make test-broker`
+    tools/seed_faults.py --check       only check that each fault still fits the code
+    tools/seed_faults.py sign --whole  faults with this in their name, on every test
 
 Run it with the interpreter of .venv. Faults are in tools/seeded_faults.toml. The old text of each
 fault must occur exactly once in the files of its `where`. Otherwise nothing runs, so that faults
