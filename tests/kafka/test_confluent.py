@@ -86,7 +86,7 @@ def test_a_worker_that_stood_still_commits_nothing(stage: Stage) -> None:
 
 
 class Failed:
-    """After the next epoch a worker uses the group's offsets and window, whoever moved them."""
+    """A consumer after a fatal error: it reports the error once, and has no membership."""
 
     def __init__(self, consumer: Any) -> None:
         self._consumer = consumer
@@ -128,9 +128,7 @@ def test_a_member_whose_client_failed_for_good_joins_with_another(stage: Stage) 
 
 
 def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
-    """After the next epoch a worker uses the group's offsets and window, whichever worker moved
-    them.
-    """
+    """After the next epoch a worker uses the group's offsets and window, whoever moved them."""
     workers = [stage.worker(name) for name in "ab"]
     worker, other = workers
     stage.send(PHASE)

@@ -201,7 +201,7 @@ def information(one: Sequence[Any], two: Sequence[Any], weights: Sequence[float]
 
 
 def raw_kullback_leibler(rows: Sequence[Row], names: list[str]) -> dict[str, float]:
-    """Lee, Gutierrez and Dou: Σ_a P(a) KL(C|a) / −Σ_a P(a) log P(a)."""
+    """Return Lee, Gutierrez and Dou's Σ_a P(a) KL(C|a) / −Σ_a P(a) log P(a)."""
     labels, weights = [y for _, y, _ in rows], weights_of(rows)
     n = sum(weights)
     found = {}

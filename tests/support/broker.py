@@ -1,18 +1,9 @@
 """A real Apache Kafka broker (KRaft, one node) for tests.
 
-How a test uses it, after `from support.broker import Broker`:
-
-- the fixture `broker` is one broker for the whole pytest session (xdist's workers share it; about
-  2 s to start, 210 MB). Tests share it, so they take names of their own:
-  `topic = broker.topic("messages", partitions=2)` makes `messages-<random>`, and
-  `broker.unique("group")` makes a name for a group or a transactional id;
-- the fixture `own_broker` is a broker for one test, which may `kill()` (SIGKILL), `stop()`
-  (SIGTERM), `start()` and `restart()` it: same ports, same log. `own_broker.pause()` and
-  `own_broker.resume()` are SIGSTOP and SIGCONT;
-- `broker.bootstrap` is what clients connect to; `broker.create_topics({"name": 3},
-  {"cleanup.policy": "compact"})` makes topics by exact name; `broker.read_all(topic)` returns
-  every committed record, partition after partition (`read_committed=False`: aborted and pending
-  ones too).
+- The fixture `broker` is one broker for the whole pytest session and its xdist workers (2 s to
+  start, 210 MB). `broker.topic` and `broker.unique` return names that no other test has.
+- The fixture `own_broker` is a broker for one test, which may kill, stop, start, restart, freeze
+  and resume it. Ports and log stay the same.
 
 `KAFKA_BOOTSTRAP_SERVERS` names another broker to use instead of `broker`. Without Java or Maven
 the tests skip with a reason, or fail where STREAMNB_REQUIRE_DATA=1. Maven puts the jars once
@@ -166,18 +157,18 @@ def jars() -> Path:
 
 
 class Broker:
-    """One broker: its process, ports and folder; or a running one, known by its address only.
+    """A broker with its process, ports and folder, or the address of a running one.
 
     Parameters
     ----------
     bootstrap
         Address of a broker that someone else runs; None to run one.
     owners
-        The processes of which each one's end also ends the broker; by default this one.
+        Processes: the broker ends when one of them ends. By default this process.
     folder
-        Where it lives; by default a new temporary folder.
+        Folder of the configuration and the log; by default a new temporary folder.
     properties
-        Further lines of its configuration, where `{port}` and `{controller}` are its ports.
+        More lines of its configuration; `{port}` and `{controller}` are its ports.
     """
 
     def __init__(
@@ -207,7 +198,6 @@ class Broker:
         text = PROPERTIES + "".join(f"{name}={value}\n" for name, value in self._properties.items())
         text = text.format(port=self.port, controller=controller, log=self.folder / "log")
         (self.folder / "server.properties").write_text(text)
-        # Start the broker with its old log and ports, and wait until it listens.
         identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
         try:
             done = subprocess.run(
@@ -234,7 +224,7 @@ class Broker:
         return process.pid if process is not None and process.poll() is None else None
 
     def start(self) -> None:
-        """Kill it (SIGKILL): unwritten data is lost."""
+        """Start the broker with its old log and ports, and wait until it listens."""
         if self.folder is None:
             raise RuntimeError("this broker is not ours to start, stop or kill")
         if self.pid is not None:
@@ -286,37 +276,37 @@ class Broker:
             process.wait(KILL_SECONDS)
 
     def stop(self) -> None:
-        """Kill it, and start it again after this number of seconds."""
+        """Stop it as an operator would (SIGTERM)."""
         self._end(signal.SIGTERM, STOP_SECONDS)
 
     def kill(self) -> None:
-        """Freeze the process (SIGSTOP): connections stay open without responses."""
+        """Kill it (SIGKILL): unwritten data is lost."""
         self._end(signal.SIGKILL, KILL_SECONDS)
 
     def restart(self, pause: float = 0.0) -> None:
-        """Resume a paused process."""
+        """Kill it, and start it again after this number of seconds."""
         self.kill()
         time.sleep(pause)
         self.start()
 
     def pause(self) -> None:
-        """Stop the process where it is (SIGSTOP): connections stay open and nothing answers."""
+        """Freeze the process (SIGSTOP): connections stay open, and nothing answers."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Return a name that no other test has."""
+        """Resume a frozen process."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """Create a topic with a unique name, and return the name."""
+        """Kill it and remove its folder."""
         if self.folder is not None:
             self.kill()
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def unique(self, name: str) -> str:
-        """A name that no other test has."""
+        """Return a name that no other test has."""
         return f"{name}-{uuid.uuid4().hex[:12]}"
 
     def topic(
@@ -350,7 +340,7 @@ class Broker:
     def read_all(
         self, topic: str, read_committed: bool = True, seconds: float = READ_SECONDS
     ) -> list[Any]:
-        """Every record up to the log's end, partition after partition (kafka-python's records).
+        """Return the records of kafka-python up to the end, partition after partition.
 
         With `read_committed` it waits for the markers of transactions that are open at the call.
         """
