@@ -1,7 +1,6 @@
 """A partition has one owner: two of the daemon's own workers are stepped into conflicts.
 
-The faults are kafka-python's (`workarounds`). An expelled member claims its old partitions
-(false
+The faults are kafka-python's (`workarounds`). An expelled member claims its old partitions (false
 claim), and the response to a join that finishes between two polls is dropped (lost answer).
 Together they let a worker continue from an old position that another worker has passed.
 """

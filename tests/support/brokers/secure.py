@@ -23,8 +23,7 @@ class SecureBroker:
     """A broker, its listeners, and the files of a client.
 
     `worker` has all rights, `stranger` none; both have the password `SECRET`. The test itself uses
-    the
-    plain-text listener.
+    the plain-text listener.
     """
 
     broker: Broker

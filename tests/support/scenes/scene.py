@@ -312,8 +312,7 @@ def faults(scene: Scene, messages: Sequence[Message]) -> dict[str, list[Any]]:
     """Return the faults of the output by kind; empty lists mean no fault.
 
     Each message has exactly one committed decision. Each label is learned once, those of one
-    message in
-    order. There is no dead letter.
+    message in order. There is no dead letter.
     """
     decided, wanted = scene.decisions(), Counter(name for name, _, _ in messages)
     events = [(each["id"], each["learn"], each["unlearn"]) for each in scene.training()]

@@ -22,8 +22,8 @@ pub struct Change<'a> {
 impl PairTable {
     /// Learns and unlearns documents in order, like [`learn`](Self::learn) and
     /// [`unlearn`](Self::unlearn), on several threads: each reads all pairs and changes its own
-    /// shards. Whether the table is dropped does not depend on the number of threads; until
-    /// then each thread may hold as many cells as are allowed in total.
+    /// shards. Whether the table is dropped does not depend on the number of threads; until then
+    /// each thread may hold as many cells as are allowed in total.
     pub fn follow(&mut self, changes: &[Change<'_>], threads: usize) {
         let threads = threads.min(self.shards.len());
         if threads <= 1 {
