@@ -13,8 +13,9 @@ import pytest
 
 from support.broker import Broker
 from support.scenes.campaign import Campaign, Plan
+from support.scenes.operations import OPERATIONS
 
-SMALL = Plan(kills=5, freezes=2, broker_kills=1, messages=3_000)
+SMALL = Plan(kills=5, freezes=2, broker_kills=1, operations=6, messages=3_000)
 
 
 @pytest.mark.broker_long
@@ -23,8 +24,8 @@ def test_nothing_is_lost_and_nothing_doubled(
     own_broker: Broker, tmp_path: Path, client: str, plan: Plan
 ) -> None:
     report = Campaign(own_broker, tmp_path, client, plan, "MNB(alpha=0.1, oov='skip')").run()
-    happened = (report.kills, report.freezes, report.broker_kills)
-    assert happened == (plan.kills, plan.freezes, plan.broker_kills)
+    happened = (report.kills, report.freezes, report.broker_kills, report.operations)
+    assert happened == (plan.kills, plan.freezes, plan.broker_kills, plan.operations)
     assert report.clean, report
     assert report.models == 1
 
@@ -33,4 +34,5 @@ def test_what_happens_follows_from_the_seed() -> None:
     plan = Plan()
     events = plan.events()
     assert events == plan.events() != dataclasses.replace(plan, seed=2).events()
-    assert Counter(events) == {"kill": 100, "freeze twice": 10, "broker": 10}
+    kinds = dict.fromkeys(OPERATIONS, 3)
+    assert Counter(events) == {"kill": 100, "freeze twice": 10, "broker": 10, **kinds}

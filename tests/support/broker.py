@@ -94,7 +94,7 @@ class BrokerUnavailableError(RuntimeError):
     """No broker can be run here."""
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Return free ports below those that the system assigns to clients.
 
     In that range a client of a stopped broker may be assigned the broker's own port, and connect to
@@ -108,6 +108,11 @@ def _free_ports(count: int) -> list[int]:
         if len(ports) == count:
             return ports
     raise BrokerUnavailableError("no free port between 15000 and 32000")
+
+
+def cluster_identity() -> str:
+    """Return an identity for a new cluster."""
+    return "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
 
 
 def _kafka() -> Any:
@@ -169,7 +174,13 @@ class Broker:
         Folder of the configuration and the log; by default a new temporary folder.
     properties
         More lines of its configuration; `{port}` and `{controller}` are its ports.
+    ports
+        Its port and the port of its controller; by default free ones.
+    identity
+        Identity of its cluster; by default a new one.
     """
+
+    replication = 1  # of new topics
 
     def __init__(
         self,
@@ -177,6 +188,8 @@ class Broker:
         owners: Sequence[int] = (),
         folder: Path | None = None,
         properties: Mapping[str, str] | None = None,
+        ports: Sequence[int] | None = None,
+        identity: str | None = None,
     ) -> None:
         self._owners = list(owners) or [os.getpid()]
         self._properties = dict(properties or {})
@@ -185,20 +198,19 @@ class Broker:
         if bootstrap is not None:
             self.bootstrap = bootstrap
         else:
-            self._make_folder(folder)
+            self._make_folder(folder, ports or free_ports(2), identity or cluster_identity())
 
-    def _make_folder(self, folder: Path | None) -> None:
+    def _make_folder(self, folder: Path | None, ports: Sequence[int], identity: str) -> None:
         self._classpath = f"{jars()}/*"
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="streamnb-kafka-"))
         self.folder = folder
         self.folder.mkdir(exist_ok=True)
-        self.port, controller = _free_ports(2)
+        self.port, controller = ports
         self.bootstrap = f"127.0.0.1:{self.port}"
         text = PROPERTIES + "".join(f"{name}={value}\n" for name, value in self._properties.items())
         text = text.format(port=self.port, controller=controller, log=self.folder / "log")
         (self.folder / "server.properties").write_text(text)
-        identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
         try:
             done = subprocess.run(
                 [
@@ -327,7 +339,7 @@ class Broker:
                 {
                     name: {
                         "num_partitions": partitions,
-                        "replication_factor": 1,
+                        "replication_factor": self.replication,
                         "configs": dict(configs or {}),
                     }
                     for name, partitions in topics.items()

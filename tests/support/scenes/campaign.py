@@ -1,4 +1,4 @@
-"""A campaign: workers are killed and frozen, and brokers killed, during a stream of messages.
+"""A campaign: kills, freezes and ordinary operations during a stream of messages.
 
 A seed determines the events, their targets and their times. The progress of each worker at that
 time is random, and that is the purpose. Workers that exit with a "restart me" status are restarted,
@@ -7,7 +7,9 @@ as a supervisor would do.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import random
 import signal
 import threading
@@ -16,7 +18,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from support.broker import Broker
+from support.brokers.cluster import BrokerCluster
 from support.scenes.deaths import await_decided
+from support.scenes.operations import OPERATIONS
 from support.scenes.scene import (
     Message,
     Scene,
@@ -54,6 +58,8 @@ class Plan:
         Number of freezes (SIGSTOP) longer than a session and a transaction, in pairs.
     broker_kills
         Number of kills of the broker, which is restarted.
+    operations
+        Number of ordinary operations (`support.scenes.operations`), each kind equally often.
     messages
         Number of messages.
     pause
@@ -65,6 +71,7 @@ class Plan:
     kills: int = 100
     freezes: int = 20
     broker_kills: int = 10
+    operations: int = 18
     messages: int = 40_000
     pause: float = 3.0
     seed: int = 1
@@ -74,10 +81,11 @@ class Plan:
 
         Examples
         --------
-        >>> Plan(kills=3, freezes=3, broker_kills=1).events()
+        >>> Plan(kills=3, freezes=3, broker_kills=1, operations=0).events()
         ['kill', 'broker', 'freeze', 'kill', 'freeze twice', 'kill']
         """
         found = ["kill"] * self.kills + ["broker"] * self.broker_kills
+        found += list(itertools.islice(itertools.cycle(OPERATIONS), self.operations))
         found += ["freeze twice"] * (self.freezes // 2) + ["freeze"] * (self.freezes % 2)
         random.Random(self.seed).shuffle(found)
         return found
@@ -89,7 +97,7 @@ class Report:
 
     Attributes
     ----------
-    kills, freezes, broker_kills
+    kills, freezes, broker_kills, operations
         Number of events.
     restarts
         Number of restarts of workers, by exit status.
@@ -112,6 +120,7 @@ class Report:
     kills: int = 0
     freezes: int = 0
     broker_kills: int = 0
+    operations: int = 0
     restarts: dict[int, int] = dataclasses.field(default_factory=dict)
     again: int = 0
     messages: int = 0
@@ -186,7 +195,7 @@ class Campaign:
                 "broker": self._kill_broker,
                 "freeze": lambda: self._freeze(1),
                 "freeze twice": lambda: self._freeze(2),
-            }[event]()
+            }.get(event, lambda event=event: self._operate(event))()
         threads = [*self._freezers, *senders]
         assert self._await(lambda: not any(each.is_alive() for each in threads), PATIENCE)
         self._settle(NAMES)
@@ -196,9 +205,8 @@ class Campaign:
     def _finish(self, messages: int, labels: int) -> None:
         """Wait until all messages are decided and all labels learned.
 
-        If the group coordinator assigns no partitions to any member, the broker is restarted. Kafka
-        4.3.1
-        did so once in 60 kills of a single broker.
+        If the group coordinator assigns no partitions to any member, the broker is restarted (seen
+        with Kafka 4.3.1, once in 60 kills of a single broker).
         """
         try:
             self.scene.wait_until_done(messages, labels, 2 * UNDECIDED)
@@ -256,17 +264,43 @@ class Campaign:
         self._freezers[-1].start()
 
     def _kill_broker(self) -> None:
-        """Kill the broker in open transactions, but not while one is being committed."""
-        running = [self._workers[name] for name in NAMES if name not in self._frozen]
+        """Kill a broker in open transactions, but a single one not while one is being committed."""
+        single = not isinstance(self.scene.broker, BrokerCluster)
+        running = [self._workers[name] for name in NAMES if single and name not in self._frozen]
         for worker in running:
             worker.signal(signal.SIGSTOP)
-        await_decided(self.scene.broker.bootstrap)
+        if single:
+            await_decided(self.scene.broker.bootstrap)
         self.scene.broker.kill()
         for worker in running:
             worker.signal(signal.SIGCONT)
         time.sleep(self._generator.uniform(0.0, 2.0))
         self.scene.broker.start()
         self.report.broker_kills += 1
+
+    def _operate(self, event: str) -> None:
+        """Run an ordinary operation, while everything sent is learned or no worker runs."""
+        assert self._await(lambda: not self._frozen, PATIENCE)
+        operation = OPERATIONS[event]
+        with self.scene.sending if operation.quiet else contextlib.nullcontext():
+            if operation.quiet:
+                self._settle(NAMES)
+                sent = self._messages[: self.scene.sent]
+                self.scene.wait_until_done(len(sent), len(expected_training(sent)), PATIENCE)
+            if operation.stopped:
+                self._stop()
+            operation.run(self.scene, self._generator)
+            if operation.stopped:
+                for name in NAMES:
+                    self._start(name)
+                self._settle(NAMES)
+        self.report.operations += 1
+
+    def _stop(self) -> None:
+        """Stop all workers."""
+        for worker in self._workers.values():
+            status = worker.stop()
+            assert status == 0, f"{worker.name}: status {status}\n{worker.text()[-3000:]}"
 
     # --- whoever runs the workers ---------------------------------------------------------------
 
@@ -317,8 +351,8 @@ class Campaign:
         models = set()
         for worker in self._workers.values():
             worker.wait_learned(labels)
-            status = worker.stop()
-            assert status == 0, f"{worker.name}: status {status}\n{worker.text()[-3000:]}"
+        self._stop()
+        for worker in self._workers.values():
             models.add(worker.filter().learner.model.to_bytes())
         report.messages, report.labels = len(messages), labels
         report.faults = {kind: len(found) for kind, found in faults(self.scene, messages).items()}

@@ -32,7 +32,8 @@ from support.data import require_data
 from support.scenes.standing import standing
 
 START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
-GROUP = 50  # messages that are sent at once
+GROUP = 100  # messages that are sent at once, with all their labels
+CODECS = (None, "gzip", "snappy", "lz4", "zstd")
 STATES = re.compile(r"^\S+ \S+ INFO: (not ready|ready)", re.MULTILINE)
 MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
 SPAM_MAIN = MAIN.replace("run_sms", "run_spam")
@@ -50,7 +51,7 @@ def sms(n: int) -> list[Message]:
 
 
 def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
-    """Return the labels that follow each message: late, repeated and corrected."""
+    """Return the labels that follow each message of its group: late, repeated and corrected."""
     generator = random.Random(seed)
     sent: list[list[Label]] = [[] for _ in messages]
     for at, (name, _, label) in enumerate(messages):
@@ -60,7 +61,8 @@ def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
         elif generator.random() < 0.05:
             given = [label, label]
         for each in given:
-            at = min(len(messages) - 1, at + generator.randrange(100))
+            last = min(len(messages), (at // GROUP + 1) * GROUP) - 1
+            at = min(last, at + generator.randrange(GROUP))
             sent[at].append((name, each))
     return sent
 
@@ -81,6 +83,9 @@ class Scene:
     ) -> None:
         self.broker, self.folder = broker, folder
         self.workers: list[Worker] = []
+        self.sent = 0  # messages, all of whose labels are sent too
+        self.sending = threading.Lock()  # while a group is sent
+        self._generator = random.Random(1)
         name = broker.unique("kill")
         parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.topics = Topics(*(name + part for part in parts))
@@ -110,12 +115,13 @@ class Scene:
     ) -> Iterator[threading.Thread]:
         """Send messages over this number of seconds, each followed by its labels.
 
-        The messages are sent in batches, each after the one before.
+        The messages are sent in pieces of whole groups, each after the one before.
         """
-        labels = labels_of(messages)
-        size, before = -(-len(messages) // pieces), None
-        for at in range(0, len(messages), size):
-            part = list(zip(messages, labels, strict=True))[at : at + size]
+        labelled = list(zip(messages, labels_of(messages), strict=True))
+        groups, before = -(-len(messages) // GROUP), None
+        for at in range(pieces):
+            start, end = (piece * groups // pieces * GROUP for piece in (at, at + 1))
+            part = labelled[start:end]
             before = threading.Thread(
                 target=self._send, args=(part, seconds / pieces, before), daemon=True
             )
@@ -136,23 +142,30 @@ class Scene:
             linger_ms=5,
             reconnect_backoff_max_ms=500,
             delivery_timeout_ms=120_000,
+            compression_type=self._generator.choice(CODECS),
         )
         started = time.monotonic()
         sent: list[Any] = []
 
         def send(topic: str, name: str, **fields: str) -> None:
             value = json.dumps({"id": name, **fields}).encode()
-            sent.append(producer.send(topic, value, name.encode()))
+            sent.append(producer.send(topic, value, name.encode(), partition=places[name]))
 
         for at in range(0, len(part), GROUP):
-            for (name, text, _), _ in part[at : at + GROUP]:
-                send(self.topics.messages, name, text=text)
-            producer.flush()  # nobody labels a message that is not there
-            for _, labels in part[at : at + GROUP]:
-                for name, label in labels:
-                    send(self.topics.feedback, name, label=label)
+            with self.sending:
+                numbers = sorted(producer.partitions_for(self.topics.messages))
+                group = part[at : at + GROUP]
+                # A label goes to the partition of its message, although partitions may be added.
+                places = {name: self._generator.choice(numbers) for (name, _, _), _ in group}
+                for (name, text, _), _ in group:
+                    send(self.topics.messages, name, text=text)
+                producer.flush()  # nobody labels a message that is not there
+                for _, labels in group:
+                    for name, label in labels:
+                        send(self.topics.feedback, name, label=label)
+                producer.flush()
+                self.sent += len(group)
             time.sleep(max(0.0, started + seconds * at / len(part) - time.monotonic()))
-        producer.flush()
         for each in sent:
             each.get(timeout=0)
         producer.close()
