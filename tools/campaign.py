@@ -3,7 +3,8 @@
 Each run has a seed, a separate broker or three, and four workers for six partitions. The stream is
 the SMS collection with late, repeated and corrected labels, compressed by each codec. Retention,
 expired and wrong offsets, new partitions, recreated topics and full disks happen between the kills.
-The table lists the events and the errors of each run. After an error, the progress is printed, and the logs of workers and broker are kept.
+The table lists the events and the errors of each run. After an error, the progress is printed, and
+the logs of workers and broker are kept.
 
     python tools/campaign.py --client confluent --runs 3
     make campaign CLIENT=confluent RUNS=3

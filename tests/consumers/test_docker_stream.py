@@ -19,7 +19,7 @@ from streamnb_consumers.pipeline.mail_reading import MailReader
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record
-from support.broker import Broker, _free_ports
+from support.broker import Broker, free_ports
 from support.docker_files import compose, replaying
 
 REPLAY = replaying()
@@ -83,7 +83,7 @@ def test_the_brokers_settings_and_the_stream_on_it(tmp_path: Path) -> None:
     if os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
         pytest.skip("KAFKA_BOOTSTRAP_SERVERS names a broker with settings of its own")
     given = compose()["services"]["kafka"]["environment"]
-    ports = dict(zip(("9092", "19092", "29093"), _free_ports(3), strict=True))
+    ports = dict(zip(("9092", "19092", "29093"), free_ports(3), strict=True))
     properties = {}
     for name, value in given.items():
         if not name.startswith("KAFKA_"):

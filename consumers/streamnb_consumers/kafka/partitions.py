@@ -12,13 +12,14 @@ import dataclasses
 import logging
 import math
 import time
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from enum import Enum
 
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
+from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.records import Partition, Record
 
 __all__ = ["Owned", "Partitions"]
@@ -149,7 +150,7 @@ class Partitions:
         group: Member,
         undecided: float,
         name: str,
-        ids: Mapping[str, str],
+        ids: TopicIds,
         skip_missing: bool,
     ) -> None:
         self._topics, self._side, self._group = topics, side, group
@@ -374,7 +375,12 @@ class Partitions:
         """
         noted = owned.noted.get(place.source)
         offset = committed
-        if noted is not None and noted.topic_id != self._ids.get(place.source, noted.topic_id):
+        first, end = reader.firsts([place])[place], reader.log_ends([place])[place]
+        if committed is None or not first <= committed <= end:
+            self._ids.confirm()  # its deletion also deletes committed offsets
+        if noted is not None and noted.topic_id != self._ids.known.get(
+            place.source, noted.topic_id
+        ):
             offset = None if committed == noted.offset else committed
         elif committed is None and noted is not None:
             _LOG.warning(
@@ -383,7 +389,6 @@ class Partitions:
                 *(*place, noted.offset),
             )
             offset = noted.offset
-        first, end = reader.firsts([place])[place], reader.log_ends([place])[place]
         if offset is None:
             if committed is not None:
                 self._starts[place] = first

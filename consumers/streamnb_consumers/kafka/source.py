@@ -40,9 +40,9 @@ _RECOMMIT = 3600.0
 # Interval of requests that detect unreachable brokers, in seconds. An idle client may need minutes
 # to notice.
 _ASK = 1.0
-# Interval of comparisons of topic ids, and the age from which a start repeats one, in seconds.
-_IDS = 60.0
-_REQUEST = 5.0
+# Interval of comparisons of topic ids, in seconds. A topic that is created again is read from an
+# outdated offset until the next one.
+_IDS = 5.0
 # Time without a response until the clients are replaced, in seconds. librdkafka 2.16 may drop a
 # single broker that was restarted and never look for it again, regardless of
 # `metadata.recovery.strategy`.
@@ -177,7 +177,7 @@ class KafkaSource:
     def _begin(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         if not self._open:
             self._connect(timeout)
-        self._ids.compare(_REQUEST)
+        self._ids.compare(_IDS)
         self._partitions.begin_all()
         training = self._side.partitions(self._topics.training)
         self._partitions.assign()
@@ -211,7 +211,7 @@ class KafkaSource:
             raise
         self._side, self._group = side, group
         self._partitions = Partitions(
-            topics, side, group, self._undecided, self._name, self._ids.known, self._skip_missing
+            topics, side, group, self._undecided, self._name, self._ids, self._skip_missing
         )
         self._open = True
 
@@ -262,10 +262,9 @@ class KafkaSource:
             if record.role == "window" and not self._partitions.note(record)
         ]
         self._partitions.go_on()
-        if not logs and time.monotonic() >= self._ask:
+        if time.monotonic() >= self._ask:
             self._side.stable_ends(self._side.partitions(self._topics.training))
-            if changed := self._ids.compare(_IDS):
-                raise AbortedError(f"{', '.join(changed)}: created again, so this worker restarts")
+            self._ids.confirm(_IDS)
             self._ask = time.monotonic() + _ASK
         self._partitions.hold(record for record in logs if record.role == "feedback")
         records = training + windows

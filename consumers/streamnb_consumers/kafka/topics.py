@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Collection
 
-from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.protocols import Driver, Reader
 
@@ -102,3 +102,14 @@ class TopicIds:
             )
         self.known.update(found)
         return changed
+
+    def confirm(self, age: float = 0.0) -> None:
+        """Compare as `compare` does.
+
+        Raises
+        ------
+        AbortedError
+            If a topic was created again.
+        """
+        if changed := self.compare(age):
+            raise AbortedError(f"{', '.join(changed)}: created again, so this worker restarts")

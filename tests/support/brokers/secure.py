@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from support.broker import Broker, _free_ports
+from support.broker import Broker, free_ports
 
 SECRET = "hunter2-is-the-secret"
 KEY_SECRET = "swordfish-opens-the-key"
@@ -90,7 +90,7 @@ def make_certificates(folder: Path) -> None:
 def make_secure_broker(folder: Path) -> SecureBroker:
     """Start a broker; the caller closes it."""
     make_certificates(folder)
-    ports = dict(zip(_LISTENERS, _free_ports(len(_LISTENERS)), strict=True))
+    ports = dict(zip(_LISTENERS, free_ports(len(_LISTENERS)), strict=True))
     more = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())
     plain = f"PLAINTEXT://127.0.0.1:{{port}},{more}"
     properties = {

@@ -6,7 +6,7 @@ import base64
 import json
 import time
 
-from support.broker import Broker, _free_ports
+from support.broker import Broker, free_ports
 
 _LOGIN = (
     "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
@@ -28,7 +28,7 @@ def token() -> tuple[str, float]:
 
 def make_token_broker() -> tuple[Broker, int]:
     """Start a broker; return it with the port that asks for tokens. The caller closes it."""
-    (port,) = _free_ports(1)
+    (port,) = free_ports(1)
     listeners = f"PLAINTEXT://127.0.0.1:{{port}},SASL_PLAINTEXT://127.0.0.1:{port}"
     broker = Broker(
         properties={
