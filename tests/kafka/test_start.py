@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from streamnb_consumers.errors import (
     TruncatedError,
     UnreachableError,
 )
+from streamnb_consumers.kafka import training_log
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.identity import HEADER
 from streamnb_consumers.records import Partition, Record
@@ -64,7 +64,7 @@ def test_a_worker_that_hears_nothing_for_long_connects_anew(
         raise UnreachableError("nobody there")
 
     deaf.partitions = silence
-    monkeypatch.setattr(sys.modules[type(source).__module__], "_RENEW", 0.0)
+    monkeypatch.setattr(training_log, "_RENEW", 0.0)
     with pytest.raises(UnreachableError):
         source.start({}, 10.0)
     loop.state.go_back()

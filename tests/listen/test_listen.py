@@ -16,7 +16,8 @@ import pytest
 
 from streamnb.mail.content import mail_text
 from streamnb_consumers.daemon.assembly import make_filter
-from streamnb_consumers.daemon.listen.journal import Journal, RequestSink, RequestSource
+from streamnb_consumers.daemon.listen.journal import Journal, JournalSink, JournalSource
+from streamnb_consumers.daemon.listen.requests import Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import load
@@ -175,6 +176,16 @@ class TestHttp:
             status, body = trained.http("POST", path, raw, "message/rfc822")
             assert (status, json.loads(body)[key]) == (200, "ham")
 
+    def test_labels_of_one_message_in_one_request_have_their_own_answers(
+        self, trained: Listener
+    ) -> None:
+        message = b'{"id": "s1", "text": "Subject: x\\n\\nwin", "label": "%s"}\n'
+        lines = b"".join(message % label for label in (b"spam", b"ham", b"ham", b"spam"))
+        _, body = trained.http("POST", "/learn", lines, "application/x-ndjson")
+        found = [json.loads(line) for line in body.splitlines()]
+        changes = [(each["learned"], each["unlearned"]) for each in found]
+        assert changes == [("spam", None), ("ham", "spam"), (None, None), ("spam", "ham")]
+
     @pytest.mark.parametrize(
         ("path", "body", "kind", "status", "why"),
         [
@@ -255,7 +266,7 @@ def test_both_protocols_and_files_give_one_model(tmp_path: Path) -> None:
                     listener.http("POST", "/classify", raw, "message/rfc822")
                     listener.http("POST", f"/learn?label={label}", raw, "message/rfc822")
             assert listener.stop() == 0
-        worker = make_filter("spam", Settings(), content_ids=True)
+        worker = make_filter("spam", Settings())
         load(worker, tmp_path / name, 2**33)
         learned[name] = worker.learner.model.to_bytes()
     expected = make_filter("spam", Settings()).learner.model
@@ -308,13 +319,13 @@ def test_clients_of_other_networks_change_nothing_unless_allowed(
 
 
 def test_a_client_that_leaves_does_not_stop_the_filter(tmp_path: Path) -> None:
-    source = RequestSource(Journal(tmp_path, keep=1))
+    requests, journal = Requests(), Journal(tmp_path, keep=1)
+    source, sink = JournalSource(journal, requests), JournalSink(journal, requests)
     source.start({}, 1.0)
-    gone, kept = (source.submit(SPAM, name) for name in ("gone", "kept"))
+    gone, kept = (requests.submit(SPAM, name) for name in ("gone", "kept"))
     gone.cancel()
     batch = source.poll(10, 0.1)
     assert [record.key for record in batch.records] == [b"kept"]
-    sink = RequestSink(source, Journal(tmp_path, keep=1))
     sink.commit({}, None, 1.0)
     assert kept.result(timeout=0).id == "kept"
 

@@ -34,14 +34,19 @@ from streamnb_consumers.io.memory import MemoryLog, MemorySink
 from streamnb_consumers.io.protocols import Sink, Source, TrainingLog
 from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
-from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
+from streamnb_consumers.pipeline.filter import (
+    Filter,
+    FollowingFilter,
+    LocalFilter,
+    SharedFilter,
+)
 from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import Options, SenderLists, read_senders
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import Partition
 
-__all__ = ["limits_of", "make_filter", "make_loop"]
+__all__ = ["limits_of", "make_filter", "make_loop", "shared_snapshots"]
 
 # The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
@@ -49,10 +54,10 @@ _MAX_FPR = 0.01
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
-def make_filter(kind: str, settings: Settings, content_ids: bool = False) -> Filter:
+def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
     """Return the filter that the settings describe, with an untrained model.
 
-    `content_ids` means that equal ids are the same message, although its headers may differ.
+    `follows` means that with topics it only decides, because a group joins and trains.
 
     Raises
     ------
@@ -98,9 +103,9 @@ def make_filter(kind: str, settings: Settings, content_ids: bool = False) -> Fil
         ),
         label_source_header=settings.label_source_header,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
-        content_ids=content_ids,
     )
-    kind_of = SharedFilter if settings.bootstrap_servers else LocalFilter
+    shared = FollowingFilter if follows else SharedFilter
+    kind_of = shared if settings.bootstrap_servers else LocalFilter
     return kind_of(model, reader, options)
 
 
@@ -172,7 +177,7 @@ def make_loop(
     log = shared = None
     if settings.bootstrap_servers:
         source, sink, log = _topics(kind, settings, dry_run, environment)
-        shared = _shared_snapshots(kind, settings, log, dry_run)
+        shared = shared_snapshots(kind, settings, log, dry_run)
     else:
         source, sink = _files(settings, worker.reader.max_bytes, dry_run, begun)
     keep = settings.snapshots and not dry_run
@@ -211,9 +216,10 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def _shared_snapshots(
-    kind: str, settings: Settings, log: TrainingLog, dry_run: bool
+def shared_snapshots(
+    kind: str, settings: Settings, log: TrainingLog, dry_run: bool = False
 ) -> SharedSnapshots | None:
+    """Return the shared snapshots of a group; None without a setting."""
     if not settings.shared_snapshots:
         return None
 

@@ -74,8 +74,8 @@ class Topics:
             "min.cleanable.dirty.ratio": "0.3",
         }
         layouts = [
-            TopicLayout(self.messages, partitions, {}),
-            TopicLayout(self.feedback, partitions, {}),
+            TopicLayout(self.messages, partitions, size),
+            TopicLayout(self.feedback, partitions, size),
             TopicLayout(self.decisions, partitions, size),
             TopicLayout(self.training, 1, size | unlimited),
             TopicLayout(self.join_state, partitions, size | compacted),

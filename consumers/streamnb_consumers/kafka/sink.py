@@ -50,7 +50,12 @@ class KafkaSink:
         self._writer: Writer | None = None
         self._begun = False
         self._limits: dict[str, int] = {}
-        self._written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
+        self._written: tuple[str, ...] = (
+            topics.decisions,
+            topics.training,
+            topics.join_state,
+            topics.dead_letters,
+        )
 
     def start(self, timeout: float) -> None:
         """Connect and abort an unfinished transaction of the same name.

@@ -3,7 +3,7 @@
 `Filter` contains the steps. `LocalFilter` drives them in a single process: it learns a training
 event immediately. `SharedFilter` drives them in one of several workers: it writes training events
 to a log, and learns them when they come back, so that all workers learn the same events in the
-same order.
+same order. `FollowingFilter` only decides, with the model of such a group.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from streamnb_consumers.records import (
     TrainingEvent,
 )
 
-__all__ = ["Filter", "LocalFilter", "SharedFilter"]
+__all__ = ["Filter", "FollowingFilter", "LocalFilter", "SharedFilter"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,8 +71,8 @@ class Filter(ABC):
     def __init__(self, model: Any, reader: MessageReader, options: Options | None = None) -> None:
         self.reader = reader
         self.options = options or Options()
-        header, content_ids = self.options.label_source_header, self.options.content_ids
-        self.join = Join(reader, self.options.bounds, header, self.shared, content_ids)
+        header = self.options.label_source_header
+        self.join = Join(reader, self.options.bounds, header, self.shared)
         self.learner = Learner(model, self.options)
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None
@@ -342,7 +342,6 @@ class SharedFilter(Filter):
             drift=self.options.drift,
             max_bytes=self.reader.max_bytes,
             max_text=self.reader.max_text,
-            content_ids=self.options.content_ids,
         )
         return self.identity
 
@@ -430,3 +429,19 @@ class SharedFilter(Filter):
                 f"{kinds[expected]}: set model to the one that wrote them (for mail, a model with "
                 "a tokenizer takes texts, others word counts), or training_topic to a new topic"
             )
+
+
+class FollowingFilter(SharedFilter):
+    """Driver for a listener: decides with the shared model, and leaves joins to the group."""
+
+    def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
+        """Read one request, and decide on a message."""
+        try:
+            found = prefetch.read(at)
+            if isinstance(found, Message):
+                decision = self._decide(record, found, prefetch, at)
+                if decision is not None:
+                    outputs.decisions.append(decision)
+                    self.counters["messages"] += 1
+        except StreamNBError as error:
+            outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))

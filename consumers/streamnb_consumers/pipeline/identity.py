@@ -24,7 +24,7 @@ _MEANINGS = {
     "unicode": "Unicode version of the tokenizer",
 }
 # A model that has learned under other values of these settings is still valid.
-_CHANGEABLE = ("negative", "max_fpr", "drift", "max_bytes", "max_text", "content_ids")
+_CHANGEABLE = ("negative", "max_fpr", "drift", "max_bytes", "max_text")
 
 
 def model_text(model: Any) -> str:
@@ -85,9 +85,9 @@ class Identity:
         Id of the training log. A topic that was created again has another id.
     unicode
         Unicode version of the tokenizer. Another version may split a text into other tokens.
-    negative, max_fpr, drift, max_bytes, max_text, content_ids
-        The settings of these names, which change the decision threshold, the drift alarm, the
-        training events, or the join.
+    negative, max_fpr, drift, max_bytes, max_text
+        The settings of these names, which change the decision threshold, the drift alarm, or the
+        training events.
 
     Examples
     --------
@@ -109,7 +109,6 @@ class Identity:
     drift: str | None = None
     max_bytes: int = 0
     max_text: int = 0
-    content_ids: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""

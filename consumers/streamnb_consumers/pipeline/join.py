@@ -23,10 +23,12 @@ from streamnb_consumers.records import (
     is_finite,
 )
 
-__all__ = ["Bounds", "Join", "JoinWindow", "WindowEntry", "WindowLog"]
+__all__ = ["CONTENT_ID", "Bounds", "Join", "JoinWindow", "WindowEntry", "WindowLog"]
 
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source.
 _MESSAGE, _LABEL, _SOURCE = b"m:", b"l:", b"s:"
+CONTENT_ID = "content:"
+"""Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
 _OVERHEAD = 400  # approximate bytes of an entry without its id and content
 # Fields of a message without its features, in the order of the log and of snapshots.
@@ -125,8 +127,6 @@ class Join:
         Record header that names the source of a label; empty for none.
     logged
         Whether windows record their changes for a log.
-    content_ids
-        Whether equal ids mean the same message, although its headers may differ.
     """
 
     def __init__(
@@ -135,10 +135,8 @@ class Join:
         bounds: Bounds,
         label_source_header: str = "",
         logged: bool = False,
-        content_ids: bool = False,
     ) -> None:
         self._reader, self._bounds, self._logged = reader, bounds, logged
-        self._content_ids = content_ids
         self._label_source_header = label_source_header
         self.windows: dict[int, JoinWindow] = {}
 
@@ -225,7 +223,7 @@ class Join:
         )
         known = window.get(message.id)
         is_same = record.role == "feedback" and known and known.features == entry.features
-        if known is not None and (is_same or self._content_ids):
+        if known is not None and (is_same or message.id.startswith(CONTENT_ID)):
             return known
         dead_letters += window.add(message.id, entry)
         return entry

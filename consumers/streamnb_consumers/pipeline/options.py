@@ -133,8 +133,6 @@ class Options:
         Record header that names the source of a label; empty for none.
     drift
         Detector that watches the errors of decisions (`DriftAlarm`); None for none.
-    content_ids
-        Whether equal ids mean the same message, although its headers may differ.
     """
 
     pos_label: str = "spam"
@@ -147,4 +145,3 @@ class Options:
     senders: SenderLists = dataclasses.field(default_factory=SenderLists)
     label_source_header: str = ""
     drift: str | None = None
-    content_ids: bool = False

@@ -64,7 +64,6 @@ OTHERS = {
     "drift": (lambda: make(drift="adwin"), "drift: 'adwin', and here 'None'"),
     "max_text": (lambda: make(max_text=10), "max_text: '10', and here '4096'"),
     "max_bytes": (lambda: make(max_bytes=10), "max_bytes: '10', and here '65536'"),
-    "content_ids": (lambda: make(content_ids=True), "content_ids: 'True', and here 'False'"),
     "log": (lambda: make(log="y"), "topic id of the training events: 'y', and here 'x'"),
     "unicode": (lambda: make_with_unicode("1.1"), "Unicode version of the tokenizer: '1.1', and"),
 }
@@ -169,7 +168,7 @@ def test_a_snapshot_of_other_settings_is_refused(what: str) -> None:
     assert worker.offsets == {}
 
 
-MODEL_STAYS = ("max_fpr", "drift", "max_text", "max_bytes", "content_ids")
+MODEL_STAYS = ("max_fpr", "drift", "max_text", "max_bytes")
 
 
 @pytest.mark.parametrize("what", OTHERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import json
@@ -16,7 +17,7 @@ from starlette.routing import Route
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.health import Health
-from streamnb_consumers.daemon.listen.journal import Answer
+from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import Service, content_id
 from streamnb_consumers.errors import BadRecordError, BusyError
 from streamnb_consumers.jsons import compact
@@ -26,6 +27,7 @@ __all__ = ["make_app"]
 
 _JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc822"
 _MOST_LINES = 10_000
+_LINES_AT_ONCE = 100  # that one client adds to the requests
 _WORDS = 20  # that an explanation lists
 
 Action = Callable[[Service, bytes], Awaitable[Answer]]
@@ -118,7 +120,10 @@ def make_app(
             lines = [line for line in body.splitlines() if line.strip()]
             if len(lines) > _MOST_LINES:
                 raise _RefusedRequestError(413, f"more than {_MOST_LINES:,} lines")
-            answers = [await _safely(action, service, line) for line in lines]
+            answers: list[dict[str, Any]] = []
+            for at in range(0, len(lines), _LINES_AT_ONCE):
+                part = (_safely(action, service, line) for line in lines[at : at + _LINES_AT_ONCE])
+                answers += await asyncio.gather(*part)
             text = b"".join(compact(each) + b"\n" for each in answers)
             return Response(text, media_type=_LINES)
         if kind == _MAIL:
@@ -205,4 +210,6 @@ def _plain(answer: Answer) -> dict[str, Any]:
         return {"id": answer.id, "error": answer.error}
     if answer.decision is not None:
         return answer.decision.to_json()
+    if answer.accepted:
+        return {"id": answer.id, "accepted": True}
     return {"id": answer.id, "learned": answer.learned, "unlearned": answer.unlearned}

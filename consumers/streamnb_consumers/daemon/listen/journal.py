@@ -9,48 +9,22 @@ from __future__ import annotations
 
 import itertools
 import os
-import queue
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
+from streamnb_consumers.daemon.listen.requests import PLACE, Requests
 from streamnb_consumers.daemon.snapshots.local import Snapshots, sync_folder
-from streamnb_consumers.errors import AbortedError, BusyError, SnapshotError
+from streamnb_consumers.errors import AbortedError, SnapshotError
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.io.stdio import dead_letter_line
-from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
+from streamnb_consumers.records import Outputs, Partition, Record
 
-__all__ = ["Answer", "Journal", "JournaledSnapshots", "RequestSink", "RequestSource"]
+__all__ = ["Journal", "JournalSink", "JournalSource", "JournaledSnapshots"]
 
-PLACE = Partition("requests", 0)
 _SEGMENT = re.compile(r"journal-(\d{16})\.jsonl")
-
-
-class Answer(NamedTuple):
-    """The result of one request.
-
-    Attributes
-    ----------
-    id
-        Id of the message.
-    decision
-        The decision; None for labels.
-    learned, unlearned
-        The label that the model learned or unlearned; None if there was nothing to do.
-    error
-        Reason why the request was refused; empty if it was not.
-    """
-
-    id: str
-    decision: Decision | None = None
-    learned: str | None = None
-    unlearned: str | None = None
-    error: str = ""
 
 
 class Journal:
@@ -173,68 +147,20 @@ class JournaledSnapshots(Snapshots):
         return path
 
 
-class _Request(NamedTuple):
-    record: Record
-    name: str
-    answer: Future[Answer]
-
-
-class RequestSource(Source):
-    """Records that other threads submit, after those of the journal.
+class JournalSource(Source):
+    """Records of the journal, and after them new requests.
 
     Parameters
     ----------
     journal
         The journal.
-    most
-        Maximum number of requests that wait, 1 or more.
-    clock
-        Returns seconds since 1970.
+    requests
+        Requests of clients.
     """
 
-    def __init__(
-        self, journal: Journal, most: int = 1000, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._journal, self._clock = journal, clock
-        self._queue: queue.Queue[_Request] = queue.Queue(most)
+    def __init__(self, journal: Journal, requests: Requests) -> None:
+        self._journal, self._requests = journal, requests
         self._replay: Iterator[Record] | None = None
-        self.batch: list[_Request] = []
-        self._closed = False
-
-    def submit(
-        self,
-        value: bytes,
-        name: str,
-        role: Role = "message",
-        headers: tuple[tuple[str, bytes | None], ...] = (),
-    ) -> Future[Answer]:
-        """Add a request from any thread; the future gets its answer after the commit.
-
-        Parameters
-        ----------
-        value
-            A message or feedback, in a format of the filter's reader.
-        name
-            Id of the message.
-        role
-            `message` asks for a decision, `feedback` learns or unlearns.
-        headers
-            Record headers, such as `label`.
-
-        Raises
-        ------
-        BusyError
-            If too many requests wait, or the filter stops.
-        """
-        record = Record(PLACE, 0, value, name.encode("utf-8", "replace"), headers, role=role)
-        request = _Request(record, name, Future())
-        try:
-            if self._closed:
-                raise BusyError("the filter stops: try again later")
-            self._queue.put_nowait(request)
-        except queue.Full:
-            raise BusyError("too many requests wait: try again later") from None
-        return request.answer
 
     @property
     def ended(self) -> bool:
@@ -248,15 +174,9 @@ class RequestSource(Source):
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Read the journal from the offset of the snapshot on."""
-        self.refuse("the journal could not be written: try again later")
+        self._requests.refuse("the journal could not be written: try again later")
         self._replay = self._journal.read(offsets.get(PLACE, 0))
         return {PLACE: self._journal.length}
-
-    def refuse(self, why: str) -> None:
-        """Answer the requests of the open batch with an error; none of them had an effect."""
-        for request in self.batch:
-            request.answer.set_exception(BusyError(why))
-        self.batch = []
 
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return records of the journal; after them, wait for a first request."""
@@ -264,76 +184,45 @@ class RequestSource(Source):
             if replayed := list(itertools.islice(self._replay, max_records)):
                 return Batch(replayed)
             self._replay = None  # only now all of it was learned
-        records: list[Record] = []
-        try:
-            while len(records) < max_records:
-                request = (
-                    self._queue.get(timeout=timeout) if not records else self._queue.get_nowait()
-                )
-                if not request.answer.set_running_or_notify_cancel():
-                    continue  # its client has left
-                offset, now = self._journal.length + len(records), int(self._clock() * 1000)
-                records.append(request.record._replace(offset=offset, timestamp=now))
-                self.batch.append(request)
-        except queue.Empty:
-            pass
-        return Batch(records)
+        return Batch(self._requests.take(max_records, timeout, self._journal.length))
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the number of waiting requests."""
-        return {PLACE: self._queue.qsize()}
+        return {PLACE: self._requests.waiting}
 
     def close(self, timeout: float) -> None:
         """Refuse the requests that wait."""
-        self._closed = True
-        self.refuse("the filter stops: try again later")
-        while not self._queue.empty():
-            request = self._queue.get_nowait()
-            if request.answer.set_running_or_notify_cancel():
-                request.answer.set_exception(BusyError("the filter stops: try again later"))
+        self._requests.close("the filter stops: try again later")
 
 
-class RequestSink(BufferedSink):
+class JournalSink(BufferedSink):
     """Write the journal, then answer the requests of the batch.
 
     Parameters
     ----------
-    source
-        The source of the requests.
     journal
         The journal.
+    requests
+        Requests of clients.
     dead_letters
         File of refused requests; None for none. Their clients get the error anyway.
     """
 
     def __init__(
-        self, source: RequestSource, journal: Journal, dead_letters: Path | None = None
+        self, journal: Journal, requests: Requests, dead_letters: Path | None = None
     ) -> None:
         super().__init__()
-        self._source, self._journal = source, journal
+        self._journal, self._requests = journal, requests
         self._file = None if dead_letters is None else dead_letters.open("ab")
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Append the requests to the journal, then answer them."""
-        batch, outputs, first = self._source.batch, self._open, self._journal.length
-        records = [request.record._replace(offset=first + at) for at, request in enumerate(batch)]
+        outputs = self._open
+        records = [request.record for request in self._requests.batch]
         feedback = any(record.role == "feedback" for record in records)
         self._journal.append(records, durable=feedback or bool(outputs.training))
-        decisions = {each.offset: each for each in outputs.decisions}
-        errors = {each.record.offset: each.error for each in outputs.dead_letters}
-        events = {each.id: each for each in outputs.training}
-        for at, request in enumerate(batch, first):
-            event = events.get(request.name)
-            request.answer.set_result(
-                Answer(
-                    request.name,
-                    decisions.get(at),
-                    event.learn if event else None,
-                    event.unlearn if event else None,
-                    errors.get(at, ""),
-                )
-            )
-        self._source.batch, self._open = [], Outputs()
+        self._requests.answer(outputs)
+        self._open = Outputs()
         if self._file is not None:
             self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
             self._file.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import gc
 import ipaddress
 import os
@@ -17,24 +18,27 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from streamnb_consumers.daemon.assembly import limits_of, make_filter
+from streamnb_consumers.daemon.assembly import limits_of, make_filter, shared_snapshots
 from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.listen.http import make_app
 from streamnb_consumers.daemon.listen.journal import (
     Journal,
     JournaledSnapshots,
-    RequestSink,
-    RequestSource,
+    JournalSink,
+    JournalSource,
 )
+from streamnb_consumers.daemon.listen.requests import Requests
 from streamnb_consumers.daemon.listen.service import Service
 from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, answer_spamd
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.running import GC_OBJECTS
 from streamnb_consumers.daemon.settings import PREFIX, Settings
+from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held
 from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.io.protocols import Sink, Source
 
 __all__ = ["listen"]
 
@@ -49,7 +53,7 @@ def listen(kind: str, settings: Settings) -> int:
     kind
         `"sms"` or `"spam"`.
     settings
-        Settings of the filter; `snapshots` is its state folder.
+        Settings of the filter. Without Kafka, `snapshots` is its state folder.
 
     Raises
     ------
@@ -58,40 +62,59 @@ def listen(kind: str, settings: Settings) -> int:
     BusyError
         If another process uses the state folder.
     """
-    if settings.bootstrap_servers:
-        raise SettingsError(
-            "bootstrap_servers is set: a listener keeps its own state. Run workers on the topics, "
-            "and send labels to the feedback topic"
-        )
-    folder = Path(settings.snapshots) if settings.snapshots else default_folder(kind)
-    with (
-        _bound(settings) as address,
-        held(folder, settings.stop_seconds),
-    ):
-        journal = Journal(folder / "journal", settings.snapshots_kept)
-        source = RequestSource(journal, settings.connections)
-        dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
-        health, metrics = Health(), PrometheusMetrics(kind=kind)
-        worker = make_filter(kind, settings, content_ids=True)
+    shared = bool(settings.bootstrap_servers)
+    requests = Requests(settings.connections)
+    health, metrics = Health(), PrometheusMetrics(kind=kind)
+    worker = make_filter(kind, settings, follows=True)
+    with _bound(settings) as address, contextlib.ExitStack() as stack:
+        make = _shared if shared else _local
+        source, sink, more = make(kind, settings, requests, stack)
         loop = Loop(
             source,
-            RequestSink(source, journal, dead_letters),
+            sink,
             worker,
-            snapshots=JournaledSnapshots(
-                folder, settings.snapshots_kept, settings.snapshot_bytes, journal
-            ),
-            limits=limits_of(settings),
+            limits=dataclasses.replace(limits_of(settings), gather=0.0),
             breaker=Breaker(2.0),  # clients see their errors; bad requests must not stop others
             metrics=metrics,
             health=health,
+            **more,
         )
-        service = Service(kind, settings, source, worker.reader.max_bytes)
+        service = Service(kind, settings, requests, worker.reader.max_bytes)
         app = make_app(service, health, metrics.text, os.environ.get(f"{PREFIX}LISTEN_TOKEN", ""))
         server = _Server(service, app, settings)
         gc.set_threshold(GC_OBJECTS)
         with server.running(address), stopping_on_signals(loop):
             loop.run()
     return 0
+
+
+def _local(
+    kind: str, settings: Settings, requests: Requests, stack: contextlib.ExitStack
+) -> tuple[Source, Sink, dict[str, Any]]:
+    """Return source, sink and state of a listener with a journal, and lock its folder."""
+    folder = Path(settings.snapshots) if settings.snapshots else default_folder(kind)
+    stack.enter_context(held(folder, settings.stop_seconds))
+    journal = Journal(folder / "journal", settings.snapshots_kept)
+    dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
+    snapshots = JournaledSnapshots(
+        folder, settings.snapshots_kept, settings.snapshot_bytes, journal
+    )
+    sink = JournalSink(journal, requests, dead_letters)
+    return JournalSource(journal, requests), sink, {"snapshots": snapshots}
+
+
+def _shared(
+    kind: str, settings: Settings, requests: Requests, stack: contextlib.ExitStack
+) -> tuple[Source, Sink, dict[str, Any]]:
+    """Return source, sink and state of a listener that follows the training log of a group."""
+    from streamnb_consumers.daemon.listen.topics import open_topics
+
+    source, sink = open_topics(kind, settings, requests, os.environ)
+    snapshots = None
+    if settings.snapshots:
+        snapshots = Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
+    shared = shared_snapshots(kind, settings, source)
+    return source, sink, {"snapshots": snapshots, "shared": shared, "log": source}
 
 
 @contextlib.contextmanager

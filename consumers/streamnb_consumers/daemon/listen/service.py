@@ -9,8 +9,9 @@ import json
 import math
 
 from streamnb.mail.header_block import first_value
-from streamnb_consumers.daemon.listen.journal import Answer, RequestSource
+from streamnb_consumers.daemon.listen.requests import Answer, Requests
 from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.pipeline.join import CONTENT_ID
 from streamnb_consumers.records import Decision
 
 __all__ = ["REQUIRED", "Service", "content_id", "points"]
@@ -33,7 +34,8 @@ def content_id(raw: bytes) -> str:
     """
     _, _, body = raw.replace(b"\r\n", b"\n").lstrip(b"\n").partition(b"\n\n")
     found = first_value(raw.replace(b"\r\n", b"\n"), "message-id") or b""
-    return hashlib.blake2b(found + b"\n" + body.rstrip(), digest_size=16).hexdigest()
+    content = hashlib.blake2b(found + b"\n" + body.rstrip(), digest_size=16)
+    return CONTENT_ID + content.hexdigest()
 
 
 def points(decision: Decision, pos_label: str) -> float:
@@ -66,17 +68,15 @@ class Service:
         `"sms"` or `"spam"`.
     settings
         Settings of the filter.
-    source
-        Source that the filter reads.
+    requests
+        Requests that the filter reads.
     max_bytes
         Maximum size of a message.
     """
 
-    def __init__(
-        self, kind: str, settings: Settings, source: RequestSource, max_bytes: int
-    ) -> None:
+    def __init__(self, kind: str, settings: Settings, requests: Requests, max_bytes: int) -> None:
         self.kind, self.settings, self.max_bytes = kind, settings, max_bytes
-        self._source = source
+        self._requests = requests
 
     async def classify(self, raw: bytes, words: int = 0) -> Answer:
         """Decide a message, and name the words with the largest contributions."""
@@ -132,5 +132,5 @@ class Service:
         """
         if words:
             headers += (("explain", str(words).encode()),)
-        answer = self._source.submit(value, name, "feedback" if feedback else "message", headers)
+        answer = self._requests.submit(value, name, "feedback" if feedback else "message", headers)
         return await asyncio.wrap_future(answer)

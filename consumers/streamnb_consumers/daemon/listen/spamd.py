@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from streamnb.errors import StreamNBError
 from streamnb.mail.header_block import header_end, with_header, without_header
-from streamnb_consumers.daemon.listen.journal import Answer
+from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import REQUIRED, Service, points
 from streamnb_consumers.errors import BusyError
 
@@ -128,22 +128,22 @@ async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Re
     """Learn or unlearn a message."""
     settings = service.settings
     labels = {"spam": settings.pos_label, "ham": settings.negative}
-    if "local" in headers.get("set", ""):
+    learns, unlearns = ("local" in headers.get(name, "") for name in ("set", "remove"))
+    if learns:
         label = labels.get(headers.get("message-class", "").lower())
         if label is None:
             given = headers.get("message-class", "")
             raise _RequestError(f"Message-class must be spam or ham, not {given[:50]!r}")
         answer = _checked(await service.learn(raw, label))
-    elif "local" in headers.get("remove", ""):
+    elif unlearns:
         answer = _checked(await service.unlearn(raw))
     else:
         raise _RequestError("TELL needs the header Set: local or Remove: local")
-    told = {}
-    if answer.learned is not None:
-        told["DidSet"] = "local"
-    elif answer.unlearned is not None:
-        told["DidRemove"] = "local"
-    return _Reply(told)
+    if answer.learned is not None or (learns and answer.accepted):
+        return _Reply({"DidSet": "local"})
+    if answer.unlearned is not None or answer.accepted:
+        return _Reply({"DidRemove": "local"})
+    return _Reply({})
 
 
 async def _check(service: Service, command: str, raw: bytes) -> _Reply:

@@ -1,0 +1,177 @@
+"""Requests of clients, as records that wait for a filter, and their answers."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import NamedTuple
+
+from streamnb_consumers.errors import BusyError
+from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
+
+__all__ = ["PLACE", "Answer", "Requests"]
+
+PLACE = Partition("requests", 0)
+
+
+class Answer(NamedTuple):
+    """The result of one request.
+
+    Attributes
+    ----------
+    id
+        Id of the message.
+    decision
+        The decision; None for labels.
+    learned, unlearned
+        The label that the model learned or unlearned; None if there was nothing to do.
+    error
+        Reason why the request was refused; empty if it was not.
+    accepted
+        Whether the request is in the feedback topic, and the group learns it soon.
+    """
+
+    id: str
+    decision: Decision | None = None
+    learned: str | None = None
+    unlearned: str | None = None
+    error: str = ""
+    accepted: bool = False
+
+
+class _Request(NamedTuple):
+    record: Record
+    name: str
+    answer: Future[Answer]
+
+
+class Requests:
+    """Requests that other threads submit, and the open batch of them.
+
+    Parameters
+    ----------
+    most
+        Maximum number of requests that wait, 1 or more.
+    clock
+        Returns seconds since 1970.
+
+    Attributes
+    ----------
+    batch
+        Requests that were taken and not answered yet.
+    """
+
+    def __init__(self, most: int = 1000, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._queue: queue.Queue[_Request] = queue.Queue(most)
+        self._next: _Request | None = None  # taken from the queue, for the next batch
+        self._closed = ""
+        self.batch: list[_Request] = []
+
+    def submit(
+        self,
+        value: bytes,
+        name: str,
+        role: Role = "message",
+        headers: tuple[tuple[str, bytes | None], ...] = (),
+    ) -> Future[Answer]:
+        """Add a request from any thread; the future gets its answer after the commit.
+
+        Parameters
+        ----------
+        value
+            A message or feedback, in a format of the filter's reader.
+        name
+            Id of the message.
+        role
+            `message` asks for a decision, `feedback` learns or unlearns.
+        headers
+            Record headers, such as `label`.
+
+        Raises
+        ------
+        BusyError
+            If too many requests wait, or the filter cannot answer at present.
+        """
+        record = Record(PLACE, 0, value, name.encode("utf-8", "replace"), headers, role=role)
+        request = _Request(record, name, Future())
+        if self._closed:
+            raise BusyError(self._closed)
+        try:
+            self._queue.put_nowait(request)
+        except queue.Full:
+            raise BusyError("too many requests wait: try again later") from None
+        return request.answer
+
+    def take(self, most: int, timeout: float, first: int) -> list[Record]:
+        """Return the next requests as records, with offsets from `first` on.
+
+        Wait for the first one only. A batch has one request for each message, because only the id
+        connects a training event with its request.
+        """
+        records: list[Record] = []
+        names: set[str] = set()
+        try:
+            while len(records) < most:
+                request, self._next = self._next, None
+                if request is None:
+                    request = self._queue.get(not records, timeout)
+                if request.name in names:
+                    self._next = request
+                    break
+                if not request.answer.set_running_or_notify_cancel():
+                    continue  # its client has left
+                names.add(request.name)
+                offset, now = first + len(records), int(self._clock() * 1000)
+                request = request._replace(
+                    record=request.record._replace(offset=offset, timestamp=now)
+                )
+                records.append(request.record)
+                self.batch.append(request)
+        except queue.Empty:
+            pass
+        return records
+
+    def answer(self, outputs: Outputs, accepted: bool = False) -> None:
+        """Answer the requests of the open batch with the outputs of the filter."""
+        decisions = {each.offset: each for each in outputs.decisions}
+        errors = {each.record.offset: each.error for each in outputs.dead_letters}
+        events = {each.id: each for each in outputs.training}
+        for record, name, answer in self.batch:
+            event, error = events.get(name), errors.get(record.offset, "")
+            answer.set_result(
+                Answer(
+                    name,
+                    decisions.get(record.offset),
+                    event.learn if event else None,
+                    event.unlearn if event else None,
+                    error,
+                    accepted and record.role == "feedback" and not error,
+                )
+            )
+        self.batch = []
+
+    def refuse(self, why: str) -> None:
+        """Answer the requests of the open batch with an error; none of them had an effect."""
+        for request in self.batch:
+            request.answer.set_exception(BusyError(why))
+        self.batch = []
+
+    def close(self, why: str) -> None:
+        """Refuse all requests, until `open` is called."""
+        self._closed = why
+        self.refuse(why)
+        while self._next is not None or self.waiting:
+            self.take(self.waiting + 1, 0.0, 0)
+            self.refuse(why)
+
+    def open(self) -> None:
+        """Accept requests again."""
+        self._closed = ""
+
+    @property
+    def waiting(self) -> int:
+        """Number of requests that wait."""
+        return self._queue.qsize()

@@ -1,0 +1,243 @@
+"""The training log of a group as a source, which each worker reads completely."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+
+from streamnb_consumers.errors import (
+    AbortedError,
+    LostClientError,
+    SettingsError,
+    TruncatedError,
+    UnreachableError,
+)
+from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.kafka.cluster import TopicLayout, Topics
+from streamnb_consumers.kafka.protocols import Driver, Reader
+from streamnb_consumers.kafka.topics import TopicIds
+from streamnb_consumers.records import Partition, Record
+
+__all__ = ["TrainingSource"]
+
+_LOG = logging.getLogger(__name__)
+
+# A wait for messages consists of steps of this length, in seconds. New feedback and training events
+# are read in between.
+_STEP = 0.02
+# Interval of requests that detect unreachable brokers, in seconds. An idle client may need minutes
+# to notice.
+_ASK = 1.0
+# Interval of comparisons of topic ids, in seconds. A topic that is created again is read from an
+# outdated offset until the next one.
+_IDS = 5.0
+# Time without a response until the clients are replaced, in seconds. librdkafka 2.16 may drop a
+# single broker that was restarted and never look for it again, regardless of
+# `metadata.recovery.strategy`.
+_RENEW = 60.0
+
+
+class TrainingSource(ABC):
+    """Base of the sources of workers: follows the training log, through outages.
+
+    Parameters
+    ----------
+    driver, topics, ids
+        Kafka client driver, topics of the filter, and their ids.
+    timeout
+        Maximum wait for the topics at the start, in seconds.
+    layouts
+        Topics to create if they are missing.
+    """
+
+    _side: Reader
+
+    def __init__(
+        self,
+        driver: Driver,
+        topics: Topics,
+        timeout: float,
+        ids: TopicIds,
+        layouts: Collection[TopicLayout] = (),
+    ) -> None:
+        self._driver, self._topics, self._timeout = driver, topics, timeout
+        self._ids, self._layouts = ids, layouts
+        self._training_ends: dict[Partition, int] | None = None
+        self._ask = 0.0
+        self._away: float | None = None  # start of the current outage
+        self._open = False
+
+    @property
+    def ended(self) -> bool:
+        """Always False: a topic never ends."""
+        return False
+
+    @property
+    def waiting(self) -> str:
+        """Reason why no messages are delivered yet, or an empty string."""
+        if self._training_ends is None or self._training_ends:
+            return "the training events are being read"
+        return ""
+
+    def identity(self, timeout: float) -> str:
+        """Create missing topics if the settings ask for it, and return the id of the training log.
+
+        Raises
+        ------
+        SettingsError
+            If the topic does not exist.
+        """
+        if self._layouts:
+            self._driver.create_topics(self._layouts, timeout)
+            self._layouts = ()
+        topic, deadline = self._topics.training, time.monotonic() + timeout
+        self._ids.compare()
+        while topic not in self._ids.found:
+            if time.monotonic() > deadline:
+                raise SettingsError(f"topic not found: {topic}. Create it or set create_topics")
+            time.sleep(0.1)
+            self._ids.compare()
+        return self._ids.found[topic]
+
+    def truncate(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        """Delete the training events before the given offsets."""
+        mine = {place: at for place, at in offsets.items() if place.source == self._topics.training}
+        self._driver.delete_records(mine, timeout)
+
+    def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
+        """Read training events from the given offsets and other topics from the committed offsets.
+
+        Raises
+        ------
+        AbortedError
+            If the cluster does not answer in time.
+        TruncatedError
+            If training events were deleted before this worker read them.
+        SettingsError
+            If a topic does not exist or related topics have different numbers of partitions.
+        """
+        try:
+            self._begin(offsets, timeout)
+        except UnreachableError:
+            self._renew()
+            raise
+        except LostClientError as error:
+            self._lose(error)
+            raise
+        self._away = None
+        return {}
+
+    def _renew(self) -> None:
+        """Drop the clients if the cluster has not answered for too long."""
+        now = time.monotonic()
+        self._away = now if self._away is None else self._away
+        if self._open and now >= self._away + _RENEW:
+            _LOG.warning("no answer from the cluster for %.0f s, reconnecting", now - self._away)
+            self._let_go()
+
+    def _lose(self, error: LostClientError) -> None:
+        """Drop the clients after a permanent failure of one of them."""
+        if self._open:
+            _LOG.warning("reconnecting: %s", error)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Close the clients. The next start creates new ones."""
+        self._open = False
+        self._away = None
+        self._driver.renew()
+        for each in self._clients():
+            with contextlib.suppress(AbortedError):
+                each.close(1.0)
+
+    def _clients(self) -> Iterable[Reader]:
+        """Return the clients, in the order in which they are closed."""
+        return [self._side]
+
+    @abstractmethod
+    def _connect(self, timeout: float) -> None:
+        """Create the clients, and check the topics."""
+
+    def _begin(self, offsets: Mapping[Partition, int], timeout: float) -> None:
+        if not self._open:
+            self._connect(timeout)
+            self._open = True
+        self._ids.compare(_IDS)
+        training = self._side.partitions(self._topics.training)
+        self._assign(training)
+        first, ends = self._side.firsts(training), self._side.stable_ends(training)
+        for place in training:
+            offset = offsets.get(place, 0)
+            if offset < first[place]:
+                raise TruncatedError(
+                    f"training events {offset:,} to {first[place]:,} of {place.source} were "
+                    f"deleted before this worker read them, so its model would be incomplete: "
+                    f"start from a newer snapshot (shared_snapshots), or set unlimited "
+                    f"retention for that topic"
+                )
+            self._side.seek(place, offset)
+        self._training_ends = {
+            place: end for place, end in ends.items() if offsets.get(place, 0) < end
+        }
+
+    def _assign(self, training: Collection[Partition]) -> None:
+        self._side.assign(training)
+
+    # --- polling ----------------------------------------------------------------------------------
+
+    def poll(self, max_records: int, timeout: float) -> Batch:
+        """Return training events before all other records.
+
+        The wait ends with the first record or with a change of `waiting`. Otherwise each step of a
+        start would take a whole poll.
+        """
+        deadline, missing = time.monotonic() + timeout, self.waiting
+        while True:
+            try:
+                batch = self._poll(max_records, min(_STEP, timeout))
+            except LostClientError as error:
+                self._lose(error)
+                raise
+            came = batch.records or batch.dropped or batch.offsets or self.waiting != missing
+            if came or time.monotonic() >= deadline:
+                return batch
+
+    def _poll(self, max_records: int, timeout: float) -> Batch:
+        logs = self._side.poll(max_records, 0.0)
+        if self._at_ends():
+            return self._more(logs, max_records, timeout)
+        if not logs:
+            time.sleep(timeout / 10)
+        return Batch([record for record in logs if record.role == "training"])
+
+    @abstractmethod
+    def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
+        """Return a batch of records from the logs, and others, after all events were read."""
+
+    def _at_ends(self) -> bool:
+        """Return whether all training events from before the start were read."""
+        ends = self._training_ends or {}
+        for place in [place for place, end in ends.items() if self._side.position(place) >= end]:
+            del ends[place]
+        return not ends
+
+    def _check_cluster(self) -> None:
+        """Check periodically that the cluster answers and that it has the same topics."""
+        if time.monotonic() < self._ask:
+            return
+        self._side.stable_ends(self._side.partitions(self._topics.training))
+        self._ids.confirm(_IDS)
+        self._ask = time.monotonic() + _ASK
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return the known lag of each assigned partition, in records."""
+        return self._side.lag() if self._open else {}
+
+    def close(self, timeout: float) -> None:
+        """Disconnect; a static member stays in the group until its session ends."""
+        if self._open:
+            for each in self._clients():
+                each.close(timeout / 2)
