@@ -23,6 +23,7 @@ pytest.register_assert_rewrite("support")
 
 from support import profiles  # noqa: E402
 from support.broker_fixtures import broker, client, own_broker  # noqa: E402, F401  fixtures
+from support.browser import browser  # noqa: E402, F401  a fixture
 
 profiles.register()
 collect_ignore_glob = ["support/*", "references/*", "fixtures/*"]

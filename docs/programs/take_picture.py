@@ -8,12 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
-import uvicorn
 from playwright.sync_api import sync_playwright
 
 from streamnb import MNB, OnlineNB
 from streamnb.datasets import SyntheticSMS
-from streamnb.web import Replay, Session, create_app
+from streamnb.web import Replay, Session, create_app, make_server
 
 PICTURE = Path(__file__).resolve().parents[1] / "serve.png"
 
@@ -28,7 +27,7 @@ def main() -> int:
     for _ in range(2500):
         session.step()
     app = create_app(session, Replay(session))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = make_server(app)
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

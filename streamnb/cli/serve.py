@@ -18,7 +18,7 @@ from streamnb.cli.sources import (
     load_model,
 )
 from streamnb.datasets.catalogue import DESCRIPTIONS
-from streamnb.errors import MissingDependencyError, ModelFileError
+from streamnb.errors import InputError, MissingDependencyError, ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,9 +100,9 @@ def run(args: argparse.Namespace) -> int:
     import secrets
 
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401 - the first of the packages that may be missing
 
-        from streamnb.web import Replay, Session, create_app
+        from streamnb.web import Replay, Session, create_app, make_server
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
             f"the page needs {error.name}: pip install 'streamnb[web]'"
@@ -111,20 +111,13 @@ def run(args: argparse.Namespace) -> int:
     sources = [*named, *(args.sources or [])] or _demo_source(args)
     reading = Reading(args, sources, labelled=False)
     reading.check()
+    if args.output is not None and (not args.output.parent.is_dir() or args.output.is_dir()):
+        raise InputError(f"--output {args.output}: not a file in a folder that exists")
     models = _models(args, saved)
     args.no_progress = True
     replay = Replay(session := Session(models, _begun(reading), keep=args.keep))
     token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(session, replay, token),
-            host=args.host,
-            port=args.port,
-            log_level="warning",
-            server_header=False,
-            timeout_graceful_shutdown=2,
-        )
-    )
+    server = make_server(create_app(session, replay, token))
     replay.start()
     try:
         with contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
@@ -139,6 +132,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
     """Run the server on a socket that is open before its address is printed."""
+    import signal
     import socket
 
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
@@ -147,6 +141,8 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
     host = f"[{args.host}]" if ":" in args.host else args.host
     address = f"http://{host}:{listening.getsockname()[1]}/"
     print(f"open {address}{f'?token={token}' if token else ''} (Ctrl-C ends it)", flush=True)
+    # The server raises the signal again when it has stopped; SIGTERM then ends as Ctrl-C does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         server.run(sockets=[listening])
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,21 +15,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from streamnb.errors import InputError
+from streamnb.errors import InputError, StreamNBError
 from streamnb.web.replay import Replay
 from streamnb.web.security import Guard
 from streamnb.web.session import Session
 
 __all__ = ["create_app"]
 
-_STATIC = {
-    "app.css": "text/css; charset=utf-8",
-    "app.js": "text/javascript; charset=utf-8",
-    "charts.js": "text/javascript; charset=utf-8",
-    "dom.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_FILES = {
+    f"{folder}{file.name}": file
+    for folder in ("", "vendor/")
+    for file in resources.files(__package__).joinpath("static", folder).iterdir()
+    if Path(file.name).suffix in _TYPES
 }
 _MOST_BODY = 200_000  # bytes of a request
+_MOST_ROWS = 1000  # messages of an answer
 
 
 def create_app(session: Session, replay: Replay, token: str | None = None) -> Starlette:
@@ -44,14 +46,14 @@ def create_app(session: Session, replay: Replay, token: str | None = None) -> St
         Access token of visitors; None answers only this machine (see `Guard`).
     """
     routes = [
-        Route("/", _page),
-        Route("/static/{name}", _static),
-        Route("/api/state", _answering(lambda asked: _state(session, replay))),
+        Route("/", _page("stream")),
+        Route("/static/{name:path}", _static),
+        Route("/api/state", _answering(lambda asked: _state(session, replay, asked))),
         Route("/api/messages", _answering(lambda asked: _messages(session, asked))),
         Route(
             "/api/messages/{number:int}", _answering(lambda asked: session.open(asked["number"]))
         ),
-        Route("/api/words", _answering(lambda asked: session.top_words())),
+        Route("/api/words", _answering(lambda asked: session.top_words()), methods=["POST"]),
         Route(
             "/api/messages/{number:int}/label",
             _answering(lambda asked: session.correct(asked["number"], _text(asked, "label"))),
@@ -62,25 +64,34 @@ def create_app(session: Session, replay: Replay, token: str | None = None) -> St
             _answering(lambda asked: session.try_out(_text(asked, "text"))),
             methods=["POST"],
         ),
-        Route(
-            "/api/stream", _answering(lambda asked: _play(replay, session, asked)), methods=["POST"]
-        ),
+        Route("/api/stream", _answering(lambda asked: _play(replay, asked)), methods=["POST"]),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
 
 
-async def _page(request: Request) -> Response:
-    text = resources.files(__package__).joinpath("static", "index.html").read_text("utf-8")
-    text = text.replace("{{csrf}}", request.state.csrf)
-    return Response(text, media_type="text/html; charset=utf-8")
+def _page(script: str) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        text = resources.files(__package__).joinpath("static", "index.html").read_text("utf-8")
+        text = text.replace("{{script}}", script).replace("{{csrf}}", request.state.csrf)
+        return Response(text, media_type="text/html; charset=utf-8")
+
+    return endpoint
 
 
 async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in _STATIC:
+    file = _FILES.get(request.path_params["name"])
+    if file is None:
         return JSONResponse({"error": "no such file"}, 404)
-    content = resources.files(__package__).joinpath("static", name).read_bytes()
-    return Response(content, media_type=_STATIC[name])
+    kind = _TYPES[Path(file.name).suffix]
+    return Response(file.read_bytes(), media_type=f"{kind}; charset=utf-8")
+
+
+class _Json(JSONResponse):
+    """JSON in ASCII: a lone surrogate of a message cannot be written as UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the bytes of the answer."""
+        return json.dumps(content, separators=(",", ":")).encode()
 
 
 def _answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
@@ -89,9 +100,9 @@ def _answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Request], A
     async def endpoint(request: Request) -> Response:
         try:
             asked = {**request.query_params, **await _body(request), **request.path_params}
-            return JSONResponse(await run_in_threadpool(answer, asked))
-        except InputError as error:
-            return JSONResponse({"error": str(error)}, 400)
+            return _Json(await run_in_threadpool(answer, asked))
+        except StreamNBError as error:
+            return _Json({"error": str(error)}, 400)
 
     return endpoint
 
@@ -127,26 +138,23 @@ def _number(asked: dict[str, Any], name: str) -> float:
         raise InputError(f"{name} is {asked.get(name)!r}; it must be a number") from None
 
 
-def _state(session: Session, replay: Replay) -> dict[str, Any]:
-    return {**session.state(), "playing": replay.playing, "rate": replay.rate}
+def _state(session: Session, replay: Replay, asked: dict[str, Any]) -> dict[str, Any]:
+    stream = {"playing": replay.playing, "rate": replay.rate, "error": replay.error}
+    return {**session.state(asked.get("pos_label")), **stream}
 
 
 def _messages(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
     after = int(_number({"after": 0, **asked}, "after"))
-    return {"messages": session.messages(after)[-200:]}
+    return {"messages": session.messages(after)[-_MOST_ROWS:]}
 
 
-def _play(replay: Replay, session: Session, asked: dict[str, Any]) -> dict[str, Any]:
+def _play(replay: Replay, asked: dict[str, Any]) -> dict[str, Any]:
+    actions = {"play": replay.play, "pause": replay.pause, "step": replay.step}
     if "rate" in asked:
         replay.rate = _number(asked, "rate")
     action = asked.get("action")
-    if action == "play":
-        replay.play()
-    elif action == "pause":
-        replay.pause()
-    elif action == "step":
-        replay.pause()
-        session.step()
+    if action in actions:
+        actions[action]()
     elif action is not None:
         raise InputError(f"action is {action!r}; it must be play, pause or step")
-    return _state(session, replay)
+    return {"playing": replay.playing, "rate": replay.rate}

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from streamnb.model.reprs import token_shown
 
-__all__ = ["inspect", "nearest", "pieces"]
+T = TypeVar("T")
 
-_MOST_TEXT = 20_000  # characters that are inspected
-_MOST_PIECES = 150  # words that are left out in turn: one prediction each
+__all__ = ["inspect", "nearest", "pieces", "strongest", "word_set"]
+
+_MOST_TEXT = 20_000  # characters whose words are coloured
 _MOST_TOKENS = 20
 _MOST_TOGETHER = 6  # words that are left out together to change a decision
+_MOST_COMPARED = 300  # distinct words of a message that are compared with other messages
 _PIECE = re.compile(r"\S+")
+_LENGTH = "\x0c"  # mark of the tokens of the length: no single word has them
 
 
 def pieces(text: str) -> list[str]:
-    """Return the words of a text, separated by whitespace."""
+    """Return the first words of a text, separated by whitespace."""
     return _PIECE.findall(text[:_MOST_TEXT])
 
 
 def inspect(model: Any, text: str) -> dict[str, Any]:
     """Return a decision of a model with its reasons, as the page shows them.
+
+    The score of `label` minus the score of `against` is `lead`. It is the sum of `prior`, of the
+    contribution of each word, and of `rest`, the contribution of the tokens that no shown word
+    contains. A token of several words is shared equally among them.
 
     Parameters
     ----------
@@ -36,42 +45,101 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
 
     Returns
     -------
-    `label`, `against` (the second most probable class) and `probabilities`; `lead`, the score of
-    `label` minus the score of `against`, and `prior`, the lead of an empty message; `pieces`, each
-    word with the lead that it adds; `tokens`, the tokens of the model with the lead that counts and
-    corrections add; `without`, words whose absence changes the decision.
+    `label`, `against` (the second most probable class) and `probabilities`; `lead`, `prior` and
+    `rest`; `pieces`, the words with their contributions; `tokens`, the tokens of the model with
+    the contributions of counts and corrections; `without`, words whose absence changes the
+    decision; `hidden`, the number of characters that the decision used and `pieces` leaves out.
     """
-    text = text[:_MOST_TEXT]
     shares = model.predict_proba_one(text)
     label = model.predict_one(text)
-    against = max((one for one in shares if one != label), key=shares.__getitem__, default=None)
+    against = _rival(shares, label)
     seen: dict[str, Any] = {
         "label": _name(label),
         "against": _name(against),
         "probabilities": {_name(one): share for one, share in shares.items()},
+        "hidden": max(0, len(text) - _MOST_TEXT),
     }
     if against is None:
         return {**seen, "lead": None, "prior": None, "pieces": [], "tokens": [], "without": []}
-    lead = _lead(model, text, label, against)
     explanation = model.explain_one(text)
-    effects = _effects(model, text, label, against, lead)
+    leads = _leads(explanation.words, label, against)
+    prior = explanation.baseline[label] - explanation.baseline[against]
+    effects = _effects(model, text, leads)
+    lead = prior + math.fsum(leads.values())
     return {
         **seen,
         "lead": lead,
-        "prior": explanation.baseline[label] - explanation.baseline[against],
-        "pieces": [{"text": piece, "adds": effects.get(piece)} for piece in pieces(text)],
-        "tokens": _tokens(explanation, label, against),
+        "prior": prior,
+        "rest": lead - prior - math.fsum(adds for _, adds in effects),
+        "pieces": [{"text": piece, "adds": adds} for piece, adds in effects],
+        "tokens": [
+            {"token": token_shown(token), "adds": adds, "correction": correction}
+            for token, adds in _top(leads)
+            for correction in [_lead(explanation.corrections.get(token), label, against)]
+        ],
         "without": _turning(model, text, label, effects),
     }
+
+
+def strongest(model: Any, text: str, label: Hashable) -> tuple[str | None, list[tuple[str, float]]]:
+    """Return the rival of a decision, and the tokens that contribute most for or against it."""
+    explanation = model.explain_one(text)
+    against = _rival(explanation.scores(), label)
+    if against is None:
+        return None, []
+    leads = _leads(explanation.words, label, against)
+    return _name(against), [(token_shown(token), adds) for token, adds in _top(leads)]
 
 
 def _name(label: Hashable) -> str | None:
     return None if label is None else str(label)
 
 
-def _lead(model: Any, text: str, label: Hashable, against: Hashable) -> float:
-    scores = model.joint_log_likelihood_one(text)
-    return float(scores[label] - scores[against])
+def _rival(scores: Mapping[Hashable, float], label: Hashable) -> Hashable:
+    return max((one for one in scores if one != label), key=scores.__getitem__, default=None)
+
+
+def _lead(terms: Mapping[Hashable, float] | None, label: Hashable, against: Hashable) -> float:
+    return terms[label] - terms[against] if terms else 0.0
+
+
+def _leads(
+    words: Mapping[str, Mapping[Hashable, float]], label: Hashable, against: Hashable
+) -> dict[str, float]:
+    return {str(token): _lead(terms, label, against) for token, terms in words.items()}
+
+
+def _top(leads: Mapping[str, float]) -> list[tuple[str, float]]:
+    found = sorted(leads.items(), key=lambda one: (-abs(one[1]), one[0]))
+    return [(token, adds) for token, adds in found[:_MOST_TOKENS] if adds]
+
+
+def _effects(model: Any, text: str, leads: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return each word of a text with the contribution of its tokens.
+
+    The tokens of a word, or of a pair of adjacent words, are those that the model finds in them
+    alone.
+    """
+    words = pieces(text)
+
+    @functools.cache
+    def tokens_of(part: str) -> frozenset[str]:
+        found = map(str, model.explain_one(part).words)
+        return frozenset(token for token in found if token in leads and _LENGTH not in token)
+
+    places: dict[str, list[int]] = {}
+    for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=True)):
+        own = tokens_of(word)
+        for token in own:
+            places.setdefault(token, []).append(place)
+        if following:
+            for token in tokens_of(f"{word} {following}") - own - tokens_of(following):
+                places.setdefault(token, []).extend((place, place + 1))
+    adds = [0.0] * len(words)
+    for token, found in places.items():
+        for place in found:
+            adds[place] += leads[token] / len(found)
+    return list(zip(words, adds, strict=True))
 
 
 def _without(text: str, gone: Iterable[str]) -> str:
@@ -79,76 +147,63 @@ def _without(text: str, gone: Iterable[str]) -> str:
     return _PIECE.sub(lambda found: "" if found[0] in left_out else found[0], text)
 
 
-def _effects(
-    model: Any, text: str, label: Hashable, against: Hashable, lead: float
-) -> dict[str, float]:
-    """Return the lead that each word adds: the lead minus the lead of the text without it."""
-    different = list(dict.fromkeys(pieces(text)))[:_MOST_PIECES]
-    return {
-        piece: lead - _lead(model, _without(text, [piece]), label, against) for piece in different
-    }
-
-
-def _tokens(explanation: Any, label: Hashable, against: Hashable) -> list[dict[str, Any]]:
-    found = []
-    for token, terms in explanation.words.items():
-        added = terms[label] - terms[against]
-        corrected = explanation.corrections.get(token)
-        correction = corrected[label] - corrected[against] if corrected else 0.0
-        if added:
-            found.append(
-                {"token": token_shown(str(token)), "adds": added, "correction": correction}
-            )
-    found.sort(key=lambda one: (-abs(one["adds"]), one["token"]))
-    return found[:_MOST_TOKENS]
-
-
-def _turning(model: Any, text: str, label: Hashable, effects: Mapping[str, float]) -> list[str]:
+def _turning(
+    model: Any, text: str, label: Hashable, effects: Iterable[tuple[str, float]]
+) -> list[str]:
     """Find words whose absence changes the decision: one, or several of the most important."""
-    helpful = sorted((piece for piece in effects if effects[piece] > 0), key=lambda p: -effects[p])
-    for piece in helpful[:_MOST_TOGETHER]:
-        if model.predict_one(_without(text, [piece])) != label:
-            return [piece]
-    for number in range(2, min(len(helpful), _MOST_TOGETHER) + 1):
-        if model.predict_one(_without(text, helpful[:number])) != label:
-            return helpful[:number]
+    total: dict[str, float] = {}
+    for piece, adds in effects:
+        total[piece] = total.get(piece, 0.0) + adds
+    helpful = sorted((piece for piece in total if total[piece] > 0), key=lambda one: -total[one])
+    helpful = helpful[:_MOST_TOGETHER]
+    groups = [[piece] for piece in helpful]
+    groups += [helpful[:number] for number in range(2, len(helpful) + 1)]
+    for group in groups:
+        if model.predict_one(_without(text, group)) != label:
+            return group
     return []
 
 
-def nearest(text: str, others: Mapping[int, str], most: int = 5) -> list[tuple[int, float]]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words that `nearest` compares: at most 300, in lower case."""
+    words = dict.fromkeys(pieces(text.lower()))
+    return frozenset(itertools.islice(words, _MOST_COMPARED))
+
+
+def nearest(
+    words: frozenset[str], others: dict[T, frozenset[str]], most: int = 5
+) -> list[tuple[T, float]]:
     """Return the most similar messages, by the cosine of their words weighted by rarity.
 
     Parameters
     ----------
-    text
-        A message.
+    words
+        The words of a message, by `word_set`.
     others
-        Number → text of the stored messages.
+        Number or id → words of the stored messages.
     most
         Maximum number of messages, at least 0.
 
     Returns
     -------
-    Pairs of number and similarity in (0, 1], the most similar first.
+    Pairs of number or id and similarity in (0, 1], the most similar first, then the newest.
 
     Examples
     --------
-    >>> nearest("win cash", {1: "win cash now", 2: "see you at noon"})
+    >>> nearest(word_set("win cash"), {1: word_set("win cash now"), 2: word_set("see you")})
     [(1, 0.8...)]
     """
-    bags = {number: set(pieces(other.lower())) for number, other in others.items()}
-    asked = set(pieces(text.lower()))
-    present = Counter(word for bag in bags.values() for word in bag)
-    rare = {word: math.log1p(len(bags) / n) for word, n in present.items()}
+    present = Counter(word for bag in others.values() for word in bag)
+    rare = {word: math.log1p(len(others) / n) for word, n in present.items()}
     # A word that no other message has reduces every similarity.
-    unknown = math.log1p(len(bags) + 1)
+    unknown = math.log1p(len(others) + 1)
 
-    def length(bag: set[str]) -> float:
+    def length(bag: frozenset[str]) -> float:
         return math.sqrt(sum(rare.get(word, unknown) ** 2 for word in bag))
 
     found = []
-    for number, bag in bags.items():
-        if shared := bag & asked:
-            cosine = sum(rare[word] ** 2 for word in shared) / (length(bag) * length(asked))
-            found.append((number, cosine))
-    return sorted(found, key=lambda pair: (-pair[1], -pair[0]))[:most]
+    for name, bag in reversed(others.items()):
+        if shared := bag & words:
+            cosine = sum(rare[word] ** 2 for word in shared) / (length(bag) * length(words))
+            found.append((name, min(cosine, 1.0)))
+    return sorted(found, key=lambda pair: -pair[1])[:most]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, deque
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from river import drift
 
@@ -13,9 +14,15 @@ from streamnb.evaluation.calibration import Calibration
 __all__ = ["Measures"]
 
 _WINDOW = 500  # messages of the rolling accuracy
-_SCORED = 5_000  # messages over which thresholds are compared
+_RECENT = 5_000  # messages over which thresholds and calibration are measured
 _MOST_POINTS = 400  # points of a curve; above, every second point is dropped
 _CUTS = [n / 100 for n in range(1, 100)]
+
+
+class _Counted(NamedTuple):
+    label: Hashable
+    decision: Hashable
+    shares: Mapping[Hashable, float]
 
 
 class Measures:
@@ -25,49 +32,89 @@ class Measures:
     ----------
     every
         Messages between two points of its curve, at least 1.
+    keep
+        Number of last labelled messages that can be counted again, at least 1.
 
     Examples
     --------
     >>> measures = Measures()
-    >>> measures.add("spam", "spam", {"ham": 0.2, "spam": 0.8})
-    >>> measures.add("ham", "spam", {"ham": 0.4, "spam": 0.6})
-    >>> measures.summary(None)["accuracy"]
+    >>> measures.count(1, "spam", "spam", {"ham": 0.2, "spam": 0.8})
+    >>> measures.count(2, "ham", "spam", {"ham": 0.4, "spam": 0.6})
+    >>> measures.summary("spam")["accuracy"]
     0.5
+    >>> measures.count(2, "spam", "spam", {"ham": 0.4, "spam": 0.6})  # corrected
+    >>> measures.summary("spam")["accuracy"]
+    1.0
     """
 
-    def __init__(self, every: int = 20) -> None:
+    def __init__(self, every: int = 20, keep: int = _RECENT) -> None:
         self._every = every
+        self._most = max(keep, _RECENT)
+        self._counted: dict[int, _Counted] = {}  # by the number of the message
+        self._newest = 0
+        self._arrived = 0
         self._messages = 0
         self._right = 0
-        self._last: deque[bool] = deque(maxlen=_WINDOW)
         self._confusion: Counter[tuple[Hashable, Hashable]] = Counter()
-        self._calibration = Calibration(bins=10)
-        self._scored: deque[tuple[Mapping[Hashable, float], Hashable]] = deque(maxlen=_SCORED)
         self._curve: list[tuple[int, float]] = []
         self._drift: Any = drift.ADWIN()  # type: ignore[no-untyped-call, unused-ignore]
         self._drifts: deque[int] = deque(maxlen=50)
 
-    def add(self, label: Hashable, decision: Hashable, shares: Mapping[Hashable, float]) -> None:
-        """Count a decision that preceded the label."""
-        right = decision == label
-        self._messages += 1
-        self._right += right
-        self._last.append(right)
-        self._confusion[label, decision] += 1
-        if shares:
-            likeliest = max(shares, key=shares.__getitem__)
-            self._calibration.add(shares[likeliest], likeliest == label)
-            self._scored.append((shares, label))
+    def count(
+        self,
+        number: int,
+        label: Hashable | None,
+        decision: Hashable,
+        shares: Mapping[Hashable, float],
+    ) -> None:
+        """Count a decision that preceded the label, or count it again with another label.
+
+        Parameters
+        ----------
+        number
+            Number of the message.
+        label
+            Its label; None removes the message from the figures.
+        decision, shares
+            The decision and the probability of each label.
+        """
+        before = self._counted.get(number)
+        if before is not None:
+            self._add(before, -1)
+        if label is None:
+            self._counted.pop(number, None)
+            return
+        counted = self._counted[number] = _Counted(label, decision, shares)
+        self._add(counted, 1)
+        if len(self._counted) > self._most:
+            del self._counted[next(iter(self._counted))]
+        if number > self._newest:
+            self._newest = number
+            self._extend_curve(number, label == decision)
+
+    def _add(self, counted: _Counted, times: int) -> None:
+        self._messages += times
+        self._right += times * (counted.label == counted.decision)
+        self._confusion[counted.label, counted.decision] += times
+
+    def _extend_curve(self, number: int, right: bool) -> None:
+        self._arrived += 1
         before = self._drift.estimation
         self._drift.update(float(not right))
         # ADWIN detects any change of the error; only a rise is drift.
         if self._drift.drift_detected and self._drift.estimation > before:
-            self._drifts.append(self._messages)
-        if self._messages % self._every == 0:
-            self._curve.append((self._messages, sum(self._last) / len(self._last)))
+            self._drifts.append(number)
+        recent = self._recent_accuracy() if self._arrived % self._every == 0 else None
+        if recent is not None:
+            self._curve.append((number, recent))
             if len(self._curve) > _MOST_POINTS:
                 self._every *= 2
                 self._curve = self._curve[1::2]
+
+    def _recent_accuracy(self) -> float | None:
+        last = itertools.islice(reversed(self._counted.values()), _WINDOW)
+        right = [each.label == each.decision for each in last]
+        return sum(right) / len(right) if right else None
 
     def summary(self, pos_label: Hashable) -> dict[str, Any]:
         """Return the figures, curve, reliability, confusion, drifts and costs of thresholds.
@@ -75,34 +122,42 @@ class Measures:
         Parameters
         ----------
         pos_label
-            The label that the threshold decides for; None unless there are two labels.
+            The label that the threshold decides for.
         """
+        recent = list(itertools.islice(reversed(self._counted.values()), _RECENT))
+        calibration = Calibration(bins=10)
+        for each in recent:
+            if each.shares:
+                likeliest = max(each.shares, key=each.shares.__getitem__)
+                calibration.add(each.shares[likeliest], likeliest == each.label)
         return {
             "messages": self._messages,
             "accuracy": self._right / self._messages if self._messages else None,
-            "recent": sum(self._last) / len(self._last) if self._last else None,
-            "calibration_error": self._calibration.error(),
+            "recent": self._recent_accuracy(),
+            "calibration_error": calibration.error(),
             "curve": self._curve,
             "drifts": list(self._drifts),
-            "reliability": [tuple(one) for one in self._calibration.reliability()],
+            "reliability": [tuple(one) for one in calibration.reliability()],
             "confusion": [
                 {"label": str(label), "decision": str(decision), "messages": number}
                 for (label, decision), number in self._confusion.most_common(200)
+                if number
             ],
-            "cuts": [] if pos_label is None else self._costs(pos_label),
+            "cuts": _costs(recent, pos_label),
         }
 
-    def _costs(self, pos_label: Hashable) -> list[dict[str, float]]:
-        """Return the false positives and false negatives of each threshold."""
-        scored = sorted(
-            (shares.get(pos_label, 0.0), label == pos_label) for shares, label in self._scored
-        )
-        missed, lost = 0, sum(not is_positive for _, is_positive in scored)
-        costs, place = [], 0
-        for cut in _CUTS:
-            while place < len(scored) and scored[place][0] < cut:
-                missed += scored[place][1]
-                lost -= not scored[place][1]
-                place += 1
-            costs.append({"cut": cut, "lost": lost, "missed": missed})
-        return costs
+
+def _costs(recent: list[_Counted], pos_label: Hashable) -> list[dict[str, float]]:
+    """Return the false positives and false negatives of each threshold."""
+    scored = sorted(
+        (each.shares.get(pos_label, 0.0), each.label == pos_label) for each in recent if each.shares
+    )
+    missed, lost = 0, sum(not is_positive for _, is_positive in scored)
+    costs, place = [], 0
+    for cut in _CUTS:
+        while place < len(scored) and scored[place][0] < cut:
+            missed += scored[place][1]
+            lost -= not scored[place][1]
+            place += 1
+        costs.append({"cut": cut, "lost": lost, "missed": missed})
+    return costs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 from urllib.parse import urlsplit
@@ -11,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["COOKIE", "CSRF_HEADER", "HEADERS", "Guard"]
+__all__ = ["CSRF_HEADER", "HEADERS", "Guard"]
 
-COOKIE = "streamnb_token"
 CSRF_HEADER = "X-StreamNB-CSRF"
 _LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
@@ -46,6 +46,9 @@ class Guard:
     def __init__(self, app: ASGIApp, token: str | None = None) -> None:
         self._app = app
         self._token = token
+        # Cookies do not depend on the port, so each page needs a name of its own.
+        digest = hashlib.sha256((token or "").encode()).hexdigest()
+        self._cookie = f"streamnb_{digest[:16]}"
         self.csrf = secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,14 +73,17 @@ class Guard:
         if self._token is None:
             if _host(request.headers) not in _LOCAL:
                 return PlainTextResponse("this page answers to localhost only", 421)
-        elif not _same(request.cookies.get(COOKIE), self._token):
+        elif not _same(request.cookies.get(self._cookie), self._token):
             if request.method == "GET" and _same(request.query_params.get("token"), self._token):
                 # Remove the token from the address, so that the browser history does not contain
                 # it.
                 answer = RedirectResponse("/", 303)
-                answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
+                answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
                 return answer
             return PlainTextResponse("open the address that streamnb printed: it has a token", 401)
+        site = request.headers.get("sec-fetch-site", "none")
+        if site not in ("none", "same-origin") and request.url.path.startswith("/api"):
+            return PlainTextResponse("the request comes from another site", 403)
         if request.method not in ("GET", "HEAD"):
             origin = request.headers.get("origin")
             if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def started(*options: str) -> tuple[subprocess.Popen[str], str]:
     raise AssertionError(told)
 
 
-def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path, end: signal.Signals) -> None:
     file, saved = tmp_path / "messages.jsonl", tmp_path / "saved.model"
     file.write_text("".join(json.dumps(one) + "\n" for one in MESSAGES), encoding="utf-8")
     process, address = started("--stream", str(file), "-m", "MNB", "--output", str(saved))
@@ -47,14 +49,21 @@ def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path) -> None:
                 data=b'{"action": "step"}',
                 headers={"X-StreamNB-CSRF": csrf[1]},
             )
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                assert json.load(answer)["messages"] == number
-        process.send_signal(signal.SIGINT)
+            urllib.request.urlopen(request, timeout=10).close()
+            while read_state(address)["messages"] < number:
+                time.sleep(0.01)
+        process.send_signal(end)
         assert process.wait(20) == 0
     finally:
         process.kill()
         process.communicate()
     assert streamnb.load(saved).n_documents == 2
+
+
+def read_state(address: str) -> dict[str, int]:
+    with urllib.request.urlopen(f"{address}api/state", timeout=10) as answer:
+        found: dict[str, int] = json.load(answer)
+        return found
 
 
 def test_another_address_has_a_token() -> None:
@@ -78,6 +87,10 @@ def test_another_address_has_a_token() -> None:
             "none.model does not exist; give a model file: streamnb",
         ),
         (["smss"], "smss does not exist"),
+        (
+            ["--output", "none/x.model", "--stream", "synthetic-sms"],
+            "--output none/x.model: not a file in a folder that exists",
+        ),
         ([__file__], f"messages are given as --stream {__file__}"),
     ],
 )

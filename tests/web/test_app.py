@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,13 +21,22 @@ STREAM = [Message("1", "spam", "win <b>cash</b> now"), Message("2", "ham", "see 
 
 def client_of(token: str | None = None, base: str = "http://127.0.0.1:8765") -> TestClient:
     session = Session({"MNB": MNB()}, STREAM)
-    return TestClient(create_app(session, Replay(session), token), base_url=base)
+    replay = Replay(session)
+    replay.start()
+    return TestClient(create_app(session, replay, token), base_url=base)
 
 
 def csrf_of(client: TestClient) -> dict[str, str]:
     found = re.search(r'name="csrf" content="([^"]+)"', client.get("/").text)
     assert found is not None
     return {CSRF_HEADER: found[1]}
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def post(client: TestClient, path: str, body: Any) -> Any:
@@ -34,8 +46,9 @@ def post(client: TestClient, path: str, body: Any) -> Any:
 def test_the_stream_goes_on_by_steps_and_is_corrected() -> None:
     client = client_of()
     assert client.get("/api/state").json()["messages"] == 0
-    for _ in range(2):
+    for number in (1, 2):
         assert post(client, "/api/stream", {"action": "step"}).status_code == 200
+        wait(lambda number=number: client.get("/api/state").json()["messages"] == number)
     assert [one["label"] for one in client.get("/api/messages").json()["messages"]] == [
         "spam",
         "ham",
@@ -44,14 +57,16 @@ def test_the_stream_goes_on_by_steps_and_is_corrected() -> None:
     assert opened["text"] == "win <b>cash</b> now"
     assert opened["looks"]["MNB"]["label"] == "spam"
     assert post(client, "/api/messages/1/label", {"label": "ham"}).json()["corrected"]
-    assert client.get("/api/messages?after=1").json()["messages"][0]["number"] == 2
+    changed = client.get("/api/messages?after=2").json()["messages"]
+    assert [(one["number"], one["label"], one["revision"]) for one in changed] == [(1, "ham", 3)]
     assert post(client, "/api/try", {"text": "see"}).json()["looks"]["MNB"]["label"] == "ham"
-    assert set(client.get("/api/words").json()["MNB"]) == {"ham"}
+    assert client.get("/api/words").status_code == 405  # other sites can send a GET request
+    assert set(post(client, "/api/words", {}).json()) == {"MNB"}
 
 
 def test_every_answer_has_the_headers_that_keep_strangers_out() -> None:
     client = client_of()
-    for path in ("/", "/static/app.js", "/static/none", "/api/state", "/nothing"):
+    for path in ("/", "/static/stream.js", "/static/none", "/api/state", "/nothing"):
         headers = client.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -90,7 +105,7 @@ def test_a_request_of_another_site_changes_nothing() -> None:
 
 def test_elsewhere_it_takes_the_token_once_then_the_cookie() -> None:
     client = client_of("secret", "http://filter.example")
-    for path in ("/", "/api/state", "/static/app.js", "/?token=wrong", "/?token="):
+    for path in ("/", "/api/state", "/static/stream.js", "/?token=wrong", "/?token="):
         assert client.get(path).status_code == 401
     first = client.get("/?token=secret", follow_redirects=False)
     assert first.status_code == 303
@@ -99,6 +114,55 @@ def test_elsewhere_it_takes_the_token_once_then_the_cookie() -> None:
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert client.get("/api/state").status_code == 200
+
+
+def test_two_pages_of_one_machine_have_their_own_cookies() -> None:
+    """Cookies do not depend on the port."""
+    first, second = (client_of(token, "http://filter.example") for token in ("one", "two"))
+    cookies = [
+        client.get(f"/?token={token}", follow_redirects=False).cookies
+        for client, token in ((first, "one"), (second, "two"))
+    ]
+    for each in cookies:
+        first.cookies.update(each)
+        second.cookies.update(each)
+    assert first.get("/api/state").status_code == second.get("/api/state").status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_picture_of_another_site_asks_nothing(site: str) -> None:
+    client = client_of()
+    for path in ("/api/state", "/api/messages/1"):
+        assert client.get(path, headers={"sec-fetch-site": site}).status_code == 403
+    assert client.get("/", headers={"sec-fetch-site": site}).status_code == 200  # a link
+
+
+def test_lone_surrogates_are_answered() -> None:
+    client = client_of()
+    text = b'{"text": "win \\ud800"}'
+    answer = client.post("/api/try", content=text, headers=csrf_of(client))
+    assert answer.status_code == 200
+    answer = client.post("/api/stream", content=b'{"action": "\\ud800"}', headers=csrf_of(client))
+    assert answer.status_code == 400
+    assert "it must be play" in answer.json()["error"]
+
+
+def test_a_waiting_stream_blocks_no_request() -> None:
+    """Each answer needs one of 40 threads."""
+    more = threading.Event()
+
+    def slow() -> Iterator[Message]:
+        yield STREAM[0]
+        more.wait()
+
+    session = Session({"MNB": MNB()}, slow())
+    replay = Replay(session)
+    replay.start()
+    client = TestClient(create_app(session, replay), base_url="http://127.0.0.1:8765")
+    for _ in range(60):
+        assert post(client, "/api/stream", {"action": "step"}).status_code == 200
+    wait(lambda: client.get("/api/state").json()["messages"] == 1)
+    more.set()
 
 
 @pytest.mark.parametrize(

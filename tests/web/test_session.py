@@ -9,9 +9,9 @@ import pytest
 
 from streamnb import MNB, OnlineNB, Tokenizer
 from streamnb.datasets import Message, SyntheticSMS
-from streamnb.errors import InputError
+from streamnb.errors import DataError, InputError
 from streamnb.web import Replay, Session
-from streamnb.web.inspection import inspect, nearest
+from streamnb.web.inspection import inspect, nearest, word_set
 from streamnb.web.measures import Measures
 
 STREAM = [
@@ -80,19 +80,44 @@ def test_the_last_messages_are_kept() -> None:
         session.open(1)
 
 
-@pytest.mark.parametrize("model", [MNB(), OnlineNB(tokenizer=Tokenizer(words=(1, 1)))])
-def test_what_a_word_adds_is_what_the_score_loses_without_it(model: MNB | OnlineNB) -> None:
-    for one in STREAM:
+@pytest.mark.parametrize("model", [MNB(), OnlineNB()])
+def test_contributions_of_words_add_up_to_the_score(model: MNB | OnlineNB) -> None:
+    for one in SyntheticSMS(200, seed=1).messages():
         model.learn_one(one.text, one.label)
-    seen = inspect(model, "win cash at noon")
-    one, other = seen["label"], seen["against"]
-    for piece in seen["pieces"]:
-        rest = model.joint_log_likelihood_one("win cash at noon".replace(piece["text"], ""))
-        assert piece["adds"] == pytest.approx(seen["lead"] - (rest[one] - rest[other]))
-    explained = model.explain_one("win cash at noon")
-    total = seen["prior"] + sum(token["adds"] for token in seen["tokens"])
-    scores = explained.scores()
-    assert total == pytest.approx(scores[one] - scores[other]) == pytest.approx(seen["lead"])
+    for one in SyntheticSMS(30, seed=2).messages():
+        seen = inspect(model, one.text)
+        assert [piece["text"] for piece in seen["pieces"]] == one.text.split()
+        words = sum(piece["adds"] for piece in seen["pieces"])
+        scores = model.joint_log_likelihood_one(one.text)
+        lead = scores[seen["label"]] - scores[seen["against"]]
+        assert seen["prior"] + words + seen["rest"] == pytest.approx(lead)
+        assert seen["lead"] == pytest.approx(lead)
+        # Only the tokens of the length belong to no word.
+        length = sum(
+            terms[seen["label"]] - terms[seen["against"]]
+            for token, terms in model.explain_one(one.text).words.items()
+            if token.startswith("\x0c")
+        )
+        assert seen["rest"] == pytest.approx(length, abs=1e-9)
+
+
+def test_a_pair_of_words_colours_both() -> None:
+    model = MNB(tokenizer=Tokenizer(words=(2, 2), boundaries="unicode"))
+    model.learn_one("win cash now", "spam")
+    model.learn_one("win now cash", "ham")
+    first, second, other = inspect(model, "win cash yes")["pieces"]
+    assert first["adds"] == pytest.approx(second["adds"])
+    assert first["adds"] > 0
+    assert other["adds"] == pytest.approx(0)
+
+
+def test_a_long_text_is_decided_as_a_whole() -> None:
+    model = learned(("win", "spam"), ("see", "ham"))
+    text = "you " * 6000 + "win " * 50
+    seen = inspect(model, text)
+    assert seen["label"] == model.predict_one(text) == "spam"
+    assert seen["hidden"] == len(text) - 20_000
+    assert len(seen["pieces"]) == 5000
 
 
 def test_without_its_reasons_the_decision_is_another() -> None:
@@ -109,16 +134,18 @@ def test_before_two_classes_there_is_nothing_to_explain() -> None:
 
 
 def test_messages_that_share_rare_words_are_near() -> None:
-    others = {1: "at noon at the pier", 2: "at the", 3: "quite another"}
-    assert [number for number, _ in nearest("the pier at noon", others)] == [1, 2]
-    assert nearest("pier", {}) == []
+    texts = {1: "at noon at the pier", 2: "at the", 3: "quite another"}
+    others = {number: word_set(text) for number, text in texts.items()}
+    assert [number for number, _ in nearest(word_set("the pier at noon"), others)] == [1, 2]
+    assert nearest(word_set("pier"), {}) == []
 
 
 def test_costs_of_a_threshold_are_counted() -> None:
     measures = Measures()
-    for label, probability in [("spam", 0.9), ("spam", 0.3), ("ham", 0.6), ("ham", 0.1)]:
+    labelled = [("spam", 0.9), ("spam", 0.3), ("ham", 0.6), ("ham", 0.1)]
+    for number, (label, probability) in enumerate(labelled):
         decision = "spam" if probability > 0.5 else "ham"
-        measures.add(label, decision, {"spam": probability, "ham": 1 - probability})
+        measures.count(number, label, decision, {"spam": probability, "ham": 1 - probability})
     cuts = {one["cut"]: (one["lost"], one["missed"]) for one in measures.summary("spam")["cuts"]}
     assert cuts[0.05] == (2, 0)
     assert cuts[0.5] == (1, 1)
@@ -129,7 +156,7 @@ def test_a_curve_stays_bounded_and_a_rise_of_the_error_is_marked() -> None:
     measures = Measures(every=1)
     for number in range(4000):
         right = number < 2000
-        measures.add("a", "a" if right else "b", {"a": 0.5, "b": 0.5})
+        measures.count(number, "a", "a" if right else "b", {"a": 0.5, "b": 0.5})
     summary = measures.summary(None)
     assert len(summary["curve"]) <= 400
     assert summary["drifts"]
@@ -193,3 +220,79 @@ def test_tokens_are_shown_as_a_person_reads_them() -> None:
     shown = [*words, *(token["token"] for token in seen["tokens"])]
     assert any(word.startswith("letters ") for word in shown)
     assert all(word.isprintable() for word in shown)
+
+
+def test_labels_keep_their_types_and_their_keys() -> None:
+    model = MNB()
+    model.learn_one("win cash", 1)
+    model.learn_one("see you", 0)
+    session = session_of(Message("1", "1", "win"), Message("2", "x", "new"), MNB=model)
+    assert model.classes_ == [0, 1, "x"]
+    session.correct(1, "0")
+    session.correct(1, "a")
+    assert model.classes_ == [0, 1, "a", "x"]
+    # A class that comes later has the next key.
+    assert session.state()["labels"] == ["0", "1", "x", "a"]
+
+
+def test_corrections_count_in_the_figures() -> None:
+    session = session_of(*STREAM, Message("5", "", "cash now"))
+    figures = session.state()["models"]["MNB"]
+    assert (figures["messages"], figures["accuracy"]) == (3, 2 / 3)  # the first has no decision
+    session.correct(2, "spam")
+    figures = session.state()["models"]["MNB"]
+    assert (figures["messages"], figures["accuracy"], figures["recent"]) == (3, 1.0, 1.0)
+    assert {"label": "spam", "decision": "spam", "messages": 2} in figures["confusion"]
+    assert all(pair["label"] == pair["decision"] for pair in figures["confusion"])
+    session.correct(5, "ham")
+    session.correct(2, "")
+    figures = session.state()["models"]["MNB"]
+    assert (figures["messages"], figures["accuracy"]) == (3, 2 / 3)
+    assert figures["cuts"][0]["lost"] == 2
+
+
+def test_the_threshold_decides_for_the_chosen_label() -> None:
+    session = session_of(*STREAM)
+    assert session.state()["pos_label"] == "spam"
+    assert session.state("none")["pos_label"] == "spam"
+    state = session.state("ham")
+    assert state["pos_label"] == "ham"
+    assert state["models"]["MNB"]["cuts"] != session.state("spam")["models"]["MNB"]["cuts"]
+
+
+def test_a_message_tells_its_decision_at_arrival() -> None:
+    session = session_of(*STREAM)
+    opened = session.open(3)
+    then, now = opened["arrival"]["MNB"], opened["looks"]["MNB"]
+    assert then["label"] == now["label"] == "spam"
+    assert then["probabilities"]["spam"] < now["probabilities"]["spam"]
+    assert dict(then["tokens"])["cash"] < {t["token"]: t["adds"] for t in now["tokens"]}["cash"]
+
+
+def test_a_broken_stream_is_reported_and_not_played() -> None:
+    def broken() -> Iterator[Message]:
+        yield STREAM[0]
+        raise DataError("line 2 is damaged")
+
+    session = Session({"MNB": MNB()}, broken())
+    replay = Replay(session, rate=1000)
+    replay.start()
+    replay.play()
+    for _ in range(500):
+        if replay.error:
+            break
+        threading.Event().wait(0.01)
+    assert replay.error == "line 2 is damaged"
+    assert not replay.playing
+    assert session.state()["messages"] == 1
+
+
+@pytest.mark.parametrize("label", ["ham", "ham \ud800", ""])
+def test_lone_surrogates_are_replaced(label: str) -> None:
+    session = session_of(Message("1", label, "win \ud800 cash"), STREAM[1])
+    assert session.open(1)["text"] == "win ? cash"
+    session.correct(1, "\udfff")
+    assert session.open(1)["label"] == "?"
+    assert session.try_out("win \ud800")["looks"]["MNB"]["label"]
+    with pytest.raises(InputError, match="a label has 101 characters; it may have 100"):
+        session.correct(1, "x" * 101)

@@ -1,0 +1,106 @@
+// Parts of both pages: requests, one after another, and small components. Preact writes texts as text.
+
+import { html, render, useEffect, useRef } from "/static/vendor/preact-htm.js";
+
+export { html, useEffect, useRef };
+
+const csrf = document.querySelector("meta[name=csrf]").content;
+
+export async function ask(path, body) {
+  const options = body === undefined ? {} : {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-StreamNB-CSRF": csrf },
+    body: JSON.stringify(body),
+  };
+  const answer = await fetch(path, options);
+  const isJson = (answer.headers.get("Content-Type") || "").startsWith("application/json");
+  const content = isJson ? await answer.json() : { error: await answer.text() };
+  if (!answer.ok) throw new Error(content.error || `the server answers ${answer.status}`);
+  return content;
+}
+
+// The page is drawn from its state as a whole; preact changes what differs.
+export function makePage(Page) {
+  let trouble = null;
+  let last = Promise.resolve();
+  const draw = () => render(html`
+    ${trouble && html`<p id="trouble" role="alert">Error: ${trouble}</p>`}<${Page} />`, document.getElementById("page"));
+  const attempt = async (work) => {
+    try {
+      await work();
+      trouble = null;
+    } catch (error) {
+      trouble = error.message;
+    }
+    draw();
+  };
+  return {
+    draw,
+    attempt,
+    // Actions of the user run in their order, each after the answer to the one before.
+    inTurn: (work) => (last = last.then(() => attempt(work))),
+    // Repeats `work`; it returns the milliseconds until the next time.
+    live: async (work) => {
+      for (let wait = 0; ; ) {
+        if (!document.hidden) await attempt(async () => { wait = await work(); });
+        await new Promise((done) => setTimeout(done, wait || 2000));
+      }
+    },
+  };
+}
+
+export const percent = (share, digits = 1) =>
+  share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`;
+export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+export const number = (value) => value.toLocaleString("en");
+export const narrow = () => window.matchMedia("(max-width: 800px)").matches;
+
+export function Table({ caption, head, rows }) {
+  return html`<table><caption>${caption}</caption>
+    <thead><tr>${head.map((text) => html`<th scope="col">${text}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr>${row.map((cell, place) =>
+      place ? html`<td>${cell}</td>` : html`<th scope="row">${cell}</th>`)}</tr>`)}</tbody></table>`;
+}
+
+// A choice among pairs of value and text.
+export const Select = ({ id, value, options, change }) => html`<select id=${id} onChange=${(event) => change(event.target.value)}>
+  ${options.map(([each, text]) => html`<option value=${each} selected=${each === value}>${text}</option>`)}</select>`;
+
+// Buttons for the labels, and a field for a new one. `choose` gets the label; "" unlearns.
+export function Labels({ labels, label, choose, children }) {
+  const add = (event) => {
+    event.preventDefault();
+    const field = event.target.elements.label;
+    if (field.value.trim()) choose(field.value.trim());
+    field.value = "";
+  };
+  return html`<div class="labels" role="group" aria-label="Label"><span>Label: </span>
+    ${labels.map((each, place) => html`<button type="button" key=${each} aria-pressed=${`${label === each}`}
+      aria-keyshortcuts=${place < 9 ? `${place + 1}` : null} onClick=${() => choose(each)}>
+      <bdi>${each}</bdi>${place < 9 && html` <kbd aria-hidden="true">${place + 1}</kbd>`}</button>`)}
+    ${children}
+    <form onSubmit=${add}><input name="label" aria-label="New label" placeholder="new label" maxlength="100" size="10" />
+      <button>Add</button></form></div>`;
+}
+
+export function Keys({ keys }) {
+  return html`<dialog id="help" aria-labelledby="help-title"><h2 id="help-title">Keyboard shortcuts</h2>
+    <dl>${keys.map(([names, text]) => html`<div><dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${text}</dd></div>`)}</dl>
+    <form method="dialog"><button>Close</button></form></dialog>`;
+}
+export const showKeys = () => document.getElementById("help").showModal();
+
+// Calls the function of a key, unless the user types; a function that returns false leaves the key alone.
+export function onKeys(find) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help")?.open) return;
+    if (event.target.closest("textarea, input, select")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const action = find(event.key);
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}
