@@ -14,6 +14,8 @@ from streamnb.errors import InputError
 from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from streamnb.evaluation.scoring import Classifier
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "build",
     "build_all",
     "model_spec",
+    "with_fields",
 ]
 
 MODELS = tuple(families.TEXT_MODELS)  # nothing that takes a specification reads columns
@@ -113,7 +116,7 @@ def _call(text: str, node: ast.expr, example: str) -> tuple[str, dict[str, ast.e
 def _value(text: str, name: str, node: ast.expr) -> Any:
     if name == "model" and isinstance(node, (ast.Call, ast.Name)):
         return model_spec(ast.unparse(node))
-    allowed = "a number, a quoted string, a pair of numbers, True, False or None"
+    allowed = "a number, a quoted string, a tuple of these, True, False or None"
     if name == "tokenizer":
         allowed = "None or Tokenizer(...), as in Tokenizer(analyzer='char', ngram_range=(2, 5))"
         if isinstance(node, ast.Call) and ast.unparse(node.func) == Tokenizer.__name__:
@@ -171,6 +174,34 @@ def build(spec: ModelSpec) -> Classifier:
         reason = str(error).replace(f"{written}.__init__() ", "")
         raise InputError(f"--model {spec.text}: {reason}") from error
     return model
+
+
+def with_fields(spec: ModelSpec, fields: Sequence[str], per_field: str | None) -> ModelSpec:
+    """Return a specification whose tokenizer reads fields; models of river stay unchanged.
+
+    Parameters
+    ----------
+    spec
+        The model.
+    fields, per_field
+        As in `Tokenizer`.
+
+    Raises
+    ------
+    InputError
+        If a name is invalid.
+    """
+    inner = spec.parameters.get("model")
+    if isinstance(inner, ModelSpec):
+        changed: dict[str, Any] = {"model": with_fields(inner, fields, per_field)}
+    elif spec.name in MODELS:
+        tokenizer = spec.parameters.get("tokenizer")
+        tokenizer = tokenizer or families.TEXT_MODELS[spec.name].default_tokenizer
+        options = {"fields": tuple(fields), "per_field": per_field}
+        changed = {"tokenizer": dataclasses.replace(tokenizer, **options)}
+    else:
+        return spec
+    return dataclasses.replace(spec, parameters=spec.parameters | changed)
 
 
 def build_all(specs: list[ModelSpec]) -> dict[str, Classifier]:

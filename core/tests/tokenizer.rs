@@ -300,6 +300,27 @@ fn fields_name_their_tokens() {
 }
 
 #[test]
+fn values_are_one_token_and_words_have_copies_for_them() {
+    let fields = TokenizerOptions { fields: true, length: true, ..words((1, 2)) };
+    let text = "\u{1e}user*=\u{1f}Bob B\u{1e}hour=\u{1f}9\u{1e}\u{1f}win it";
+    let length = ["\u{c}1:2", "\u{c}2:5", "\u{c}4:11"];
+    let expected = [
+        &["user=Bob B", "hour=9"][..],
+        &length[..],
+        &["win", "it", "win it"],
+        &["user=Bob B: win", "user=Bob B: it", "user=Bob B: win it"],
+    ]
+    .concat();
+    assert_eq!(tokens_of(fields, text), expected);
+    let characters =
+        TokenizerOptions { characters: Some((2, 2)), words: None, length: false, ..fields };
+    assert_eq!(
+        tokens_of(characters, "\u{1e}u*=\u{1f}a\u{1e}\u{1f}ab"),
+        ["u=a", "\tab", "u=a: \tab"]
+    );
+}
+
+#[test]
 fn the_subject_comes_first_and_again_within_the_text() {
     let subject = TokenizerOptions { subject: true, ..words((1, 2)) };
     let text = "To: ann\nSubject: Win it\n\nnow";

@@ -94,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args, args.sources or ["-"], labelled=False)
     reading.check()  # before anything is imported
     model = load_model(args.model)
+    reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
     cutoffs = _cutoffs(args, model)
     for message in reading.messages():
         # Flush each line, because readers of a live stream wait for the decisions.

@@ -21,6 +21,7 @@ from streamnb.cli.sources import (
 from streamnb.errors import InputError
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
+from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
@@ -37,6 +38,7 @@ examples:
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
   streamnb evaluate corpus --model OnlineNB --unsure 0.2,0.99   # a folder with ham/ and spam/
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
+  streamnb evaluate sms.jsonl --fields user,hour --per-field user
   zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
 """
 
@@ -159,7 +161,11 @@ def run(args: argparse.Namespace) -> int:
         model_specs.model_spec(name)
         for name in (DEMO_MODELS if args.demo else (model_specs.DEFAULT,))
     ]
-    reading = Reading(args, sources, shuffle=args.shuffle)
+    join = None
+    if args.fields or args.per_field:
+        names = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in names]
+        join = Tokenizer(fields=args.fields, per_field=args.per_field).join
+    reading = Reading(args, sources, shuffle=args.shuffle, join=join)
     reading.check()  # before anything is imported
     models = model_specs.build_all(names)
     _check_positive(args, sources)

@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args, args.sources)
     reading.check()  # before anything is imported
     model = _model(args)
+    reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
         model.learn_many([message.text for message in batch], [message.label for message in batch])
@@ -96,4 +97,6 @@ def _model(args: argparse.Namespace) -> Any:
     spec = args.model or model_specs.model_spec(model_specs.DEFAULT)
     if spec.name not in model_specs.MODELS:
         raise InputError(f"--model {spec.text}: only streamnb's own models can be saved")
+    if args.fields or args.per_field:
+        spec = model_specs.with_fields(spec, args.fields, args.per_field)
     return model_specs.build(spec)

@@ -16,7 +16,7 @@ from streamnb.datasets.topic import TopicAddress, is_topic
 from streamnb.errors import DataError, InputError, ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from streamnb.datasets import BadLine, Message, Stream
 
@@ -155,6 +155,18 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--id-field", metavar="NAME", help="default: id, if the field exists")
     group.add_argument(
+        "--fields",
+        type=_names,
+        default=(),
+        metavar="NAME,NAME",
+        help="fields whose values the model reads as well, as in user,country",
+    )
+    group.add_argument(
+        "--per-field",
+        metavar="NAME",
+        help="one of --fields: learn the words also for each of its values",
+    )
+    group.add_argument(
         "--delimiter",
         metavar="CHARACTER",
         help="delimiter of csv and tsv (default: comma, semicolon, tab or bar, by the header) and "
@@ -180,6 +192,10 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         "--list-streams", action=ListStreams, nargs=0, help="list the named streams and exit"
     )
     group.add_argument("--no-progress", action="store_true", help="show no progress bar")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))
 
 
 class ListStreams(argparse.Action):
@@ -214,6 +230,8 @@ class Reading:
         Seed for shuffling the messages; None keeps their order.
     quiet
         Whether to print neither invalid lines nor progress.
+    join
+        Function that joins the fields of a message in one text, such as `Tokenizer.join`.
     """
 
     args: argparse.Namespace
@@ -221,6 +239,7 @@ class Reading:
     labelled: bool = True
     shuffle: int | None = None
     quiet: bool = False
+    join: Callable[[Any], Any] | None = None
     n_messages: int = 0
     n_bad: int = 0
     n_unlabelled: int = 0
@@ -274,6 +293,9 @@ class Reading:
         ) as bar:
             for message in bar:
                 self.n_messages += 1
+                if self.join is not None and message.fields:
+                    text = self.join({**message.fields, "text": message.text})
+                    message = message._replace(text=text)
                 yield message
 
     def _named(self, source: str) -> Stream | None:

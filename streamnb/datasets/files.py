@@ -375,8 +375,13 @@ def _from_record(record: Any, number: int, fields: Fields) -> Message:
         raise LineError(f"{'no' if label_name not in record else 'empty'} field {label_name!r}")
     if fields.id is not None and id_name not in record:
         raise LineError(f"no field {id_name!r}")
+    known = (text_name, label_name, id_name, time_name)
     return Message(
-        _scalar(record, id_name) or str(number), label or "", text, _scalar(record, time_name)
+        _scalar(record, id_name) or str(number),
+        label or "",
+        text,
+        _scalar(record, time_name),
+        {name: value for name, value in record.items() if name not in known} or None,
     )
 
 

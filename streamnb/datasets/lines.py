@@ -26,7 +26,7 @@ else:
     from backports import zstd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 __all__ = [
     "BadLine",
@@ -78,12 +78,15 @@ class Message(NamedTuple):
         The message itself.
     time
         Its time in the format of the source (ISO 8601 in the data folder), or None.
+    fields
+        The other fields of its record by name; None if it has none.
     """
 
     id: str
     label: str
     text: str
     time: str | None = None
+    fields: Mapping[str, Any] | None = None
 
 
 class LineError(Exception):

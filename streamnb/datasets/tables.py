@@ -87,6 +87,7 @@ def from_table(
         place = _label_place(header.cells)
         columns = {"label": place, "text": 1 - place}
         rows = itertools.chain([header], rows)
+    others = [place for place in range(len(header.cells)) if place not in columns.values()]
     for number, cells, raw, problem in rows:
         values = {field: cells[place] for field, place in columns.items() if place < len(cells)}
         if problem is None and len(cells) != len(header.cells):
@@ -101,6 +102,7 @@ def from_table(
             values.get("label", ""),
             values["text"],
             values.get("time") or None,
+            {header.cells[place]: cells[place] for place in others} or None,
         )
 
 

@@ -30,7 +30,7 @@ from streamnb.text.inputs import check_term_weighting
 from streamnb.text.labels import Label, Labels, check_label
 from streamnb.text.tokenizer import Tokenizer
 
-Message = str | Mapping[Any, float]
+Message = str | Mapping[Any, Any]
 Time = float | datetime.datetime | None
 Tokenize = Tokenizer | Callable[[str], Iterable[Any]]
 Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
@@ -154,13 +154,15 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             self.threshold, self.pos_label, self.cost_ratio, composition.calibrates
         )
         self._schedule = Schedule(self.refresh_every)
-        # `_reader` reads a message before the core does: columns, or a user's tokenizer.
+        # `_reader` reads a message before the core does: columns, fields, or a user's tokenizer.
         self._columns = composition.event.reader()
         self._reader: Callable[[Any], Any] | None = None
         if self._columns is not None:
             self._reader = self._columns.read
         elif self._tokenize is not None:
             self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
+        elif isinstance(self.tokenizer, Tokenizer) and self.tokenizer.has_fields:
+            self._reader = self.tokenizer.join
         self._store, hooks = composition.build(
             alpha=self.alpha,
             prior=self.prior,
@@ -273,21 +275,29 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def explain_one(self, x: Message) -> Explanation:
         """Return the contribution of each word to the score of each label."""
+        read = x if self._reader is None else self._reader(x)
         counts: Mapping[Any, float]
-        if self._columns is not None:
-            counts = self._columns.read(x)
-        elif isinstance(x, str):
-            counts = Counter((self._tokenize or self._native_tokenizer.tokens)(x))
+        if isinstance(read, str):
+            counts = Counter(self._native_tokenizer.tokens(read))
         else:
-            counts = inputs.as_dict(x)
+            counts = read if self._columns is not None else inputs.as_dict(read)
         return self._labelled.explain(counts, self._scoring)
 
     def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
-        if self._columns is None:
-            return inputs.read_batch(X, vocabulary, self._tokenize)
+        if self._columns is None and not self._has_fields(X):
+            return inputs.read_batch(X, vocabulary, self._reader)
         messages, index = columns.messages_of(X, vocabulary)
+        if self._columns is None:
+            return inputs.read_batch(messages, None, self._reader)[0], index
         rows = [self._columns.read(x) for x in messages]
         return self._columns.batch(rows), index
+
+    def _has_fields(self, X: Any) -> bool:
+        """Return whether a frame has a column of texts and columns of fields."""
+        tokenizer = self.tokenizer
+        has_fields = isinstance(tokenizer, Tokenizer) and tokenizer.has_fields
+        columns: Any = frames.frame_names(X) or getattr(X, "columns", ())
+        return has_fields and "text" in columns
 
     def _by_message(
         self, ask: Callable[[Any, Any, int], bytes], batch: _core.Batch, *rows: int
@@ -302,7 +312,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         Parameters
         ----------
         x
-            A text, or a mapping of tokens to counts (0 to 2**53).
+            A text, a mapping of tokens to counts (0 to 2**53), or for a tokenizer with fields a
+            mapping of their names to texts and values.
         y
             Its label: any hashable object except None.
         w
@@ -373,7 +384,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         InputError
             If an argument is invalid; the model is unchanged.
         """
-        if self._columns is not None:
+        if self._columns is not None or self._has_fields(X):
             X, _ = columns.messages_of(X, vocabulary)
         batch, _ = self._read_batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))

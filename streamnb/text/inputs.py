@@ -16,7 +16,7 @@ from streamnb.text import frames
 if TYPE_CHECKING:
     from scipy import sparse
 
-_ONE = "a str, or a mapping of tokens to counts"
+_ONE = "a str, a mapping of tokens to counts, or (with Tokenizer(fields=...)) of fields"
 _MANY = (
     "a list of str or of mappings, a Series of str, a DataFrame of counts (of pandas, polars or "
     "pyarrow), or a scipy sparse matrix of counts with vocabulary="
@@ -66,6 +66,7 @@ def bad_count(token: Any, count: Any) -> str:
     return (
         f"the count of token {shown(token)} is {shown(count)} ({type(count).__name__}): "
         f"give a number from 0 to 2**53"
+        + ("; fields of a message need Tokenizer(fields=...)" * isinstance(count, str))
     )
 
 
@@ -155,9 +156,11 @@ def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
 def read_batch(
     X: Any,
     vocabulary: Sequence[Any] | None,
-    tokenize: Tokenize | None,
+    reader: Callable[[Any], Any] | None,
 ) -> tuple[_core.Batch, Any]:
     """Return a batch for the core, and the pandas index of `X` or None.
+
+    The reader, if any, converts each message.
 
     Raises
     ------
@@ -179,8 +182,8 @@ def read_batch(
         return _rows(matrix, vocabulary, what), index
     if isinstance(X, Mapping) or not is_batch(X):
         raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}")
-    if tokenize is not None:
-        X = [count_tokens(x, tokenize) for x in X]
+    if reader is not None:
+        X = [reader(x) for x in X]
     return _core.Batch(list(X)), index
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,8 +32,8 @@ class Tokenizer:
     `sparse_bigrams`, `characters` and `characters_within_words` select several kinds in one pass.
     Tokens of different kinds never collide: if there are several kinds, n-grams of characters begin
     with a tab, and n-grams within words with a vertical tab ("\v"). Words come first, shorter
-    n-grams before longer ones, then sparse bigrams, then characters. `max_tokens` keeps the first
-    ones.
+    n-grams before longer ones, then sparse bigrams, then characters. Values of fields come before
+    all texts, copies of words after them. `max_tokens` keeps the first ones.
 
     Parameters
     ----------
@@ -84,8 +85,15 @@ class Tokenizer:
         k = 1, 2, 4, where b = ⌊k · log₂(characters + 1)⌋. Coarse steps are learned from few
         messages, fine steps are more precise. An empty text has none.
     fields
-        Whether the text has fields, as `join_fields` writes them. Each field is split by itself,
-        and its tokens begin with its name, a colon and a space ("subject: free").
+        Names of the values that come with a text, such as its sender: each value is one token,
+        "sender=ann". Then a message may also be a mapping, `{"text": ..., "sender": ...}`.
+    texts
+        Names of further texts that come with a text. Their tokens begin with the name, a colon and
+        a space ("subject: free").
+    per_field
+        One of `fields`, such as the user: the words and word pairs of the text have a copy for each
+        value, "user=bob: free". A model then learns words for all users together, and the
+        differences of each user.
     subject
         Whether to add the subject of a mail or news post. If a text begins with headers, the tokens
         of the first `Subject:` come before all others, each with the prefix "subject: ". The text
@@ -109,6 +117,10 @@ class Tokenizer:
     ['claim your', 'claim  prize', 'your prize']
     >>> Tokenizer(subject=True)("From: Ann\nSubject: Free entry\n\nCall now")
     ['subject: free', 'subject: entry', 'from', 'ann', 'subject', 'free', 'entry', 'call', 'now']
+    >>> Tokenizer(fields=("user", "hour"), per_field="user")(
+    ...     {"text": "Free entry", "user": "bob", "hour": 9}
+    ... )
+    ['user=bob', 'hour=9', 'free', 'entry', 'user=bob: free', 'user=bob: entry']
     >>> Tokenizer(deobfuscate=True)("fr€€ v1agra")
     ['free', 'viagra']
     >>> Tokenizer(words=(1, 1), characters=(3, 3), boundaries="unicode")("Win €5!!!")
@@ -129,7 +141,9 @@ class Tokenizer:
     max_bytes: int | None = None
     deobfuscate: bool = False
     length: bool = False
-    fields: bool = False
+    fields: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    per_field: str | None = None
     subject: bool = False
 
     def __post_init__(self) -> None:
@@ -138,12 +152,18 @@ class Tokenizer:
                 object.__setattr__(self, name, tuple(value))
         for field in dataclasses.fields(self):
             _check(field.name, str(field.type), getattr(self, field.name))
+        if self.per_field is not None and self.per_field not in self.fields:
+            raise InputError(
+                f"per_field must be None or one of fields, {self.fields}, not "
+                f"{shown(self.per_field)}"
+            )
         self.native()
 
     def native(self) -> _core.NativeTokenizer:
         """Return the native tokenizer with these options."""
         options = dataclasses.asdict(self)
         analyzer, sizes = options.pop("analyzer"), options.pop("ngram_range")
+        del options["texts"], options["per_field"]
         if all(options[kind] is None for kind in _KINDS):
             options |= _kind(analyzer, sizes)
         elif (analyzer, sizes) != ("word", (1, 1)):
@@ -152,54 +172,63 @@ class Tokenizer:
                 f"analyzer={shown(analyzer)}, ngram_range={sizes} cannot be combined with {given}: "
                 f"select each kind of token with {', '.join(_KINDS)}"
             )
-        return _native(**options)
+        return _native(**options | {"fields": self.has_fields})
 
-    def __call__(self, text: str) -> list[str]:
-        """Return the tokens of a text, in order."""
-        return self.native().tokens(text)
+    @property
+    def has_fields(self) -> bool:
+        """Whether messages may be mappings of names to texts and values."""
+        return bool(self.fields or self.texts)
 
+    def __call__(self, text: str | Mapping[str, Any]) -> list[str]:
+        """Return the tokens of a message, in order."""
+        return self.native().tokens(self.join(text))
 
-def join_fields(fields: Mapping[str, str]) -> str:
-    r"""Write the fields of a message as one text, for a `Tokenizer` with `fields=True`.
+    def join(self, message: Any) -> Any:
+        """Return a message with fields as one text, for this tokenizer and its models.
 
-    Other tokenizers treat the names as words.
+        Parameters
+        ----------
+        message
+            A mapping with a str at "text"; `fields` and `texts` are optional keys, and others are
+            ignored. A value is a str, a number or a bool; its first 256 characters count. None and
+            "" are missing values. The characters U+001E and U+001F become spaces. Other messages
+            are returned unchanged.
 
-    Parameters
-    ----------
-    fields
-        The text of each field by its name, of at most 64 bytes. The tokens of the name "" have no
-        prefix. The characters U+001E and U+001F become spaces.
-
-    Raises
-    ------
-    InputError
-        If a name is too long, or a name or text is not a str.
-
-    Examples
-    --------
-    >>> from streamnb import Tokenizer
-    >>> mail = join_fields({"subject": "Free entry", "from": "Ann", "": "Call now"})
-    >>> Tokenizer(fields=True)(mail)
-    ['call', 'now', 'subject: free', 'subject: entry', 'from: ann']
-    """
-    named = []
-    for name, text in fields.items():
-        if not isinstance(name, str) or not isinstance(text, str):
-            raise InputError(
-                f"the name and the text of a field must be str, not {shown(name)}: {shown(text)}"
-            )
-        if len(name.encode(errors="replace")) > 64:
-            raise InputError(
-                f"the name of a field must have at most 64 bytes, not {shown(name)}: shorten it"
-            )
-        if name:
-            named.append(
-                f"\x1e{name.translate(_NO_SEPARATORS)}\x1f{text.translate(_NO_SEPARATORS)}"
-            )
-    return fields.get("", "").translate(_NO_SEPARATORS) + "".join(named)
+        Raises
+        ------
+        InputError
+            If a value has another type.
+        """
+        if not (self.has_fields and isinstance(message, Mapping)):
+            return message
+        if not isinstance(message.get("text"), str):
+            return message
+        found = []
+        for name in self.fields:
+            value = message.get(name)
+            if isinstance(value, (bool, int, float, np.number, np.bool_)):
+                value = str(value)
+            if value := _plain(name, value)[:_LONGEST_VALUE]:
+                found.append(f"\x1e{name}{'*' * (name == self.per_field)}=\x1f{value}")
+        found.append(f"\x1e\x1f{_plain('text', message['text'])}")
+        texts = ((name, _plain(name, message.get(name))) for name in self.texts)
+        found += [f"\x1e{name}\x1f{text}" for name, text in texts if text]
+        return "".join(found)
 
 
 _NO_SEPARATORS = {0x1E: " ", 0x1F: " "}
+_LONGEST_VALUE = 256
+_NAME = re.compile(r"[^\x00-\x20=*:]{1,64}")
+
+
+def _plain(name: str, text: Any) -> str:
+    """Return a text or value without the separators of fields; "" for None."""
+    if text is not None and not isinstance(text, str):
+        raise InputError(
+            f"the field {name!r} must be a str, a number, a bool or None, not "
+            f"{type(text).__name__}: {shown(text)}"
+        )
+    return (text or "").translate(_NO_SEPARATORS)
 
 
 def _kind(analyzer: str, sizes: tuple[int, int]) -> dict[str, Any]:
@@ -226,15 +255,25 @@ def _is_size(value: Any) -> bool:
     return whole and 0 <= int(value) < 2**32
 
 
+def _is_field(name: Any) -> bool:
+    is_name = isinstance(name, str) and name != "text" and _NAME.fullmatch(name) is not None
+    return is_name and len(name.encode(errors="replace")) <= 64
+
+
 def _check(name: str, kind: str, value: Any) -> None:
     if value is None and kind.endswith("| None"):
         return
     if kind == "bool":
         valid, allowed = isinstance(value, (bool, np.bool_)), "True or False"
-    elif kind == "str":
+    elif kind.startswith("str"):
         valid, allowed = isinstance(value, str) and value.isascii(), "a name"
     elif kind.startswith("int"):
         valid, allowed = _is_size(value) and value > 0, "None or a whole number of 1 or more"
+    elif kind == "tuple[str, ...]":
+        valid = isinstance(value, tuple) and all(map(_is_field, value))
+        allowed = (
+            "a tuple of names other than 'text', of 1 to 64 bytes without blanks, '=', '*' and ':'"
+        )
     else:
         valid = isinstance(value, tuple) and len(value) == 2 and all(map(_is_size, value))
         allowed = "a pair of whole numbers from 1 to 255, as in (2, 5)"

@@ -51,6 +51,25 @@ class TestEvaluate:
             assert model["memory_bytes"] > 0
             assert model["curve"][-1]["n_messages"] == 120
 
+    def test_fields(self, run, tmp_path):
+        path = tmp_path / "users.jsonl"
+        lines = [
+            {"text": word, "label": label, "user": user}
+            for _ in range(50)
+            for user, word, label in [("a", "golf", "ham"), ("b", "golf", "spam")]
+        ]
+        path.write_text("\n".join(map(json.dumps, lines)))
+
+        def accuracy(*options):
+            found = json.loads(run("evaluate", path, "-m", "OnlineNB", "--json", *options)[1])
+            return found["models"][0]["cumulative"]["accuracy"]
+
+        assert accuracy() < 0.6
+        assert accuracy("--fields", "user, hour", "--per-field", "user") > 0.9
+        status, _, err = run("evaluate", path, "--per-field", "user")
+        assert status == 2
+        assert "per_field must be None or one of fields" in err
+
     def test_label_noise(self, run, jsonl):
         def missed(*options):
             found = json.loads(run("evaluate", jsonl, "-m", "MNB", "--json", *options)[1])

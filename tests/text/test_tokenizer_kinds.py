@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
 from typing import Any
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from references.text import tokens as reference
 from streamnb import MNB, InputError, Tokenizer
 from streamnb.datasets import read_text
-from streamnb.text.tokenizer import join_fields
 from support.data import require_data
 
 sizes = st.one_of(
@@ -31,6 +31,7 @@ characters = st.text(
 named = st.sampled_from(
     [
         *("\x1esubject\x1f", "\x1eΣ\x1f", "\x1e", "\x1f", "\x1e" + "n" * 65 + "\x1f"),
+        *("\x1euser*=\x1f", "\x1eΣ=\x1f", "\x1e*=\x1f", "\x1e=\x1f", "\x1e\x1f"),
         *("Subject:", "x-a:b\n", "\n"),
     ]
 )
@@ -45,11 +46,12 @@ JOINED_EMOJI = regex.compile(
 
 
 def prepared(text: str, options: dict[str, Any]) -> str:
-    text = reference.clipped(reference.without_surrogates(text), options.get("max_bytes"))
-    return reference.undisguised(text) if options.get("deobfuscate") else text
+    return reference.clipped(reference.without_surrogates(text), options.get("max_bytes"))
 
 
 def fold(text: str, options: dict[str, Any]) -> str:
+    if options.get("deobfuscate"):
+        text = reference.undisguised(text)
     if options.get("strip_accents", True):
         decomposed = unicodedata.normalize("NFKD", text)
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
@@ -59,12 +61,23 @@ def fold(text: str, options: dict[str, Any]) -> str:
 def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
     text = prepared(text, options)
     parts = reference.fields(text) if options.get("fields") else [("", text)]
-    if options.get("subject") and (subject := reference.subject(parts[0][1])) is not None:
+    texts = [part for name, part in parts if not name]
+    first = next(filter(None, texts), None)
+    if options.get("subject") and first and (subject := reference.subject(first)) is not None:
         parts = [("subject", subject), *parts]
-    found = []
+    values = [(name[:-1], part) for name, part in parts if name.endswith("=")]
+    found = [f"{name.removesuffix('*')}={value}" for name, value in values]
     for name, part in parts:
-        lead = f"{name}: " if name else ""
-        found += [lead + token for token in expected_of(fold(part, options), options)]
+        if not name.endswith("="):
+            lead = f"{name}: " if name else ""
+            found += [lead + token for token in expected_of(fold(part, options), options)]
+    only_words = options | {"length": False}
+    if options["words"] or options["sparse_bigrams"]:
+        only_words |= {"characters": None, "characters_within_words": None}
+    for name, value in values:
+        for text in texts if name.endswith("*") else ():
+            copied = expected_of(fold(text, options), only_words)
+            found += [f"{name[:-1]}={value}: {token}" for token in copied]
     return found[: options.get("max_tokens")]
 
 
@@ -87,7 +100,7 @@ def expected_of(folded: str, options: dict[str, Any]) -> list[str]:
     ]
     asked = [options["words"] or options["sparse_bigrams"], options["characters"]]
     asked.append(options["characters_within_words"])
-    alone = sum(map(bool, asked)) == 1 and not length
+    alone = sum(map(bool, asked)) == 1 and not length and not options.get("fields")
     for mark, tokens in others:
         found += tokens if alone else [mark + token for token in tokens]
     return found
@@ -113,7 +126,7 @@ def test_disguises_and_max_bytes_apply_to_texts_with_a_capital_sigma() -> None:
             "strip_accents": st.booleans(),
             "deobfuscate": st.booleans(),
             "length": st.booleans(),
-            "fields": st.booleans(),
+            "fields": st.sampled_from([(), ("user", "Σ")]),
             "subject": st.booleans(),
         },
         optional={
@@ -167,27 +180,68 @@ def test_disguises_fall_as_in_the_reference(text: str) -> None:
     assert tokenizer(text) == reference.characters(reference.undisguised(text), (1, 1))
 
 
-@given(
-    fields=st.dictionaries(
-        st.text(alphabet="ab: \x1e\x1f", max_size=5),
-        st.text(alphabet="ab \x1e\x1f", max_size=9),
-        max_size=4,
-    )
+values = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text("ab: \x1e\x1f", max_size=5)
 )
-def test_joined_fields_stay_apart(fields: dict[str, str]) -> None:
-    clean = {name: text.replace("\x1e", " ").replace("\x1f", " ") for name, text in fields.items()}
-    tokenizer = Tokenizer(fields=True, characters=(1, 1))
-    expected = [f"{c}" for c in reference.characters(clean.pop("", ""), (1, 1))]
-    for name, text in clean.items():
-        lead = name.replace("\x1e", " ").replace("\x1f", " ") + ": "
-        expected += [lead + c for c in reference.characters(text, (1, 1))]
-    assert tokenizer(join_fields(fields)) == expected
 
 
-@pytest.mark.parametrize("fields", [{"n" * 65: ""}, {"n": 1}, {1: "n"}])
-def test_fields_that_are_none_are_refused(fields: Any) -> None:
-    with pytest.raises(InputError, match="field"):
-        join_fields(fields)
+@given(
+    text=st.text(alphabet="ab: \x1e\x1f", max_size=9),
+    given_fields=st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(("user", "time", "other"), values),
+            **{name: st.text("ab \x1e\x1f", max_size=9) for name in ("subject", "title")},
+        },
+    ),
+)
+def test_fields_stay_apart(text: str, given_fields: dict[str, Any]) -> None:
+    tokenizer = Tokenizer(
+        fields=("user", "time"), texts=("subject",), per_field="user", characters=(1, 1)
+    )
+    clean = {
+        name: re.sub("[\x1e\x1f]", " ", str(value))
+        for name, value in given_fields.items()
+        if value is not None
+    }
+    found = [f"{name}={clean[name]}" for name in ("user", "time") if clean.get(name)]
+    letters = ["\t" + c for c in reference.characters(re.sub("[\x1e\x1f]", " ", text), (1, 1))]
+    found += letters
+    found += [f"subject: \t{c}" for c in reference.characters(clean.get("subject", ""), (1, 1))]
+    if clean.get("user"):
+        found += [f"user={clean['user']}: {letter}" for letter in letters]
+    assert tokenizer(given_fields | {"text": text}) == found
+
+
+def test_values_are_cut_and_copies_are_words() -> None:
+    tokenizer = Tokenizer(
+        words=(1, 2),
+        characters_within_words=(3, 3),
+        length=True,
+        fields=("user",),
+        per_field="user",
+        deobfuscate=True,
+    )
+    found = tokenizer({"text": "v1agra now", "user": "b0b" * 100})
+    user = "user=" + ("b0b" * 100)[:256]
+    assert found[0] == user
+    assert found[-3:] == [f"{user}: {word}" for word in ("viagra", "now", "viagra now")]
+    assert tokenizer({"text": "v1agra now"}) == tokenizer("v1agra now") == found[1:-3]
+
+
+@pytest.mark.parametrize("value", [["ann"], {}, b"ann"])
+def test_fields_that_are_no_values_are_refused(value: Any) -> None:
+    tokenizer = Tokenizer(fields=("user",), texts=("subject",))
+    for name in ("user", "subject"):
+        with pytest.raises(InputError, match=f"'{name}' must be a str, a number"):
+            tokenizer({"text": "win", name: value})
+
+
+@pytest.mark.parametrize("name", ["text", "", "a b", "a=", "a*", "a:", "n" * 65, "Σ" * 33, 1])
+def test_names_of_fields_are_checked(name: Any) -> None:
+    for option in ("fields", "texts"):
+        with pytest.raises(InputError, match=f"{option} must be a tuple of names"):
+            Tokenizer(**{option: (name,)})
 
 
 @pytest.mark.parametrize("attack", ["a" + "0" * 200_000 + "b", "a@" * 200_000, "é0" * 100_000])
@@ -253,6 +307,9 @@ def test_one_kind_by_either_name_is_the_same() -> None:
         ({"max_bytes": 0}, "max_bytes must be"),
         ({"boundaries": "river"}, "boundaries must be 'python' or 'unicode'"),
         ({"boundaries": None}, "boundaries must be a name"),
+        ({"fields": "user"}, "fields must be a tuple of names"),
+        ({"per_field": "user"}, "per_field must be None or one of fields"),
+        ({"fields": ("user",), "per_field": 1}, "per_field must be"),
         ({"words": (1, 1), "analyzer": "char"}, "cannot be combined with words"),
         ({"characters": (1, 1), "ngram_range": (2, 2)}, "cannot be combined with characters"),
     ],

@@ -17,7 +17,7 @@ from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
-from streamnb.model_specs import CHALLENGER, build, model_spec
+from streamnb.model_specs import CHALLENGER, build, model_spec, with_fields
 from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
@@ -69,7 +69,7 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
     size = {name: value for name, value in sizes.items() if value}
     reader: MessageReader
     if kind == "sms":
-        reader = reading.SmsReader(settings.labels, **size)
+        reader = reading.SmsReader(settings.labels, tokenizer=parameters.get("tokenizer"), **size)
     else:
         if importlib.util.find_spec("lxml") is None:
             raise MissingDependencyError("mail needs lxml: pip install 'streamnb[consumers]'")
@@ -79,6 +79,7 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
             status_header=settings.status_header,
             # Models without a tokenizer parameter receive words.
             texts="tokenizer" in parameters,
+            tokenizer=parameters.get("tokenizer"),
             **size,
         )
     bounds = Bounds(
@@ -121,6 +122,8 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         if spec.name == CHALLENGER:
             named = {"model": model_spec(_MODELS[kind])} | spec.parameters
             spec = dataclasses.replace(spec, parameters=named)
+        if settings.fields or settings.per_field:
+            spec = with_fields(spec, settings.fields, settings.per_field or None)
         model: Any = build(spec)
     except (argparse.ArgumentTypeError, StreamNBError) as error:
         raise SettingsError(f"model: {error}") from error

@@ -89,6 +89,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "filter; `Challenger(model=…)`: after a drift alarm a fresh model challenges this one"
         ),
     ] = ""
+    fields: Annotated[
+        tuple[str, ...],
+        _help(
+            "fields whose values the model reads as well, as in `user,sender`: keys of a JSON "
+            "record, else record headers"
+        ),
+    ] = ()
+    per_field: Annotated[
+        str,
+        _help("one of `fields`: the model also learns the words for each of its values"),
+    ] = ""
     labels: Annotated[
         tuple[str, ...],
         _help("labels to learn; records with other labels are dead letters; empty: any label"),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
 
+from streamnb import Tokenizer
 from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, text_and_senders, words_and_senders
 from streamnb.mail.header_block import STATUS_HEADER, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
+    add_fields,
     default_id,
     read_feedback,
     read_id,
@@ -49,6 +52,9 @@ class MailReader:
     max_text
         Maximum number of characters that are read from the texts of a mail, 1 or more; None uses
         the limit of `mail_text` or `mail_words`.
+    tokenizer
+        The tokenizer of the model, whose fields are read from the object, else from the record's
+        headers. The field `sender` is by default the first sender of the mail.
 
     Examples
     --------
@@ -67,11 +73,13 @@ class MailReader:
         status_header: str = STATUS_HEADER,
         texts: bool = False,
         max_text: int | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         self.name = "spam-text" if texts else "spam"
         self.gives_texts = texts
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
+        self._tokenizer = tokenizer
         self._record_format, self._status_header = record_format, status_header
         self.max_text = max_text or (MAX_BODY_TEXT if texts else MAX_TEXT)
 
@@ -81,18 +89,27 @@ class MailReader:
         if kind == "raw" or (kind == "either" and value.lstrip()[:1] != b"{"):
             if not value.strip():
                 raise BadRecordError("the mail is empty")
-            return self._message(default_id(record), value, _label(record, self.labels))
+            return self._message(default_id(record), value, _label(record, self.labels), record)
         fields = read_object(value)
         name, label = read_id(fields, record), read_label(fields, self.labels)
         raw = _raw(fields)
         if raw is not None:
-            return self._message(name, raw, label)
+            return self._message(name, raw, label, record, fields)
         return read_feedback(fields, name, label)
 
-    def _message(self, name: str, raw: bytes, label: str | None) -> Message:
+    def _message(
+        self,
+        name: str,
+        raw: bytes,
+        label: str | None,
+        record: Record,
+        fields: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Message:
         raw = without_header(raw, self._status_header)
         if self.gives_texts:
             text, senders = text_and_senders(raw, self.max_text)
+            fields = {"sender": next(iter(senders), None), **fields}
+            text = add_fields(self._tokenizer, text, record, fields)
             return Message(name, text, label, tuple(senders))
         words, senders = words_and_senders(raw, self.max_text)
         return Message(name, dict.fromkeys(words, 1), label, tuple(senders))

@@ -6,9 +6,11 @@ The functions raise BadRecordError if a field has a wrong type, a wrong size or 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from streamnb import Tokenizer
+from streamnb.errors import InputError
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.jsons import parse
 from streamnb_consumers.records import Feedback, Message, Record
@@ -17,6 +19,7 @@ __all__ = [
     "DEFAULT_MODEL",
     "MessageReader",
     "SmsReader",
+    "add_fields",
     "default_id",
     "read_feedback",
     "read_id",
@@ -76,6 +79,9 @@ class SmsReader:
     max_text
         Maximum length of a text in characters, 1 or more; the rest is ignored. Phones send
         shorter texts than the default.
+    tokenizer
+        The tokenizer of the model, whose fields are read from the object, else from the record's
+        headers.
 
     Examples
     --------
@@ -89,11 +95,16 @@ class SmsReader:
     gives_texts = True
 
     def __init__(
-        self, labels: Iterable[str] = (), max_bytes: int = 65_536, max_text: int = 4_096
+        self,
+        labels: Iterable[str] = (),
+        max_bytes: int = 65_536,
+        max_text: int = 4_096,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
         self.max_text = max_text
+        self._tokenizer = tokenizer
 
     def read(self, record: Record) -> Message | Feedback:
         """Return the message or the feedback in a record."""
@@ -103,7 +114,8 @@ class SmsReader:
         if text is not None:
             sender = fields.get("sender")
             who = (sender.strip().lower(),) if isinstance(sender, str) and sender.strip() else ()
-            return Message(name, text[: self.max_text], label, who)
+            text = add_fields(self._tokenizer, text[: self.max_text], record, fields)
+            return Message(name, text, label, who)
         return read_feedback(fields, name, label)
 
 
@@ -196,6 +208,29 @@ def read_text(fields: dict[str, Any], name: str = "text") -> str | None:
     if not isinstance(found, str):
         raise BadRecordError(f"{name} must be a string, not {type(found).__name__}")
     return found.encode("utf-8", "replace").decode()
+
+
+def add_fields(
+    tokenizer: Tokenizer | None, text: str, record: Record, fields: Mapping[str, Any]
+) -> str:
+    """Return a text joined with the fields that the tokenizer reads.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.records import Partition
+    >>> record = Record(Partition("sms", 0), 0, None, headers=(("user", b"bob"),))
+    >>> tokenizer = Tokenizer(fields=("user", "sender"))
+    >>> tokenizer(add_fields(tokenizer, "WIN cash", record, {"sender": "ann"}))
+    ['user=bob', 'sender=ann', 'win', 'cash']
+    """
+    if tokenizer is None or not tokenizer.has_fields:
+        return text
+    headers = {name: value.decode("utf-8", "replace") for name, value in record.headers if value}
+    try:
+        joined: str = tokenizer.join({**headers, **fields, "text": text})
+    except InputError as error:
+        raise BadRecordError(str(error)) from None
+    return joined.encode("utf-8", "replace").decode()
 
 
 def _name(what: str, found: Any) -> str:

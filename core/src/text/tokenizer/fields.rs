@@ -2,7 +2,8 @@
 //!
 //! A field begins with a record separator (U+001E), its name and a unit separator (U+001F); the text
 //! before the first record separator has no field. A tokenizer without fields treats both separators
-//! as white space.
+//! as white space. A field whose name ends in `=` is a value, which is one token: `user=bob`. If its
+//! name ends in `*=`, the words of the message have copies for this value: `user=bob: free`.
 //!
 //! A header line is a name of printable ASCII, a colon and a text, and continues in lines that begin
 //! with white space (RFC 5322, 2.2). The `From ` line of an mbox may come before the headers.
@@ -25,6 +26,13 @@ pub(super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
             _ => ("", part),
         }
     })
+}
+
+/// The name of a value, and whether words have copies for it; None for the name of a text.
+pub(super) fn value(name: &str) -> Option<(&str, bool)> {
+    let name = name.strip_suffix('=')?;
+    let copied = name.strip_suffix('*');
+    Some((copied.unwrap_or(name), copied.is_some()))
 }
 
 /// The text of the first header `Subject`, with its continuation lines, of a text that begins with
@@ -76,6 +84,14 @@ mod tests {
         assert_eq!(of("no\u{1f}field"), [("", "no\u{1f}field")]);
         let long = format!("\u{1e}{}\u{1f}x", "n".repeat(65));
         assert_eq!(of(&long), [("", ""), ("", &long[1..])]);
+    }
+
+    #[test]
+    fn marks_of_names_tell_values() {
+        assert_eq!(value("user"), None);
+        assert_eq!(value("user="), Some(("user", false)));
+        assert_eq!(value("user*="), Some(("user", true)));
+        assert_eq!((value(""), value("*")), (None, None));
     }
 
     #[test]

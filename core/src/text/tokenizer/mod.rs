@@ -73,7 +73,7 @@ pub struct TokenizerOptions {
     pub characters_within_words: Option<Sizes>,
     /// The message's length, as three tokens of coarse and fine steps.
     pub length: bool,
-    /// Read fields and put the name of the field before its tokens.
+    /// Read fields: put the name of a text before its tokens, and add values (see [`fields`]).
     pub fields: bool,
     /// Add the tokens of the header `Subject` before all others, with its name before them.
     pub subject: bool,
@@ -123,7 +123,7 @@ impl TokenizerOptions {
                 )));
             }
         }
-        if self.kinds() == 0 {
+        if self.kinds() == usize::from(self.fields) {
             return Err(Error::Invalid(
                 "the tokenizer has no kind of token: set words, sparse_bigrams, characters, \
                  characters_within_words or length"
@@ -150,12 +150,13 @@ impl TokenizerOptions {
         }
     }
 
-    /// Number of kinds of tokens; n-grams and sparse bigrams of words are one kind.
+    /// Number of kinds of tokens; n-grams and sparse bigrams of words are one kind, values another.
     fn kinds(&self) -> usize {
         usize::from(self.has_words())
             + usize::from(self.characters.is_some())
             + usize::from(self.characters_within_words.is_some())
             + usize::from(self.length)
+            + usize::from(self.fields)
     }
 
     fn has_words(&self) -> bool {
@@ -193,15 +194,10 @@ impl Tokenizer {
     ) {
         let options = &self.options;
         let left = options.max_tokens.map_or(usize::MAX, |max| max as usize);
-        let mut text = clip(text, options.max_bytes);
-        let deobfuscated;
-        if options.deobfuscate {
-            deobfuscated = deobfuscate::deobfuscate(text);
-            text = &deobfuscated;
-        }
-        // The headers come before the first field.
-        let unnamed = || self.fields(text).next().map_or(text, |(_, text)| text);
-        let subject = options.subject.then(|| fields::subject(unnamed())).flatten();
+        let text = clip(text, options.max_bytes);
+        // Only the first text may have headers.
+        let first = || self.fields(text).find(|(name, text)| name.is_empty() && !text.is_empty());
+        let subject = options.subject.then(|| fields::subject(first()?.1)).flatten();
         let marked = options.kinds() > 1 || options.length;
         let mut plain = PlainSink { hasher, emit, left };
         if !marked && !options.fields && subject.is_none() {
@@ -214,7 +210,7 @@ impl Tokenizer {
         scratch.shrink();
     }
 
-    /// Split the subject, then each field of a text, or the whole text.
+    /// Push the values, split the subject and the texts, then the words again for values with copies.
     fn split_fields<S: BuildHasher, E: FnMut(Token<'_>)>(
         &self,
         subject: Option<&str>,
@@ -222,12 +218,50 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut PrefixSink<'_, S, E>,
     ) -> ControlFlow<()> {
-        let subject = subject.map(|text| (fields::SUBJECT, text));
-        for (name, text) in subject.into_iter().chain(self.fields(text)) {
+        let named = |(name, text)| Some((fields::value(name)?, text));
+        let values = || self.fields(text).filter_map(named);
+        for ((name, _), value) in values() {
+            self.push_value(name, value, scratch, sink)?;
+        }
+        let texts = self.fields(text).filter(|(name, _)| fields::value(name).is_none());
+        for (name, text) in subject.map(|text| (fields::SUBJECT, text)).into_iter().chain(texts) {
             sink.enter_field(name);
             self.split(text, scratch, sink)?;
         }
+        for ((name, _), value) in values().filter(|((_, copied), _)| *copied) {
+            sink.enter_field(&format!("{name}={value}"));
+            for (_, text) in self.fields(text).filter(|(name, _)| name.is_empty()) {
+                self.only_words().split(text, scratch, sink)?;
+            }
+        }
         ControlFlow::Continue(())
+    }
+
+    /// Push a value as one token.
+    fn push_value(
+        &self,
+        name: &str,
+        value: &str,
+        scratch: &mut Scratch,
+        sink: &mut impl TokenSink,
+    ) -> ControlFlow<()> {
+        let token = &mut scratch.joined;
+        token.clear();
+        token.extend_from_slice(name.as_bytes());
+        token.push(b'=');
+        token.extend_from_slice(value.as_bytes());
+        let len = token.len();
+        token.resize(len + SLACK, 0);
+        sink.push(token, 0, len)
+    }
+
+    /// A tokenizer without the length, and without n-grams of characters if there are words.
+    fn only_words(&self) -> Self {
+        let mut options = TokenizerOptions { length: false, ..self.options };
+        if options.has_words() {
+            (options.characters, options.characters_within_words) = (None, None);
+        }
+        Self { options, ..*self }
     }
 
     /// The fields of a text with their names; without the option, the whole text.
@@ -247,6 +281,13 @@ impl Tokenizer {
         sink: &mut impl TokenSink,
     ) -> ControlFlow<()> {
         let (options, table) = (&self.options, self.table);
+        let deobfuscated;
+        let text = if options.deobfuscate {
+            deobfuscated = deobfuscate::deobfuscate(text);
+            &*deobfuscated
+        } else {
+            text
+        };
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
         let python_words = options.has_words() && options.boundaries == Boundaries::Python;
         if python_words {

@@ -56,7 +56,8 @@ pub(super) struct PrefixSink<'a, S, E> {
 impl<'a, S, E> PrefixSink<'a, S, E> {
     /// A sink that borrows buffers of the scratch until it [gives them back](Self::give_back).
     pub(super) fn new(plain: PlainSink<'a, S, E>, marked: bool, scratch: &mut Scratch) -> Self {
-        let prefix = std::mem::take(&mut scratch.prefix);
+        let mut prefix = std::mem::take(&mut scratch.prefix);
+        prefix.clear();
         let prefixed = std::mem::take(&mut scratch.prefixed);
         Self { plain, marked, prefix, field: 0, prefixed }
     }
