@@ -39,6 +39,8 @@ examples:
   streamnb serve --stream mail.jsonl --model OnlineNB --model MNB
   streamnb serve spam.model --stream new.jsonl --output spam.model
   streamnb serve --stream 'kafka://localhost:9092/sms?follow'
+  streamnb serve --filter kafka://localhost:9092/sms
+  streamnb serve --filter http://localhost:7830
 """
 
 
@@ -67,6 +69,18 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="MODEL",
         help="an untrained model; may be given several times, as for evaluate "
         f"(default: {model_specs.DEFAULT}, unless a model file is given)",
+    )
+    parser.add_argument(
+        "--filter",
+        metavar="ADDRESS",
+        help="show the decisions of a running filter and send it labels: kafka://HOST:PORT/TOPIC, "
+        "where TOPIC has its messages, or http://HOST:PORT, the address of a listener",
+    )
+    parser.add_argument(
+        "--annotator",
+        metavar="NAME",
+        help="name that labels for --filter have, until the page gives another one (default: the "
+        "user)",
     )
     parser.add_argument(
         "--stream",
@@ -107,6 +121,9 @@ def run(args: argparse.Namespace) -> int:
         raise MissingDependencyError(
             f"the page needs {error.name}: pip install 'streamnb[web]'"
         ) from error
+    token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
+    if args.filter is not None:
+        return _run_filter(args, token)
     saved, named = _parted(args.models_saved)
     sources = [*named, *(args.sources or [])] or _demo_source(args)
     reading = Reading(args, sources, labelled=False)
@@ -116,17 +133,42 @@ def run(args: argparse.Namespace) -> int:
     models = _models(args, saved)
     args.no_progress = True
     replay = Replay(session := Session(models, _begun(reading), keep=args.keep))
-    token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
-    server = make_server(create_app(session, replay, token))
     replay.start()
     try:
-        with contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
-            _serve(server, args, token)
+        _serve(make_server(create_app(session, replay, token)), args, token)
     finally:
         replay.stop()
         if args.output is not None:
             next(iter(models.values())).save(args.output)
             print(f"saved: {args.output}")
+    return 0
+
+
+def _run_filter(args: argparse.Namespace, token: str | None) -> int:
+    """Show a running filter."""
+    import getpass
+    import importlib
+    import threading
+
+    from streamnb.web import Board, create_filter_app, make_server
+
+    if args.models_saved or args.models or args.sources or args.output:
+        raise InputError("--filter shows the model of the filter: give no model, stream or output")
+    # The filters are a package above this one, which works without it.
+    try:
+        feed = importlib.import_module("streamnb_consumers.page").open_filter(args.filter)
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"--filter needs {error.name}: pip install 'streamnb[consumers,kafka,web]'"
+        ) from error
+    feed.check()
+    board = Board(args.keep)
+    app = create_filter_app(board, feed, token, args.annotator or getpass.getuser())
+    threading.Thread(target=feed.follow, args=[board], name="feed", daemon=True).start()
+    try:
+        _serve(make_server(app), args, token)
+    finally:
+        feed.stop()
     return 0
 
 
@@ -143,10 +185,8 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
     print(f"open {address}{f'?token={token}' if token else ''} (Ctrl-C ends it)", flush=True)
     # The server raises the signal again when it has stopped; SIGTERM then ends as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with listening, contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
         server.run(sockets=[listening])
-    finally:
-        listening.close()
 
 
 def _begun(reading: Reading) -> Iterator[Message]:

@@ -16,11 +16,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from streamnb.errors import InputError, StreamNBError
+from streamnb.web.board import MOST_NAME, Board, Feed
 from streamnb.web.replay import Replay
 from streamnb.web.security import Guard
-from streamnb.web.session import Session
+from streamnb.web.session import Session, clean
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "create_filter_app"]
 
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILES = {
@@ -31,6 +32,7 @@ _FILES = {
 }
 _MOST_BODY = 200_000  # bytes of a request
 _MOST_ROWS = 1000  # messages of an answer
+_MOST_LABELLED = 200  # messages that are labelled together, and shown corrections
 
 
 def create_app(session: Session, replay: Replay, token: str | None = None) -> Starlette:
@@ -46,8 +48,6 @@ def create_app(session: Session, replay: Replay, token: str | None = None) -> St
         Access token of visitors; None answers only this machine (see `Guard`).
     """
     routes = [
-        Route("/", _page("stream")),
-        Route("/static/{name:path}", _static),
         Route("/api/state", _answering(lambda asked: _state(session, replay, asked))),
         Route("/api/messages", _answering(lambda asked: _messages(session, asked))),
         Route(
@@ -66,7 +66,67 @@ def create_app(session: Session, replay: Replay, token: str | None = None) -> St
         ),
         Route("/api/stream", _answering(lambda asked: _play(replay, asked)), methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
+    return _app("stream", routes, token)
+
+
+def create_filter_app(
+    board: Board, feed: Feed, token: str | None = None, annotator: str = ""
+) -> Starlette:
+    """Return the application for a running filter.
+
+    Parameters
+    ----------
+    board, feed
+        The decisions to show, and the filter that learns the labels.
+    token
+        As in `create_app`.
+    annotator
+        Default name of the person who labels.
+    """
+
+    def label(asked: dict[str, Any]) -> dict[str, Any]:
+        names, text = asked.get("ids"), clean(_text(asked, "label")).strip()
+        who = clean(_text(asked, "annotator")).strip()
+        if not isinstance(names, list) or not 0 < len(names) <= _MOST_LABELLED:
+            raise InputError(f"ids must be a list of 1 to {_MOST_LABELLED} ids of messages")
+        if max(len(text), len(who)) > MOST_NAME:
+            raise InputError(f"a label and an annotator may have {MOST_NAME} characters")
+        feed.send([(item, text or None) for item in board.items(map(str, names))], who)
+        board.sent(map(str, names), text or None)
+        return board.state()
+
+    def skip(asked: dict[str, Any]) -> dict[str, Any]:
+        board.mark(_text(asked, "id"), bool(asked.get("skipped")))
+        return board.state()
+
+    def search(asked: dict[str, Any]) -> dict[str, Any]:
+        texts = {name: str(asked.get(name, "")) for name in ("text", "sender", "label")}
+        low, high = (_number({"low": 0, "high": 1, **asked}, name) for name in ("low", "high"))
+        return {"messages": board.search(**texts, low=low, high=high)}
+
+    async def export(request: Request) -> Response:
+        lines = "".join(json.dumps(entry) + "\n" for entry in board.history())
+        return Response(lines, media_type="application/x-ndjson")
+
+    get: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "state": lambda asked: board.state() | {"annotator": annotator},
+        "queue": lambda asked: {"messages": board.queue()},
+        "search": search,
+        "message": lambda asked: board.open(_text(asked, "id")),
+        "history": lambda asked: {"entries": board.history()[:_MOST_LABELLED]},
+    }
+    routes = [Route(f"/api/{name}", _answering(answer)) for name, answer in get.items()]
+    routes += [
+        Route("/api/labels", _answering(label), methods=["POST"]),
+        Route("/api/skip", _answering(skip), methods=["POST"]),
+        Route("/api/history.jsonl", export),
+    ]
+    return _app("filter", routes, token)
+
+
+def _app(script: str, routes: list[Route], token: str | None) -> Starlette:
+    common = [Route("/", _page(script)), Route("/static/{name:path}", _static)]
+    return Starlette(routes=[*common, *routes], middleware=[Middleware(Guard, token=token)])
 
 
 def _page(script: str) -> Callable[[Request], Any]:

@@ -105,6 +105,14 @@ def make_app(
         _authorise(request, token)
         return PlainTextResponse(metrics(), media_type="text/plain; version=0.0.4")
 
+    async def show_decisions(request: Request) -> Response:
+        _authorise(request, token)
+        after = request.query_params.get("after", "0")
+        if not after.isdecimal() or len(after) > 18:
+            raise _RefusedRequestError(422, f"after must be a number, not {after[:50]!r}")
+        about = {"kind": service.kind, "labels": service.settings.labels}
+        return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
+
     async def show_openapi(request: Request) -> Response:
         file = resources.files("streamnb_consumers.daemon.listen") / "openapi.json"
         return Response(file.read_bytes(), media_type=_JSON)
@@ -149,6 +157,7 @@ def make_app(
         Route("/healthz", health_of(health.problem_of_life)),
         Route("/readyz", health_of(health.problem_of_readiness)),
         Route("/metrics", show_metrics),
+        Route("/decisions", show_decisions),
         Route("/openapi.json", show_openapi),
     ]
     errors: Any = dict.fromkeys((_RefusedRequestError, StreamNBError, ClientDisconnect), refuse)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import queue
+import secrets
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from streamnb_consumers.errors import BusyError
 from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
 
-__all__ = ["PLACE", "Answer", "Requests"]
+__all__ = ["PLACE", "Answer", "Recent", "Requests"]
 
 PLACE = Partition("requests", 0)
 
@@ -41,6 +45,55 @@ class Answer(NamedTuple):
     accepted: bool = False
 
 
+class Recent:
+    """The last requests with their answers, for the web page. Thread-safe.
+
+    Parameters
+    ----------
+    most
+        Maximum number of requests, 1 or more.
+    size
+        Maximum size of their records, in bytes.
+    """
+
+    def __init__(self, most: int = 1000, size: int = 2**24) -> None:
+        self._run = secrets.token_hex(8)
+        self._most, self._size = most, size
+        self._kept: deque[tuple[int, Record, Answer, str | None]] = deque()
+        self._n_added = self._bytes = 0
+        self._lock = threading.Lock()
+
+    def add(self, record: Record, answer: Answer, decided: str | None) -> None:
+        """Keep a request; `decided` is the earlier decision on a message that was learned."""
+        with self._lock:
+            self._n_added += 1
+            self._kept.append((self._n_added, record, answer, decided))
+            self._bytes += len(record.value or b"")
+            while len(self._kept) > self._most or self._bytes > self._size:
+                self._bytes -= len(self._kept.popleft()[1].value or b"")
+
+    def after(self, number: int) -> dict[str, Any]:
+        """Return at most 100 requests after a number as plain values, and the next number."""
+        with self._lock:
+            found = [each for each in self._kept if each[0] > number][:100]
+            following = found[-1][0] if found else self._n_added
+        events = [
+            {
+                "number": place,
+                "id": answer.id,
+                "time": record.timestamp,
+                "value": base64.b64encode(record.value or b"").decode(),
+                "decision": answer.decision and answer.decision.to_json(),
+                "learned": answer.learned,
+                "unlearned": answer.unlearned,
+                "decided": decided,
+            }
+            for place, record, answer, decided in found
+            if not answer.error
+        ]
+        return {"run": self._run, "next": following, "events": events}
+
+
 class _Request(NamedTuple):
     record: Record
     name: str
@@ -61,6 +114,8 @@ class Requests:
     ----------
     batch
         Requests that were taken and not answered yet.
+    recent
+        The last requests with their answers.
     """
 
     def __init__(self, most: int = 1000, clock: Callable[[], float] = time.time) -> None:
@@ -69,6 +124,7 @@ class Requests:
         self._next: _Request | None = None  # taken from the queue, for the next batch
         self._closed = ""
         self.batch: list[_Request] = []
+        self.recent = Recent()
 
     def submit(
         self,
@@ -141,16 +197,16 @@ class Requests:
         events = {each.id: each for each in outputs.training}
         for record, name, answer in self.batch:
             event, error = events.get(name), errors.get(record.offset, "")
-            answer.set_result(
-                Answer(
-                    name,
-                    decisions.get(record.offset),
-                    event.learn if event else None,
-                    event.unlearn if event else None,
-                    error,
-                    accepted and record.role == "feedback" and not error,
-                )
+            result = Answer(
+                name,
+                decisions.get(record.offset),
+                event.learn if event else None,
+                event.unlearn if event else None,
+                error,
+                accepted and record.role == "feedback" and not error,
             )
+            self.recent.add(record, result, event.decided if event else None)
+            answer.set_result(result)
         self.batch = []
 
     def refuse(self, why: str) -> None:

@@ -77,6 +77,7 @@ class Service:
     def __init__(self, kind: str, settings: Settings, requests: Requests, max_bytes: int) -> None:
         self.kind, self.settings, self.max_bytes = kind, settings, max_bytes
         self._requests = requests
+        self.recent = requests.recent
 
     async def classify(self, raw: bytes, words: int = 0) -> Answer:
         """Decide a message, and name the words with the largest contributions."""

@@ -1,0 +1,333 @@
+"""A running filter as the feed of the web page: its topics, or its listener (`serve --filter`)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import secrets
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from streamnb.errors import InputError, StreamNBError
+from streamnb.web.board import MOST_NAME, Board, Item, read_mail
+from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
+from streamnb_consumers.daemon.settings_text import parser
+from streamnb_consumers.errors import AbortedError, BadRecordError
+from streamnb_consumers.jsons import compact, parse
+from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.encoding import Written
+from streamnb_consumers.kafka.protocols import Writer
+from streamnb_consumers.kafka.topics import check_topics
+from streamnb_consumers.pipeline.mail_reading import MailReader
+from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
+from streamnb_consumers.records import Feedback, Message, Partition, Record
+
+__all__ = ["KafkaFeed", "ListenerFeed", "open_filter"]
+
+SOURCE = "page"  # of the labels
+_KINDS = ("sms", "spam")
+_PAUSE = 1.0  # seconds between two attempts to reach the filter
+_POLL = 0.2
+_TIMEOUT = 30.0
+_CHECK = 30.0  # seconds between two looks at the partitions
+_LOG = logging.getLogger(__name__)
+
+
+def open_filter(
+    address: str, environment: Mapping[str, str] | None = None
+) -> KafkaFeed | ListenerFeed:
+    """Return the feed of a filter.
+
+    Parameters
+    ----------
+    address
+        `kafka://HOST:PORT/TOPIC`, where TOPIC has the messages. Options are `kind` (`sms` or
+        `spam`; by default the name of the topic, or `sms`) and the settings of the filter, as in
+        `?client=confluent&decisions_topic=x`. Or `http://HOST:PORT`, the address of a listener.
+    environment
+        Settings and secrets; None for those of the process.
+
+    Raises
+    ------
+    InputError
+        If it is not an address of a filter.
+    SettingsError
+        If a setting is invalid.
+    """
+    environment = os.environ if environment is None else environment
+    parts = urlsplit(address)
+    topic = parts.path.strip("/")
+    if parts.scheme in ("http", "https") and parts.netloc and not topic:
+        return ListenerFeed(address.rstrip("/"), environment.get(f"{PREFIX}LISTEN_TOKEN", ""))
+    if parts.scheme != "kafka" or not parts.netloc or not topic:
+        raise InputError(
+            f"--filter {address}: give kafka://HOST:PORT/TOPIC, where TOPIC has the messages of "
+            "the filter, or http://HOST:PORT, the address of a listener"
+        )
+    options = dict(parse_qsl(parts.query))
+    kind = options.pop("kind", topic if topic in _KINDS else "sms")
+    if kind not in _KINDS:
+        raise InputError(f"--filter {address}: kind is {kind!r}; it must be sms or spam")
+    options |= {"bootstrap_servers": parts.netloc, "messages_topic": topic}
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    settings = read_settings(parser(f"streamnb-{kind}").parse_args(flags), environment)
+    if not settings.feedback_topic:
+        raise InputError("feedback_topic is empty: the page sends labels to that topic")
+    topics = make_topics(topic, settings)
+    cluster = make_cluster(kind, settings, environment)
+    return KafkaFeed(cluster, topics, kind, settings)
+
+
+def _reader(kind: str) -> MessageReader:
+    return MailReader(texts=True) if kind == "spam" else SmsReader()
+
+
+def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feedback | None:
+    """Add the message in a record to the board; return the content, if the record is valid."""
+    try:
+        found = reader.read(record)
+    except BadRecordError:
+        return None
+    if isinstance(found, Message):
+        text = str(found.features)
+        parts = read_mail(text) if isinstance(reader, MailReader) else {"text": text}
+        if not parts.get("sender"):
+            parts["sender"] = ", ".join(found.senders)
+        board.message(found.id, parts, record.timestamp, record.partition.number)
+    return found
+
+
+def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
+    what = {"unlearn": True} if label is None else {"label": label}
+    return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
+
+
+def _object(record: Record) -> Any:
+    try:
+        return parse(record.value or b"null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _who(fields: Any) -> dict[str, str]:
+    """Return the source and the annotator in a label record."""
+    known = fields if isinstance(fields, dict) else {}
+    return {name: str(known.get(name, ""))[:MOST_NAME] for name in ("source", "annotator")}
+
+
+class KafkaFeed:
+    """The topics of a filter.
+
+    It joins no group and commits nothing. At the start it reads the last records of each topic.
+
+    Parameters
+    ----------
+    cluster, topics
+        The cluster and the topics of the filter.
+    kind
+        `"sms"` or `"spam"`.
+    settings
+        Settings of the filter: its labels, and the header that names the source of a label.
+    """
+
+    def __init__(self, cluster: Cluster, topics: Topics, kind: str, settings: Settings) -> None:
+        self._driver, self._topics = open_driver(cluster), topics
+        self._reader, self._labels = _reader(kind), settings.labels
+        self._source_header = settings.label_source_header
+        self._name = f"{cluster.group}-page-{secrets.token_hex(8)}"
+        self._writer: Writer | None = None
+        self._sending = threading.Lock()
+        self._next: dict[Partition, int] = {}
+        self._stopped = threading.Event()
+
+    def check(self) -> None:
+        """Check that the cluster answers and has the topics.
+
+        Raises
+        ------
+        SettingsError, AbortedError
+            If it has not, or does not answer.
+        """
+        reader = self._driver.reader({})
+        try:
+            check_topics(reader, self._names, _PAUSE)
+        finally:
+            reader.close(_PAUSE)
+
+    @property
+    def _names(self) -> list[str]:
+        topics = self._topics
+        return [
+            *(topics.messages, topics.decisions, topics.feedback, topics.training),
+            topics.dead_letters,
+        ]
+
+    def follow(self, board: Board) -> None:
+        """Write the records of the filter to the board until `stop` is called."""
+        board.know(self._labels)
+        while not self._stopped.is_set():
+            try:
+                self._read(board)
+            except StreamNBError as error:
+                board.trouble = str(error)
+                _LOG.warning("reading again: %s", error)
+                self._stopped.wait(_PAUSE)
+
+    def _read(self, board: Board) -> None:
+        reader, checked = self._driver.reader({}), 0.0
+        try:
+            while not self._stopped.is_set():
+                if time.monotonic() > checked + _CHECK:
+                    places = [place for name in self._names for place in reader.partitions(name)]
+                    reader.assign(places)
+                    firsts, ends = reader.firsts(places), reader.stable_ends(places)
+                    for place in places:
+                        begin = self._next.get(place, ends[place] - board.keep)
+                        reader.seek(place, min(max(begin, firsts[place]), ends[place]))
+                    checked = time.monotonic()
+                records = reader.poll(500, _POLL)
+                # Messages come before their decisions and labels, as far as one poll has them.
+                for record in sorted(records, key=lambda one: self._names.index(one.partition[0])):
+                    self._take(board, record)
+                    self._next[record.partition] = record.offset + 1
+                board.trouble = ""
+        finally:
+            reader.close(_PAUSE)
+
+    def _take(self, board: Board, record: Record) -> None:
+        topic, topics = record.partition.source, self._topics
+        position = f"{topic} {record.partition.number}:{record.offset}"
+        if topic in (topics.messages, topics.feedback):
+            found = _show(board, self._reader, record)
+            if isinstance(found, Feedback):
+                who = _who(_object(record))
+                board.correct(found.id, found.label, position, time=record.timestamp, **who)
+        elif topic == topics.dead_letters:
+            headers = {
+                name: (value or b"").decode("utf-8", "replace") for name, value in record.headers
+            }
+            place = f"{headers.get('topic')} {headers.get('partition')}:{headers.get('offset')}"
+            board.refuse(place, headers.get("error", ""))
+        elif isinstance(value := _object(record), dict):
+            if topic == topics.decisions:
+                board.decide(str(value.get("id")), value)
+            else:
+                board.learn(
+                    str(value.get("id")), value.get("learn"), value.get("decided"), position
+                )
+
+    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+        """Write labels to the feedback topic in one transaction."""
+        header = [(self._source_header, f"{SOURCE}/{annotator}".encode())]
+        records = [
+            Written(
+                self._topics.feedback,
+                item.partition,
+                item.id.encode(),
+                compact(_body(item, label, annotator)),
+                [*header] if self._source_header else [],
+            )
+            for item, label in labels
+        ]
+        with self._sending:
+            writer = self._writer or self._driver.writer(self._name, _TIMEOUT)
+            self._writer = None
+            try:
+                writer.begin()
+                writer.write(records)
+                writer.commit({}, None, _TIMEOUT)
+            except StreamNBError as error:
+                writer.discard()  # the next one aborts the transaction
+                raise AbortedError(f"the label was not sent, try again: {error}") from error
+            self._writer = writer
+
+    def stop(self) -> None:
+        """End `follow`, and disconnect."""
+        self._stopped.set()
+        with self._sending:
+            if self._writer is not None:
+                self._writer.close(_PAUSE)
+
+
+class ListenerFeed:
+    """A listener (`streamnb-spam listen`), which keeps its last decisions.
+
+    Parameters
+    ----------
+    address
+        `http://HOST:PORT`.
+    token
+        Its token; empty if it is on this machine.
+    """
+
+    def __init__(self, address: str, token: str = "") -> None:
+        self._address, self._token = address, token
+        self._stopped = threading.Event()
+        self._run = ""
+
+    def check(self) -> None:
+        """Check that the listener answers; StreamNBError if not."""
+        self._ask("/decisions")
+
+    def _ask(self, path: str, body: Any = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._address + path, data, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            text = error.read(1000).decode("utf-8", "replace")
+            raise AbortedError(f"{self._address}{path} answers {error.code}: {text}") from error
+        except (OSError, ValueError) as error:
+            raise AbortedError(f"{self._address} does not answer: {error}") from error
+
+    def follow(self, board: Board) -> None:
+        """Write the records of the filter to the board until `stop` is called."""
+        after = 0
+        while not self._stopped.is_set():
+            try:
+                found = self._ask(f"/decisions?after={after}")
+                if found["run"] != self._run:  # it was started again, and counts anew
+                    found = self._ask("/decisions?after=0")
+                self._run, after = found["run"], found["next"]
+                board.know(found["labels"])
+                for event in found["events"]:
+                    self._take(board, found["kind"], event)
+                board.trouble = ""
+            except StreamNBError as error:
+                board.trouble = str(error)
+            self._stopped.wait(_POLL if not board.trouble else _PAUSE)
+
+    def _take(self, board: Board, kind: str, event: Mapping[str, Any]) -> None:
+        name, label, at = event["id"], event["learned"], event["time"]
+        value = base64.b64decode(event["value"])
+        record = Record(Partition("requests", 0), 0, value, name.encode(), timestamp=at)
+        _show(board, _reader(kind), record)
+        if event["decision"] is not None:
+            board.decide(name, event["decision"])
+        if label is not None or event["unlearned"] is not None:
+            who = _who(_object(record)) if value[:1] == b"{" else {}
+            board.correct(name, label, f"{self._run} {event['number']}", time=at, **who)
+            board.learn(name, label, event["decided"], "the listener")
+
+    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+        """Send labels to the listener; its answers follow with the next decisions."""
+        for item, label in labels:
+            path = "/unlearn" if label is None else "/learn"
+            self._ask(path, _body(item, label, annotator))
+
+    def stop(self) -> None:
+        """End `follow`."""
+        self._stopped.set()
