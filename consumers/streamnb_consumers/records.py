@@ -18,6 +18,7 @@ __all__ = [
     "Message",
     "Outputs",
     "Partition",
+    "Question",
     "Record",
     "Role",
     "TrainingEvent",
@@ -132,6 +133,8 @@ class Decision(NamedTuple):
         the next likely label; None unless requested.
     listed
         `allow` or `deny` if a sender list decided.
+    ask
+        Whether the label of the message is requested.
     """
 
     id: str
@@ -143,6 +146,7 @@ class Decision(NamedTuple):
     offset: int
     words: tuple[tuple[str, float], ...] | None = None
     listed: str | None = None
+    ask: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as plain values."""
@@ -157,7 +161,21 @@ class Decision(NamedTuple):
             plain["words"] = [{"word": word, "towards": towards} for word, towards in self.words]
         if self.listed is not None:
             plain["listed"] = self.listed
+        if self.ask:
+            plain["ask"] = True
         return plain
+
+
+class Question(NamedTuple):
+    """A request for the label of a message: its decision and its features."""
+
+    decision: Decision
+    features: Features
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the question as plain values."""
+        place = {"partition": self.decision.partition.number, "offset": self.decision.offset}
+        return self.decision.to_json() | place | {"features": self.features}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -245,6 +263,7 @@ class Change(NamedTuple):
 class Outputs:
     """The outputs of processed records, in order.
 
+    `answers` are the seconds from questions to their first labels; None without timestamps.
     `settings` are the settings of the worker that wrote the training events (`Identity.header`).
     `unwritten` counts records that the sink left out because they are too large.
     """
@@ -253,6 +272,8 @@ class Outputs:
     training: list[TrainingEvent] = dataclasses.field(default_factory=list)
     dead_letters: list[DeadLetter] = dataclasses.field(default_factory=list)
     changes: list[Change] = dataclasses.field(default_factory=list)
+    questions: list[Question] = dataclasses.field(default_factory=list)
+    answers: list[float | None] = dataclasses.field(default_factory=list)
     settings: bytes = dataclasses.field(default=b"", compare=False)
     unwritten: int = dataclasses.field(default=0, compare=False)
 
@@ -262,3 +283,5 @@ class Outputs:
         self.training += other.training
         self.dead_letters += other.dead_letters
         self.changes += other.changes
+        self.questions += other.questions
+        self.answers += other.answers

@@ -88,6 +88,7 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         size=settings.join_window_bytes,
         future=round(settings.join_window_future * 1000) or None,
         labels=settings.labels_per_hour or None,
+        questions=settings.ask_per_day,
     )
     options = Options(
         pos_label=settings.pos_label,

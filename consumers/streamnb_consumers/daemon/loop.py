@@ -226,6 +226,7 @@ class Loop:
                 self.state.catch_up()
                 committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
         self._committed = dict(committed)
+        self.worker.join.partitions = self.source.partitions
         self._due = self._clock() + self.limits.snapshot
 
     def _recover(self, error: AbortedError) -> None:

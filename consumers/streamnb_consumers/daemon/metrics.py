@@ -81,6 +81,15 @@ _METRICS = (
     _Metric("training_events", "counter", "Labels joined to their messages.", ("label",)),
     _Metric("corrections", "counter", "Labels that replaced another label."),
     _Metric("dead_letters", "counter", "Invalid records."),
+    _Metric("questions", "counter", "Decisions that request a label."),
+    _Metric(
+        "answer_delay_seconds",
+        "histogram",
+        "Time from a requested message's timestamp to its first label's.",
+        buckets=_DELAY,
+    ),
+    _Metric("open_questions", "gauge", "Requested labels that have not arrived."),
+    _Metric("oldest_question_seconds", "gauge", "Age of the oldest of them; 0 if there is none."),
     _Metric("unwritten_records", "counter", "Outputs that exceed the record limit of their topic."),
     _Metric("tombstones", "counter", "Input records without a value, which are skipped."),
     _Metric("aborted_transactions", "counter", "Transactions that were retried."),
@@ -259,6 +268,9 @@ class PrometheusMetrics(Metrics):
                 metrics["corrections"].inc()
             if event.delay is not None:
                 metrics["label_delay_seconds"].observe(max(0.0, event.delay))
+        metrics["questions"].inc(len(outputs.questions))
+        for delay in outputs.answers:
+            metrics["answer_delay_seconds"].observe(delay or 0.0)
         metrics["dead_letters"].inc(len(outputs.dead_letters))
         metrics["unwritten_records"].inc(outputs.unwritten)
         metrics["tombstones"].inc(sum(each.is_input and each.value is None for each in records))
@@ -297,6 +309,10 @@ class PrometheusMetrics(Metrics):
         metrics["join_window_messages"].set(sum(map(len, windows)))
         metrics["join_window_bytes"].set(sum(window.size for window in windows))
         metrics["pending_labels"].set(sum(window.waiting for window in windows))
+        metrics["open_questions"].set(sum(len(window.questions.open) for window in windows))
+        oldest = [next(iter(window.questions.open.values()), None) for window in windows]
+        since = min((each / 1000 for each in oldest if each is not None), default=self._clock())
+        metrics["oldest_question_seconds"].set(max(0.0, self._clock() - since))
 
     def _set_challenges(self, model: Any) -> None:
         running = getattr(model, "challenger", None) is not None

@@ -188,6 +188,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _HEADER_OR_EMPTY,
         _help("record header that names the source of a label; without it there is no bound"),
     ] = "labelled-by"
+    ask_per_day: Annotated[
+        float,
+        Meta(ge=0.0, le=1e6),
+        _help(
+            'number of decisions per day with `"ask": true`, which request a label; all workers of '
+            "a group share it; 0: none"
+        ),
+    ] = 0.0
     input: Annotated[str, _help("input file or folder of mail; `-`: standard input")] = "-"
     format: Annotated[
         Literal["auto", "jsonl", "mail", "mbox", "maildir", "eml"],
@@ -290,6 +298,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     dead_letters_topic: Annotated[
         str, _TOPIC, _help("topic of invalid records")
     ] = "{kind}-dead-letters"  # fmt: skip
+    questions_topic: Annotated[
+        str, _TOPIC_OR_EMPTY, _help("topic of messages whose labels are requested; empty: none")
+    ] = ""
     group: Annotated[str, _NAME, _help("consumer group of the workers")] = "streamnb-{kind}"
     missing_records: Annotated[
         Literal["skip", "wait"],

@@ -49,6 +49,11 @@ class Source(Protocol):
         """Reason why messages are not delivered yet; empty if they are."""
         return ""
 
+    @property
+    def partitions(self) -> int:
+        """Number of partitions of the messages, over all workers; known after `start`."""
+        return 1
+
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Start at the offsets of a snapshot; return the committed offsets.
 

@@ -45,6 +45,8 @@ class Topics:
         Changes of the join windows; compacted, with the partitions of `messages`.
     dead_letters
         Invalid records, unchanged.
+    questions
+        Messages whose labels are requested; empty for none.
     """
 
     messages: str
@@ -53,6 +55,7 @@ class Topics:
     training: str
     join_state: str
     dead_letters: str
+    questions: str = ""
 
     def layouts(self, partitions: int) -> list[TopicLayout]:
         """Return the layout of each topic.
@@ -80,6 +83,7 @@ class Topics:
             TopicLayout(self.training, 1, size | unlimited),
             TopicLayout(self.join_state, partitions, size | compacted),
             TopicLayout(self.dead_letters, 1, size),
+            TopicLayout(self.questions, partitions, size),
         ]
         return [each for each in layouts if each.name]
 

@@ -102,6 +102,9 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
     for decision in outputs.decisions:
         value = compact(decision.to_json())
         yield Written(topics.decisions, None, decision.id.encode(), value, [])
+    for question in outputs.questions if topics.questions else ():
+        name = question.decision.id.encode()
+        yield Written(topics.questions, None, name, compact(question.to_json()), [])
     settings: list[tuple[str, bytes | None]] = (
         [(HEADER, outputs.settings)] if outputs.settings else []
     )

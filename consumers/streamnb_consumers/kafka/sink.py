@@ -50,12 +50,8 @@ class KafkaSink:
         self._writer: Writer | None = None
         self._begun = False
         self._limits: dict[str, int] = {}
-        self._written: tuple[str, ...] = (
-            topics.decisions,
-            topics.training,
-            topics.join_state,
-            topics.dead_letters,
-        )
+        written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
+        self._written: tuple[str, ...] = (*written, topics.questions) if topics.questions else written
 
     def start(self, timeout: float) -> None:
         """Connect and abort an unfinished transaction of the same name.

@@ -42,6 +42,7 @@ class KafkaSource(TrainingSource):
 
     _group: Member
     _partitions: Partitions
+    partitions = 1
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class KafkaSource(TrainingSource):
 
     def _assign(self, training: Collection[Partition]) -> None:
         self._partitions.begin_all()
+        self.partitions = len(self._side.partitions(self._topics.messages)) or self.partitions
         self._partitions.assign()
 
     def _connect(self, timeout: float) -> None:

@@ -30,6 +30,7 @@ from streamnb_consumers.records import (
     Message,
     Outputs,
     Partition,
+    Question,
     Record,
     TrainingEvent,
 )
@@ -152,6 +153,8 @@ class Filter(ABC):
         if decision is not None:
             outputs.decisions.append(decision)
             self.counters["messages"] += 1
+            if decision.ask and isinstance(found, Message):
+                outputs.questions.append(Question(decision, found.features))
         for entry, label, source in labels:
             self._train(found.id, entry, label, source, outputs)
 
@@ -163,7 +166,8 @@ class Filter(ABC):
                 raise BadRecordError("a message in the feedback topic needs a label")
             return None
         prediction = prefetch.prediction(at, message)
-        return decide(record, message, self.learner, self.options, prediction)
+        decision = decide(record, message, self.learner, self.options, prediction)
+        return decision._replace(ask=self.join.asks(record, message, decision))
 
     def _train(
         self, name: str, entry: WindowEntry, label: str | None, source: Record, outputs: Outputs
@@ -181,6 +185,8 @@ class Filter(ABC):
             return
         window.learned(name, entry, label)
         self.counters["corrected"] += event.unlearn is not None
+        if entry.asked and event.unlearn is None:
+            outputs.answers.append(event.delay)
         outputs.training.append(event)
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:

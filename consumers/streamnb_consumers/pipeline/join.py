@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,7 +12,9 @@ import msgspec
 from streamnb_consumers.errors import BadRecordError, SnapshotError
 from streamnb_consumers.jsons import canonical, compact, parse
 from streamnb_consumers.pipeline.label_rates import LabelRates
+from streamnb_consumers.pipeline.questions import Questions
 from streamnb_consumers.pipeline.reading import MessageReader
+from streamnb_consumers.pipeline.window_log import WindowLog
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,
@@ -23,16 +25,17 @@ from streamnb_consumers.records import (
     is_finite,
 )
 
-__all__ = ["CONTENT_ID", "Bounds", "Join", "JoinWindow", "WindowEntry", "WindowLog"]
+__all__ = ["CONTENT_ID", "Bounds", "Join", "JoinWindow", "WindowEntry"]
 
-# Prefixes of log keys: a message, a label that waits for its message, the rate of a label source.
-_MESSAGE, _LABEL, _SOURCE = b"m:", b"l:", b"s:"
+# Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
+# the budget of questions.
+_MESSAGE, _LABEL, _SOURCE, _BUDGET = b"m:", b"l:", b"s:", b"q:"
 CONTENT_ID = "content:"
 """Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
 _OVERHEAD = 400  # approximate bytes of an entry without its id and content
 # Fields of a message without its features, in the order of the log and of snapshots.
-_Fields = tuple[str | None, float | None, int | None, str | None, int]
+_Fields = tuple[str | None, float | None, int | None, str | None, int, bool]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Bounds:
         by this limit. None for no bound.
     labels
         Maximum number of labels per named source and hour; None for no bound.
+    questions
+        Number of questions per day, over all partitions; 0 for none.
     """
 
     count: int = 100_000
@@ -59,6 +64,7 @@ class Bounds:
     size: int = 2**27
     future: int | None = 60_000
     labels: float | None = None
+    questions: float = 0.0
 
 
 @dataclasses.dataclass(slots=True)
@@ -77,6 +83,8 @@ class WindowEntry:
         The label that the message was learned with; None if it was not learned.
     offset
         Offset of its record, which orders the entries of a window that is rebuilt from its log.
+    asked
+        Whether its label was requested.
     """
 
     features: bytes
@@ -85,6 +93,7 @@ class WindowEntry:
     timestamp: int | None = None
     label: str | None = None
     offset: int = 0
+    asked: bool = False
 
     @classmethod
     def from_fields(cls, features: bytes, fields: _Fields) -> WindowEntry:
@@ -96,7 +105,7 @@ class WindowEntry:
     @property
     def fields(self) -> _Fields:
         """All fields except the features."""
-        return self.decided, self.score, self.timestamp, self.label, self.offset
+        return self.decided, self.score, self.timestamp, self.label, self.offset, self.asked
 
     def training_event(
         self, name: str, label: str | None, timestamp: int | None
@@ -127,6 +136,13 @@ class Join:
         Record header that names the source of a label; empty for none.
     logged
         Whether windows record their changes for a log.
+
+    Attributes
+    ----------
+    windows
+        The join window of each partition.
+    partitions
+        Number of partitions of the messages, which share the budget of questions.
     """
 
     def __init__(
@@ -139,13 +155,23 @@ class Join:
         self._reader, self._bounds, self._logged = reader, bounds, logged
         self._label_source_header = label_source_header
         self.windows: dict[int, JoinWindow] = {}
+        self.partitions = 1
 
     def window(self, partition: int) -> JoinWindow:
         """Return the join window of a partition; create it if necessary."""
         found = self.windows.get(partition)
         if found is None:
-            found = self.windows[partition] = JoinWindow(self._bounds, logged=self._logged)
+            found = JoinWindow(self._bounds, self._logged, partitions=self.partitions)
+            self.windows[partition] = found
         return found
+
+    def asks(self, record: Record, message: Message, decision: Decision) -> bool:
+        """Return whether to request the label of a message, unless it is known or not needed."""
+        if not self._bounds.questions or message.label is not None or decision.listed is not None:
+            return False
+        window = self.window(record.partition.number)
+        known = window.get(message.id) is not None or window.awaits(message.id)
+        return not known and window.ask(message, decision.probabilities, record.timestamp)
 
     def add(
         self,
@@ -220,6 +246,7 @@ class Join:
             decision.score if decision else None,
             record.timestamp,
             offset=record.offset,
+            asked=decision is not None and decision.ask,
         )
         known = window.get(message.id)
         is_same = record.role == "feedback" and known and known.features == entry.features
@@ -244,6 +271,8 @@ class JoinWindow:
         Whether changes are recorded for a log, from which another worker rebuilds the window.
     clock
         Returns seconds since 1970.
+    partitions
+        Number of partitions that share the budget of questions.
 
     Examples
     --------
@@ -260,15 +289,17 @@ class JoinWindow:
         bounds: Bounds | None = None,
         logged: bool = False,
         clock: Callable[[], float] = time.time,
+        partitions: int = 1,
     ) -> None:
         self.bounds = bounds or Bounds()
+        self.questions = Questions(self.bounds.questions / partitions)
         self.size = 0  # approximate memory, in bytes
         self._clock = clock
         self._now: int | None = None
         self._entries: dict[str, WindowEntry] = {}
         self._labels: dict[str, Record] = {}
         self._rates = LabelRates(self.bounds.labels)
-        self._log = WindowLog(logged)
+        self._log = WindowLog(logged, _encode)
         self._disordered = False
 
     def __len__(self) -> int:
@@ -291,7 +322,7 @@ class JoinWindow:
         entry.timestamp = self._advance(entry.timestamp)
         before = self._entries.get(name)
         if before is not None and before.features == entry.features:
-            entry.label = before.label
+            entry.label, entry.asked = before.label, before.asked
         self._put(self._entries, name, entry)
         self._log.note(_MESSAGE, name, entry, before is None)
         return self._evict()
@@ -300,6 +331,7 @@ class JoinWindow:
         """Record the label that a message was learned with; None if it was unlearned."""
         entry.label = label
         if self._entries.get(name) is entry:
+            self._track(name, entry)
             self._log.note(_MESSAGE, name, entry)
 
     def refusal(self, source: str, record: Record) -> str | None:
@@ -319,6 +351,18 @@ class JoinWindow:
         if why is None:
             self._log.note(_SOURCE, source, self._rates.full.get(source), is_new)
         return why
+
+    def ask(
+        self, message: Message, probabilities: Mapping[str, float], timestamp: int | None
+    ) -> bool:
+        """Return whether to request the label of a new message, which arrived at this time."""
+        self._order()
+        bounded = self.bounded(timestamp)
+        # Without timestamps the budget follows the clock.
+        now = round(self._clock() * 1000) if bounded is None else bounded
+        asked = self.questions.ask(message.id, message.features, probabilities, now)
+        self._log.note(_BUDGET, "", self.questions.to_json())
+        return asked
 
     def bounded(self, timestamp: int | None) -> int | None:
         """Return a timestamp, limited to `Bounds.future` after the present."""
@@ -361,6 +405,14 @@ class JoinWindow:
         if value is not None:
             table[name] = value
             self.size += _size(name, value)
+        if table is self._entries:
+            self._track(name, self._entries.get(name))
+
+    def _track(self, name: str, entry: WindowEntry | None) -> None:
+        if entry is None:
+            self.questions.track(name, False, False, None)
+        else:
+            self.questions.track(name, entry.asked, entry.label is not None, entry.timestamp)
 
     def _evict(self) -> list[DeadLetter]:
         self._order()
@@ -417,6 +469,8 @@ class JoinWindow:
             elif kind == _SOURCE:
                 full = None if value is None else msgspec.json.decode(value, type=float)
                 self._rates.put(name, full)
+            elif kind == _BUDGET:
+                self.questions.restore(msgspec.json.decode(value or b""))
             else:
                 raise ValueError(f"unknown key {key[:40]!r}")
         except (ValueError, TypeError, KeyError) as error:
@@ -440,6 +494,10 @@ class JoinWindow:
         if self._disordered:
             self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].offset))
             self._labels = dict(sorted(self._labels.items(), key=lambda item: item[1].offset))
+            for name, entry in self._entries.items():
+                if entry.asked:
+                    self.questions.remember(name, parse(entry.features))
+                    self._track(name, entry)
             self._disordered = False
 
     # --- state ----------------------------------------------------------------------------------
@@ -456,6 +514,7 @@ class JoinWindow:
                 ],
                 "labels": list(self._labels.items()),
                 "sources": list(self._rates.full.items()),
+                "questions": self.questions.to_json(),
             }
         )
         return state
@@ -475,6 +534,8 @@ class JoinWindow:
             window._restore_label(name, record)
         for source, full in state["sources"]:
             window._rates.put(str(source), full)
+        window.questions.restore(state["questions"])
+        window._disordered = True
         return window
 
 
@@ -490,57 +551,8 @@ def _decode_entry(value: bytes) -> WindowEntry:
     return WindowEntry.from_fields(features, msgspec.json.decode(fields, type=_Fields))
 
 
-class WindowLog:
-    """Changes since they were last taken; only the last change of each key is kept.
-
-    Parameters
-    ----------
-    enabled
-        Whether changes are recorded.
-
-    Examples
-    --------
-    >>> log = WindowLog(enabled=True)
-    >>> log.note(b"s:", "ann", 3.5)
-    >>> log.note(b"m:", "a", WindowEntry(b'"hello"', "ham", -1.0), new=True)
-    >>> log.note(b"m:", "a", None)
-    >>> log.take(), log.take()
-    ([(b's:ann', b'3.5')], [])
-    """
-
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
-        self._changed: dict[bytes, WindowEntry | Record | float | None] = {}
-        self._unwritten: set[bytes] = set()
-
-    def note(
-        self, kind: bytes, name: str, value: WindowEntry | Record | float | None, new: bool = False
-    ) -> None:
-        """Record the current value of a key; `new` if the key did not exist before."""
-        if not self._enabled:
-            return
-        key = kind + name.encode()
-        if new and key not in self._changed:
-            self._unwritten.add(key)
-        if value is None and key in self._unwritten:
-            # The log does not contain this key, so there is nothing to delete.
-            self._unwritten.remove(key)
-            del self._changed[key]
-        else:
-            self._changed[key] = value
-
-    def take(self) -> list[tuple[bytes, bytes | None]]:
-        """Return the changes since the last call: each key with its value, or None if deleted.
-
-        The value of a message is its features, a line feed, and its other fields as JSON.
-        """
-        changes = [(key, _encode(value)) for key, value in self._changed.items()]
-        self._changed.clear()
-        self._unwritten.clear()
-        return changes
-
-
-def _encode(value: WindowEntry | Record | float | None) -> bytes | None:
+def _encode(value: WindowEntry | Record | float | list[float | None]) -> bytes:
+    """Return a value for the log. A message is its features, a line feed, and other fields."""
     if isinstance(value, WindowEntry):
         return value.features + b"\n" + compact(value.fields)
-    return None if value is None else compact(value)
+    return compact(value)
