@@ -42,7 +42,6 @@ class KafkaSource(TrainingSource):
 
     _group: Member
     _partitions: Partitions
-    partitions = 1
 
     def __init__(
         self,

@@ -51,9 +51,15 @@ class TrainingSource(ABC):
         Maximum wait for the topics at the start, in seconds.
     layouts
         Topics to create if they are missing.
+
+    Attributes
+    ----------
+    partitions
+        Number of partitions of the messages.
     """
 
     _side: Reader
+    partitions = 1
 
     def __init__(
         self,

@@ -146,6 +146,9 @@ class Filter(ABC):
             found = prefetch.read(at)
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
+                if decision is not None and self.join.asks(record, found, decision):
+                    decision = decision._replace(ask=True)
+                    outputs.questions.append(Question(decision, found.features))
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
             return
@@ -153,8 +156,6 @@ class Filter(ABC):
         if decision is not None:
             outputs.decisions.append(decision)
             self.counters["messages"] += 1
-            if decision.ask and isinstance(found, Message):
-                outputs.questions.append(Question(decision, found.features))
         for entry, label, source in labels:
             self._train(found.id, entry, label, source, outputs)
 
@@ -166,8 +167,7 @@ class Filter(ABC):
                 raise BadRecordError("a message in the feedback topic needs a label")
             return None
         prediction = prefetch.prediction(at, message)
-        decision = decide(record, message, self.learner, self.options, prediction)
-        return decision._replace(ask=self.join.asks(record, message, decision))
+        return decide(record, message, self.learner, self.options, prediction)
 
     def _train(
         self, name: str, entry: WindowEntry, label: str | None, source: Record, outputs: Outputs
