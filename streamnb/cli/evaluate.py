@@ -37,6 +37,7 @@ examples:
   streamnb evaluate --demo
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
   streamnb evaluate corpus --model OnlineNB --unsure 0.2,0.99   # a folder with ham/ and spam/
+  streamnb evaluate sms --label-share 0.02 --ask uncertain --plot labels.png
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
   streamnb evaluate sms.jsonl --fields user,hour --per-field user
   zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
@@ -110,6 +111,26 @@ def add_parser(subparsers: Subparsers) -> None:
         "messages of one label; metrics use the true labels (default: 0)",
     )
     parser.add_argument(
+        "--label-share",
+        type=probability,
+        default=1.0,
+        metavar="P",
+        help="share of the messages that are learned (default: 1)",
+    )
+    parser.add_argument(
+        "--ask",
+        choices=("random", "uncertain"),
+        default="random",
+        help="which messages --label-share learns: random ones, or those whose labels each model "
+        "requests because it is uncertain (default: random)",
+    )
+    parser.add_argument(
+        "--max-labels",
+        type=non_negative,
+        metavar="N",
+        help="maximum number of messages that are learned (default: no limit)",
+    )
+    parser.add_argument(
         "--shuffle",
         type=int,
         metavar="SEED",
@@ -178,6 +199,9 @@ def run(args: argparse.Namespace) -> int:
         pos_label=args.pos_label,
         label_delay=args.label_delay,
         label_noise=args.label_noise,
+        label_share=args.label_share,
+        ask=args.ask,
+        max_labels=args.max_labels,
         noise_seed=args.seed,
         max_scores=args.max_scores,
         calibration_skip=args.calibration_skip,

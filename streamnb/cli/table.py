@@ -112,6 +112,9 @@ def report(
         lines += ["", f"Alarms of drift ({detector})", _alarms(listed)]
     lines += ["", "Cost", _cost(listed), ""]
     lines.append("Each message was predicted first and learned afterwards.")
+    if any(result.n_labels < result.n_messages for result in listed):
+        counts = ", ".join(f"{result.name} {result.n_labels:,}" for result in listed)
+        lines.append(f"Labels learned: {counts}.")
     if most := max(result.n_unanswered for result in listed):
         lines.append(
             f"No decision yet on {plural(most, 'message')} at the start: not in the metrics."

@@ -43,18 +43,26 @@ AREA: Panel = ("(1-AUC) %, lower is better", lambda scores: scores.one_minus_auc
 _Line = tuple["list[tuple[float, float]]", str]
 
 
-def draw_curves(axes: Any, results: Sequence[Result], panel: Panel) -> None:
-    """Draw a metric along the stream, and a dotted line at each drift detection."""
+def draw_curves(
+    axes: Any, results: Sequence[Result], panel: Panel, by_labels: bool = False
+) -> None:
+    """Draw a metric along the stream, and a dotted line at each drift detection.
+
+    With `by_labels`, draw it by the number of labels learned.
+    """
     name, value_of = panel
     lines: list[_Line] = []
     settled: list[float] = []
     for number, result in enumerate(results):
-        values = [(point.n_messages, value_of(point.windowed)) for point in result.curve]
+        values = [
+            (point.n_labels if by_labels else point.n_messages, value_of(point.windowed))
+            for point in result.curve
+        ]
         points = [(float(n), value) for n, value in values if value is not None]
         lines.append((points, f"{result.name} ({value_of(result.cumulative) or 0.0:.2f})"))
         # The scale ignores the first tenth of the stream, when the models have learned little.
         settled += [value for _, value in points[len(points) // 10 :]]
-        for place in result.alarms:
+        for place in () if by_labels else result.alarms:
             colour = _COLOURS[number % len(_COLOURS)]
             axes.axvline(place, color=colour, linewidth=0.9, linestyle=":", gid="drift")
     if settled:
@@ -64,6 +72,11 @@ def draw_curves(axes: Any, results: Sequence[Result], panel: Panel) -> None:
     axes.set_ylabel(name, color=_GREY)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     _draw_lines(axes, lines)
+
+
+def _draw_by_labels(axes: Any, results: Sequence[Result]) -> None:
+    draw_curves(axes, results, ACCURACY, by_labels=True)
+    axes.set_xlabel("labels", color=_GREY)
 
 
 def draw_reliability(axes: Any, results: Sequence[Result]) -> None:
@@ -175,6 +188,8 @@ def plot_curves(
     if any(result.cumulative.one_minus_auc_percent is not None for result in drawn):
         curves.append(AREA)
     others: list[tuple[Callable[[Any, list[Result]], None], float]] = []
+    if any(result.n_labels < result.n_messages for result in drawn):
+        others.append((_draw_by_labels, 2.9))
     if any(result.reliability for result in drawn):
         others.append((draw_reliability, 3.4))
     if any(result.roc for result in drawn):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
-from streamnb.evaluation.runs import LabelNoise, Labels, Options, Run, Step
+from streamnb.evaluation.runs import LabelNoise, LabelRequests, Labels, Options, Run, Step
 from streamnb.parameters import optional, whole
 from streamnb.text.labels import check_label
 
@@ -75,6 +75,9 @@ def iter_prequential(
     pos_label: Hashable | None = None,
     label_delay: int = 0,
     label_noise: float | Mapping[Hashable, float] = 0.0,
+    label_share: float = 1.0,
+    ask: str = "random",
+    max_labels: int | None = None,
     noise_seed: int = 42,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
@@ -93,7 +96,11 @@ def iter_prequential(
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
     noise = LabelNoise(label_noise, noise_seed)
-    runs = [Run(name, model, labels, options) for name, model in _named(models).items()]
+    requests = label_share, ask, max_labels, noise_seed
+    runs = [
+        Run(name, model, labels, options, LabelRequests(*requests))
+        for name, model in _named(models).items()
+    ]
     if not runs:
         raise InputError("no model to evaluate")
     overhead = _timer_overhead()
@@ -102,8 +109,7 @@ def iter_prequential(
     n_messages = 0
 
     def results(at_end: bool) -> dict[str, Result]:
-        counts = n_messages, n_messages - len(waiting)
-        return {run.name: run.result(*counts, overhead, at_end) for run in runs}
+        return {run.name: run.result(n_messages, overhead, at_end) for run in runs}
 
     source = iter(stream)
     while block := list(itertools.islice(source, min(step - n_messages % step, _BLOCK))):
@@ -117,9 +123,7 @@ def iter_prequential(
             waiting.append((x, noise.given(y, labels.counts)))
             due = waiting.popleft() if len(waiting) > label_delay else None
             counts = n_messages > calibration_skip
-            steps.append(Step(x, y, labels.both_known, counts, due))
-            if due is not None:
-                labels.learned.add(due[1])
+            steps.append(Step(x, y, counts, due))
         for run in runs:
             run.take(steps)
         if n_messages % step == 0:
@@ -147,6 +151,9 @@ def prequential(
     pos_label: Hashable | None = None,
     label_delay: int = 0,
     label_noise: float | Mapping[Hashable, float] = 0.0,
+    label_share: float = 1.0,
+    ask: str = "random",
+    max_labels: int | None = None,
     noise_seed: int = 42,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
@@ -178,8 +185,15 @@ def prequential(
         Share of the messages that are learned with a wrong label, 0 to 1, or the share by true
         label, as in `{"spam": 0.1}`. A wrong label is a random other label of the messages so far.
         Metrics use the true labels.
+    label_share
+        Share of the messages that are learned, 0 to 1.
+    ask
+        Which ones: `"random"`, or `"uncertain"` for those that each model requests, as in
+        `streamnb.active.LabelRequester`. A model without probabilities learns random messages.
+    max_labels
+        Maximum number of messages that are learned, at least 0; None for no limit.
     noise_seed
-        Seed of the wrong labels.
+        Seed of the wrong labels and of the requests.
     max_scores
         Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
         histogram (see `RocAuc`); at least 0.
@@ -227,6 +241,9 @@ def prequential(
         pos_label=pos_label,
         label_delay=label_delay,
         label_noise=label_noise,
+        label_share=label_share,
+        ask=ask,
+        max_labels=max_labels,
         noise_seed=noise_seed,
         max_scores=max_scores,
         calibration_skip=calibration_skip,

@@ -89,9 +89,10 @@ def _share(part: int, whole: int) -> float | None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Point:
-    """The metrics after `n_messages` messages."""
+    """The metrics after `n_messages` messages, of which `n_labels` were learned."""
 
     n_messages: int
+    n_labels: int
     cumulative: Scores
     windowed: Scores
 
@@ -106,6 +107,8 @@ class Result:
         Name of the model.
     n_messages
         Messages of the stream so far.
+    n_labels
+        Number of messages that the model has learned.
     n_unanswered
         Messages before the first learned one, which have no decision. The metrics leave them out,
         as river's `progressive_val_score` does.
@@ -143,6 +146,7 @@ class Result:
 
     name: str
     n_messages: int
+    n_labels: int
     n_unanswered: int
     labels: dict[Hashable, int]
     pos_label: Hashable | None

@@ -10,13 +10,14 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from streamnb.active import LabelRequester
 from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import AnswerCounts, Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.threshold import Cutoffs
-from streamnb.parameters import check_bound, check_flag, check_number
+from streamnb.parameters import check_bound, check_flag, check_number, one_of, optional, whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
 
-__all__ = ["LabelNoise", "Labels", "Options", "Run", "Step"]
+__all__ = ["LabelNoise", "LabelRequests", "Labels", "Options", "Run", "Step"]
 
 _MOST_ALARMS = 1000
 
@@ -35,7 +36,6 @@ class Step(NamedTuple):
 
     x: Any
     y: Hashable
-    both_known: bool
     is_calibrated: bool  # whether its probabilities count
     due: tuple[Any, Hashable] | None
 
@@ -51,7 +51,6 @@ class Labels:
     def __init__(self, pos_label: Hashable | None) -> None:
         self.chosen = pos_label
         self.counts: dict[Hashable, int] = {}
-        self.learned: set[Hashable] = set()
         self.scored: Hashable | None = pos_label
 
     def add(self, label: Hashable) -> None:
@@ -69,10 +68,9 @@ class Labels:
             return self.chosen
         return largest_label(self.counts) if len(self.counts) == 2 else None
 
-    @property
-    def both_known(self) -> bool:
-        """Whether the models have learned the scored label and another one."""
-        return len(self.learned) > 1 and (self.chosen is None or self.chosen in self.learned)
+    def both_known(self, learned: set[Hashable]) -> bool:
+        """Return whether a model has learned the scored label and another one."""
+        return len(learned) > 1 and (self.chosen is None or self.chosen in learned)
 
     @property
     def may_be_binary(self) -> bool:
@@ -106,6 +104,47 @@ class LabelNoise:
         if others and self._random.random() < share:
             return self._random.choice(others)
         return y
+
+
+class LabelRequests:
+    """The messages whose labels one model learns.
+
+    Parameters
+    ----------
+    share
+        Share of the messages, 0 to 1.
+    ask
+        `"random"`, or `"uncertain"` for a `LabelRequester`.
+    most
+        Maximum number of labels; None for no limit.
+    seed
+        Seed of the random numbers.
+    """
+
+    def __init__(self, share: float, ask: str, most: int | None, seed: int) -> None:
+        if not 0 <= check_number("label_share", share) <= 1:
+            raise InputError(f"label_share must be a share from 0 to 1, not {shown(share)}")
+        self.share = share
+        self.most = optional(whole(0))("max_labels", most)
+        one_of("random", "uncertain")("ask", ask)
+        self.requester = LabelRequester(seed=seed) if ask == "uncertain" else None
+        self._random = random.Random(check_bound("noise_seed", seed, 0))
+        self._waiting: deque[bool] = deque()
+        self._requested = 0
+
+    def add(self, x: Any, probabilities: Mapping[Any, float] | None) -> None:
+        """Decide whether to learn the label of a message, by its predicted probabilities."""
+        wanted = self.share > 0 and (self.most is None or self._requested < self.most)
+        if wanted and self.requester is not None:
+            wanted = self.requester.ask(x, probabilities or {}, self.share)
+        elif wanted:
+            wanted = self._random.random() < self.share
+        self._requested += wanted
+        self._waiting.append(wanted)
+
+    def due(self) -> bool:
+        """Return whether to learn the oldest message whose label is due."""
+        return self._waiting.popleft()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,8 +182,18 @@ class Options:
 class Run:
     """One model on the stream: its decisions, its time and its curve."""
 
-    def __init__(self, name: str, model: Classifier, labels: Labels, options: Options) -> None:
+    def __init__(
+        self,
+        name: str,
+        model: Classifier,
+        labels: Labels,
+        options: Options,
+        requests: LabelRequests,
+    ) -> None:
         self.name, self.model, self.labels, self.options = name, model, labels, options
+        self.requests = requests
+        self.learned: set[Hashable] = set()
+        self.n_labels = 0
         self.answers = Answers(model)
         self.total, self.last = Tally(max_scores=options.max_scores), Tally(window=options.window)
         self.answered = AnswerCounts(options.cutoffs) if options.cutoffs is not None else None
@@ -158,10 +207,10 @@ class Run:
     def take(self, steps: list[Step]) -> None:
         """Predict and learn some messages, then count the decisions."""
         clock = time.perf_counter_ns
-        predict_one, learn_one = self.model.predict_one, self.model.learn_one
-        labels, with_probabilities = self.labels, self.options.with_probabilities
-        answers: list[tuple[Any, float | None, Mapping[Any, float] | None]] = []
-        predict_ns = learn_ns = 0
+        predict_one, labels = self.model.predict_one, self.labels
+        with_probabilities = self.options.with_probabilities or bool(self.requests.requester)
+        answers: list[tuple[Any, float | None, Mapping[Any, float] | None, bool]] = []
+        predict_ns = 0
         for step in steps:
             start = clock()
             decision = predict_one(step.x)
@@ -172,19 +221,16 @@ class Run:
             if decision is not None:
                 scored = labels.scored if labels.may_be_binary else None
                 score, probabilities = self.answers.ask(step.x, scored, with_probabilities)
-            answers.append((decision, score, probabilities))
+            answers.append((decision, score, probabilities, labels.both_known(self.learned)))
+            self.requests.add(step.x, probabilities)
             if step.due is not None:
-                due_x, due_y = step.due
-                start = clock()
-                learn_one(due_x, due_y)
-                spent = clock() - start
-                learn_ns += spent
+                self.learn(*step.due)
         self.predict_ns += predict_ns
-        self.learn_ns += learn_ns
-        for step, (decision, score, probabilities) in zip(steps, answers, strict=True):
+        for step, answer in zip(steps, answers, strict=True):
+            decision, score, probabilities, both_known = answer
             self._taken += 1
             if self.answered is not None and (pos_label := labels.pos_label) is not None:
-                known = probabilities if step.both_known else None
+                known = probabilities if both_known else None
                 self.answered.add(
                     step.y == pos_label, None if known is None else known.get(pos_label, 0.0)
                 )
@@ -202,21 +248,27 @@ class Run:
                     decision,
                     step.y == labels.scored,
                     score,
-                    both_known=step.both_known,
+                    both_known=both_known,
                     true_probability=true_probability,
                 )
             if step.is_calibrated and probabilities is not None:
                 self.total.calibrate(step.y, labels.scored, probabilities)
 
     def learn(self, x: Any, y: Hashable) -> None:
-        """Learn a message whose label arrives after the end of the stream."""
+        """Learn a message whose label arrives, if it was requested."""
+        if not self.requests.due():
+            return
+        self.n_labels += 1
+        self.learned.add(y)
+        learn_one = self.model.learn_one
         start = time.perf_counter_ns()
-        self.model.learn_one(x, y)
+        learn_one(x, y)
         self.learn_ns += time.perf_counter_ns() - start
 
     def mark(self, n_messages: int) -> None:
         """Add a point to the curve."""
-        self.curve.append(Point(n_messages, self._scores(self.total), self._scores(self.last)))
+        scores = self._scores(self.total), self._scores(self.last)
+        self.curve.append(Point(n_messages, self.n_labels, *scores))
 
     def _reliability(self) -> list[ReliabilityBin]:
         tally = self.total
@@ -232,7 +284,7 @@ class Run:
     def _scores(self, tally: Tally) -> Scores:
         return tally.scores(self.labels.pos_label)
 
-    def result(self, n_messages: int, n_learned: int, overhead_ns: float, at_end: bool) -> Result:
+    def result(self, n_messages: int, overhead_ns: float, at_end: bool) -> Result:
         """Return the result so far."""
         if not self.curve or self.curve[-1].n_messages != n_messages:
             self.mark(n_messages)
@@ -244,6 +296,7 @@ class Run:
         return Result(
             name=self.name,
             n_messages=n_messages,
+            n_labels=self.n_labels,
             n_unanswered=self.unanswered,
             labels=dict(self.labels.counts),
             pos_label=self.labels.pos_label,
@@ -255,7 +308,7 @@ class Run:
             roc=self._roc() if at_end else [],
             auc_error_bound=self.total.area.error_bound(),
             predict_seconds=seconds(self.predict_ns, n_messages),
-            learn_seconds=seconds(self.learn_ns, n_learned),
+            learn_seconds=seconds(self.learn_ns, self.n_labels),
             memory_bytes=memory_bytes(self.model) if at_end else None,
             curve=list(self.curve),
             answers=self.answered,

@@ -84,6 +84,13 @@ class TestEvaluate:
             assert status == 2
             assert f"{wrong!r} is not a share from 0 to 1" in err
 
+    def test_requested_labels(self, run, jsonl):
+        options = ("--label-share", "0.2", "--ask", "uncertain", "--max-labels", "15")
+        found = json.loads(run("evaluate", jsonl, "--json", *options)[1])
+        assert found["models"][0]["n_labels"] == 15
+        out = run("evaluate", jsonl, "-m", "MNB", *options)[1]
+        assert "Labels learned: MNB 15." in out
+
     def test_unsure(self, run, jsonl):
         status, out, _ = run("evaluate", jsonl, "-m", "MNB", "--unsure", "0.2,0.99")
         assert status == 0

@@ -270,6 +270,34 @@ class TestPrequential:
         evaluation.prequential(again, stream, label_noise=0.3, noise_seed=42)
         assert again.learned == model.learned
 
+    def test_label_share(self):
+        stream = [(number, "ab"[number % 2]) for number in range(2000)]
+        decisions = ["a"] * 2000
+        options = {"label_share": 0.1, "label_delay": 5}
+        model, again = Scripted(decisions), Scripted(decisions)
+        results = evaluation.prequential({"one": model, "two": again}, stream, **options)
+        assert results["one"].n_labels == len(model.learned)
+        assert 150 < len(model.learned) < 250
+        assert model.learned == again.learned  # models get the same random labels
+        assert set(model.learned) <= set(stream)
+        assert results["one"].cumulative.accuracy == 0.5
+        few = Scripted(decisions)
+        result = evaluation.prequential(few, stream, max_labels=7)["Scripted"]
+        assert few.learned == stream[:7]
+        assert [point.n_labels for point in result.curve] == [7] * len(result.curve)
+
+    def test_uncertain_messages_are_requested(self):
+        """The model is uncertain about every twentieth message."""
+        shares = [0.5 if number % 20 == 7 else 0.99 for number in range(3000)]
+        model = Scripted(["a"] * 3000, [{"a": share, "b": 1 - share} for share in shares])
+        stream = [(f"{number:b} {number}", "a") for number in range(3000)]
+        options = {"label_share": 0.05, "ask": "uncertain", "label_delay": 3}
+        result = evaluation.prequential(model, stream, **options)["Scripted"]
+        learned = [int(x.split()[1]) for x, _ in model.learned]
+        assert 0.9 * 150 <= result.n_labels == len(learned) <= 1.1 * 150
+        uncertain = [shares[number] == 0.5 for number in learned if number > 500]
+        assert sum(uncertain) > 0.5 * len(uncertain)  # of 5 % of the messages
+
     def test_probabilities_only(self):
         shares = [0.5, 0.9, 0.2, 1.0]
         true = ["ham", "spam", "ham", "spam"]
@@ -337,6 +365,9 @@ class TestPrequential:
             {"label_noise": 1.1},
             {"label_noise": {"ham": -0.1}},
             {"calibration_skip": -1},
+            {"label_share": 1.5},
+            {"ask": "all"},
+            {"max_labels": -1},
         ],
     )
     def test_parameters_out_of_range(self, wrong):

@@ -45,6 +45,21 @@ class TestPlots:
             assert len(names) == 2
             assert any(name.startswith("one") and " = two" in name for name in names), names
 
+    def test_accuracy_by_number_of_labels(self, tmp_path, monkeypatch):
+        figure = pytest.importorskip("matplotlib.figure")
+        kept = []
+        saved = figure.Figure.savefig
+        monkeypatch.setattr(
+            figure.Figure,
+            "savefig",
+            lambda self, *a, **k: (kept.append(self), saved(self, *a, **k)),
+        )
+        results = evaluation.prequential(river_mnb(), messages(300), label_share=0.5, window=50)
+        evaluation.plot_curves(results, tmp_path / "curve.png")
+        (axes,) = [axes for axes in kept[0].axes if axes.get_xlabel() == "labels"]
+        (line,) = axes.lines
+        assert line.get_xdata()[-1] == results["Pipeline"].n_labels < 200
+
     def test_nothing_to_draw(self, tmp_path):
         with pytest.raises(InputError, match="no learning curve"):
             evaluation.plot_curves({}, tmp_path / "curve.png")
