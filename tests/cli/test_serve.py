@@ -87,6 +87,11 @@ def test_another_address_has_a_token() -> None:
             "none.model does not exist; give a model file: streamnb",
         ),
         (["smss"], "smss does not exist"),
+        (["--filter", "sms"], "--filter sms: give kafka://HOST:PORT/TOPIC"),
+        (["--filter", "kafka://x:1/sms?kind=fax"], "kind is 'fax'; it must be sms or spam"),
+        (["--filter", "kafka://x:1/sms", "sms"], "give no model, stream or output"),
+        (["--filter", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
+        (["--filter", "kafka://127.0.0.1:1/sms"], "127.0.0.1:1"),
         (
             ["--output", "none/x.model", "--stream", "synthetic-sms"],
             "--output none/x.model: not a file in a folder that exists",
